@@ -1,0 +1,1 @@
+"""The front door: one command, a verb per file."""

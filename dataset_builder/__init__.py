@@ -1,0 +1,1 @@
+"""Turns chains into the dataset folder that is also the Hub repository."""

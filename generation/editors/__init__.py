@@ -1,0 +1,1 @@
+"""The editors: one file each, found by its place."""

@@ -1,0 +1,186 @@
+"""The nouns of the benchmark, used with the same words in every room.
+
+A chain is what is asked, a step is what came back. Both are plain frozen records, so that a line of JSON holds one
+and reading it back gives an equal one.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
+
+KINDS = ("face", "object", "scene", "texture", "text")
+ORIGINS = ("real", "synthetic")
+REVERSIBILITY = ("exact", "clear", "partial", "destroys information", "invents information")
+STATUSES = ("input", "ok", "shrunk", "refused", "no_image", "failed")
+ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
+
+Setting = str | int | float | bool | None
+
+
+class UserError(Exception):
+    """Something the user gave cannot be used; the message is one sentence that says what and what is allowed."""
+
+
+def canonical(value: object) -> str:
+    """JSON with one spelling for equal values, fit for hashing and for files that are compared byte by byte."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+class Record:
+    """To and from the plain dictionaries that JSON holds."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)  # type: ignore[call-overload]
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known})
+
+
+@dataclass(frozen=True)
+class Source(Record):
+    """One starting picture. `reference` names another picture only where the input is a degraded one."""
+
+    id: str
+    sha256: str  # of the file's bytes; of a painted picture, its pixels as binary PPM
+    width: int
+    height: int
+    kind: str
+    origin: str
+    licence: str
+    attribution: str
+    title: str = ""
+    reference: str | None = None  # sha256 of the reference's file, where it is another picture
+
+    def __post_init__(self) -> None:
+        one_of("kind", self.kind, KINDS)
+        one_of("origin", self.origin, ORIGINS)
+
+
+@dataclass(frozen=True)
+class Program(Record):
+    """What is asked in one round: a cycle of instructions, and whether a finished round should equal the reference."""
+
+    id: str
+    cycle: tuple[str, ...]  # "{item}" in an instruction stands for the round's item
+    category: str
+    closes: bool
+    reversibility: str
+    reason: str = ""  # why it is in that class
+    shows: str = ""  # what the forward picture shows that the source does not
+    fits: tuple[str, ...] = KINDS
+    items: tuple[str, ...] = ()
+    small: bool = False  # the change covers little of the picture: glasses, earrings
+
+    def __post_init__(self) -> None:
+        one_of("reversibility", self.reversibility, REVERSIBILITY)
+        if not self.cycle:
+            raise UserError(f"program {self.id!r} has an empty cycle; it needs at least one instruction")
+        for kind in self.fits:
+            one_of("fits", kind, KINDS)
+
+    def instruction(self, round: int, position: int) -> str:
+        """The words of one step; rounds and positions count from 1."""
+        text = self.cycle[position - 1]
+        return text.replace("{item}", self.items[(round - 1) % len(self.items)]) if self.items else text
+
+
+@dataclass(frozen=True)
+class Chain(Record):
+    """One source, taken through one program by one editor with its settings, so many rounds, for the nth time."""
+
+    source: Source
+    program: Program
+    editor: str  # as a reader names it, with the options that differ from their defaults: "jpeg:quality=40"
+    settings: Mapping[str, Setting]
+    run: int
+    rounds: int
+
+    @property
+    def id(self) -> str:
+        """Names the chain by its content, so that the same plan names the same chains on any machine."""
+        content = {
+            "source": [self.source.id, self.source.sha256, self.source.reference],
+            "program": [self.program.id, self.program.cycle, self.program.items],
+            "editor": self.editor,
+            "settings": dict(self.settings),
+            "run": self.run,
+            "rounds": self.rounds,
+        }
+        return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
+
+    def asks(self) -> Iterator[tuple[int, int, int, str]]:
+        """Every step of the chain: its number from 1, round, position in the cycle, instruction."""
+        length = len(self.program.cycle)
+        for index in range(self.rounds * length):
+            round, position = index // length + 1, index % length + 1
+            yield index + 1, round, position, self.program.instruction(round, position)
+
+    def seed(self, step: int) -> int:
+        """Settings say whether a chain has one seed or one per step; runs differ because the id does."""
+        place = 0 if self.settings.get("seed") == "fixed" else step
+        return int.from_bytes(hashlib.sha256(f"{self.id}:{place}".encode()).digest()[:4], "big") >> 1
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        nested = {"source": Source.from_dict(values["source"]), "program": Program.from_dict(values["program"])}
+        return super().from_dict({**values, **nested})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an editor gives back for one call: the bytes as received, or a status that says why there are none."""
+
+    data: bytes = b""
+    status: str = "ok"  # ok, refused or no_image; technical failure is an exception
+    reason: str = ""
+    text: str = ""  # what the model said
+    cost: float | None = None  # US dollars
+    details: Mapping[str, Any] = field(default_factory=dict)  # request id, model version, usage, finish reason
+
+
+@dataclass(frozen=True)
+class Step(Record):
+    """One call of the editor and what came back. Step 0 is the chain's input as prepared for the editor."""
+
+    step: int
+    round: int
+    position: int
+    instruction: str
+    status: str
+    seed: int | None = None
+    file: str | None = None  # inside the chain's folder, the bytes exactly as received
+    sha256: str | None = None
+    bytes: int | None = None
+    type: str | None = None  # by the magic bytes, not by what was declared
+    width: int | None = None
+    height: int | None = None
+    latency: float | None = None  # seconds; null for embedded editors, whose time tells of the machine
+    cost: float | None = None  # US dollars
+    reason: str | None = None
+    text: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        one_of("status", self.status, STATUSES)
+
+
+@dataclass(frozen=True)
+class Score(Record):
+    """Numbers for one step against the chain's reference; what could not be computed is null with a reason."""
+
+    chain: str
+    step: int
+    round: int
+    position: int
+    values: Mapping[str, float | None]
+    reasons: Mapping[str, str]
+    signature: str
+
+
+def one_of(name: str, given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        raise UserError(f"no {name} {given!r}; it is one of {', '.join(allowed)}")

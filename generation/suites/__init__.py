@@ -1,0 +1,1 @@
+"""Suites as data: which sources, programs, rounds and runs."""

@@ -1,0 +1,1 @@
+"""Scores: one folder per metric, and the engine that runs them all in one pass."""

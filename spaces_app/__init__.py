@@ -1,0 +1,1 @@
+"""What a reader sees: the report, its figures and the Space."""
