@@ -1,0 +1,24 @@
+"""Decay by loss of detail, of known strength."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PIL import Image, ImageFilter
+
+from ..images import png
+from ..records import Answer, UserError
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Blurs its input a little; `radius` is the Gaussian's sigma in pixels."""
+
+    radius: float = 0.6
+    embedded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.radius <= 100:
+            raise UserError(f"blur:radius is {self.radius}; it is a number above 0, up to 100")
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        return Answer(png(image.filter(ImageFilter.GaussianBlur(self.radius))))

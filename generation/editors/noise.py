@@ -1,0 +1,28 @@
+"""Decay by accumulating noise, of known strength: a random walk of every pixel."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy
+from PIL import Image
+
+from ..images import png
+from ..records import Answer, UserError
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Adds seeded Gaussian noise; `sigma` is in grey levels."""
+
+    sigma: float = 6.0
+    embedded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.sigma <= 255:
+            raise UserError(f"noise:sigma is {self.sigma}; it is a number above 0, up to 255")
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        pixels = numpy.asarray(image, numpy.float32)
+        grain = numpy.random.default_rng(seed).standard_normal(pixels.shape, numpy.float32)
+        noisy = numpy.rint(pixels + self.sigma * grain).clip(0, 255).astype(numpy.uint8)
+        return Answer(png(Image.fromarray(noisy)))

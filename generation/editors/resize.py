@@ -1,0 +1,26 @@
+"""The floor of every editor that works at another size than its input's."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PIL import Image
+
+from ..images import png
+from ..records import Answer, UserError
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Brings its input to another size and back, by Lanczos."""
+
+    scale: float = 0.75
+    embedded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.scale <= 4:
+            raise UserError(f"resize:scale is {self.scale}; it is a number from 0.05 to 4")
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        away = (max(1, round(image.width * self.scale)), max(1, round(image.height * self.scale)))
+        lanczos = Image.Resampling.LANCZOS
+        return Answer(png(image.resize(away, lanczos).resize(image.size, lanczos)))

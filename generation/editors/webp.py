@@ -1,0 +1,26 @@
+"""The transport floor of every editor that answers WebP."""
+
+import io
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PIL import Image
+
+from ..records import Answer, UserError
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Re-encodes its input as lossy WebP and does nothing else."""
+
+    quality: int = 75
+    embedded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.quality <= 100:
+            raise UserError(f"webp:quality is {self.quality}; it is a whole number from 0 to 100")
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        buffer = io.BytesIO()
+        image.save(buffer, "WEBP", quality=self.quality)
+        return Answer(buffer.getvalue())
