@@ -1,1 +1,139 @@
-"""The editors: one file each, found by its place."""
+"""The editors: one file each, found by its place.
+
+A file here holds one frozen dataclass named `Editor`: its docstring says what it is, its fields are its options, and
+`edit(image, instruction, seed)` answers one call. Nothing has to be registered.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol, get_args, get_type_hints
+
+from PIL import Image
+
+from ..records import Answer, Setting, UserError, one_of
+
+SEEDS = ("per-step", "fixed")
+
+
+class Edits(Protocol):
+    """What every editor can do; the rest is read with a default, see `trait`."""
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer: ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An editor with its options settled: how it is named in tables, and what becomes part of a chain's identity."""
+
+    spec: str
+    name: str
+    label: str
+    settings: Mapping[str, Setting]
+    editor: Edits
+
+
+TRAITS: dict[str, Any] = {
+    "embedded": False,  # runs here, without weights or network
+    "needs": "nothing",
+    "concurrency": 8,  # calls in flight
+    "remembers": False,  # wants the chain's history with every call
+    "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
+    "price": float,  # US dollars a call, None where unknown
+    "ready": lambda: None,  # one sentence on what is missing here, None when nothing is
+}
+
+
+def trait(editor: object, name: str) -> Any:
+    """A class attribute that an editor may leave out."""
+    return getattr(editor, name, TRAITS[name])
+
+
+def names() -> list[str]:
+    """Every editor there is."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+
+
+def load(name: str) -> type:
+    """The class of one editor; importing it needs none of its vendor's packages."""
+    one_of("editor", name, tuple(names()))
+    return importlib.import_module(f"{__name__}.{name}").Editor
+
+
+def make(spec: str) -> Choice:
+    """Settle an editor from the words of the command line, such as `jpeg:quality=40,seed=fixed`."""
+    name, _, words = spec.partition(":")
+    kind = load(name)
+    options = {field.name: field for field in fields(kind)}
+    hints = get_type_hints(kind)
+    given: dict[str, Setting] = {}
+    for word in filter(None, words.split(",")):
+        key, equals, text = word.partition("=")
+        if not equals or (key not in options and key != "seed"):
+            allowed = ", ".join([*options, "seed"])
+            raise UserError(f"editor {name!r} has no option {word!r}; its options are {allowed}, as name=value")
+        if key in given:
+            raise UserError(f"editor {name!r} is given the option {key!r} twice; give it once")
+        given[key] = read(f"{name}:{key}", text, hints.get(key, str))
+    seed = given.pop("seed", "per-step")
+    one_of(f"{name}:seed", str(seed), SEEDS)
+    editor = kind(**given)
+    settled = {key: getattr(editor, key) for key, field in options.items() if identifies(field)}
+    changed = {key: value for key, value in settled.items() if value != default(options[key])}
+    if seed != "per-step":
+        changed["seed"] = seed
+    label = name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
+    return Choice(spec, name, label, {**settled, "seed": seed}, editor)
+
+
+def vary(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
+    """The same editor under other settings; none where it has no such option, so that the variant is not for it."""
+    if any(key not in choice.settings for key in settings):
+        return None
+    name, _, words = choice.spec.partition(":")
+    kept = [word for word in words.split(",") if word and word.partition("=")[0] not in settings]
+    return make(f"{name}:" + ",".join([*kept, *(f"{key}={value}" for key, value in settings.items())]))
+
+
+def identifies(option: Field[Any]) -> bool:
+    """Whether an option shapes the answers, as most do; an address or a time limit does not and stays out."""
+    return bool(option.metadata.get("identity", True))
+
+
+def default(option: Field[Any]) -> Any:
+    return option.default_factory() if option.default_factory is not MISSING else option.default
+
+
+def read(name: str, text: str, hint: Any) -> Setting:
+    """One option's value, by the type that the editor declares for it."""
+    kinds = get_args(hint) or (hint,)
+    if type(None) in kinds and text in ("", "none", "null"):
+        return None
+    if bool in kinds and text.lower() in ("true", "false", "yes", "no"):
+        return text.lower() in ("true", "yes")
+    for kind in (int, float):
+        if kind in kinds:
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    if str in kinds:
+        return text
+    allowed = " or ".join(kind.__name__ for kind in kinds if kind is not type(None))
+    raise UserError(f"{name} is given {text!r}; it takes {allowed}")
+
+
+def describe(name: str) -> dict[str, Any]:
+    """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
+    choice = make(name)
+    about = (load(name).__doc__ or "").strip().splitlines()[0]
+    options = {key: value for key, value in choice.settings.items() if key != "seed"}
+    missing = trait(choice.editor, "ready")()
+    return {
+        "name": name,
+        "about": about,
+        "options": options,
+        "needs": trait(choice.editor, "needs"),
+        "missing": missing,
+    }

@@ -1,0 +1,61 @@
+"""The command `convergebench`: finds its verbs by their files and says plainly what went wrong."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import click
+from convergebench.generation.records import UserError
+
+NOT_VERBS = ("progress", "processes")
+
+
+class Refusal(click.ClickException):
+    """What was given cannot be used."""
+
+    exit_code = 2
+
+
+class Verbs(click.Group):
+    """A verb is a file beside this one that holds a click command; a trailing underscore avoids Python's keywords."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        files = Path(__file__).parent.glob("[a-z]*.py")
+        return sorted(path.stem.rstrip("_").replace("_", "-") for path in files if path.stem not in NOT_VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(ctx):
+            return None
+        stem = name.replace("-", "_")
+        if not (Path(__file__).parent / f"{stem}.py").exists():
+            stem += "_"
+        module = importlib.import_module(f"convergebench.cli.{stem}")
+        return next(value for value in vars(module).values() if isinstance(value, click.Command) and value.name == name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.list_commands(ctx):
+            ctx.fail(f"no verb {args[0]!r}; the verbs are {', '.join(self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except UserError as error:
+            raise Refusal(str(error)) from error
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="convergebench")
+def main() -> None:
+    """How long does an image editor survive being used again and again?
+
+    \b
+    convergebench demo                                  the whole way, on editors that need no weights
+    convergebench plan --suite demo --editor paint      what a run would do and cost
+    """
+
+
+if __name__ == "__main__":
+    sys.exit(main(prog_name="convergebench"))

@@ -1,0 +1,56 @@
+"""`convergebench plan`: what a run would do and cost, before anything runs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+
+def planned(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that name a plan, the same for `plan` and `generate`."""
+    for option in reversed(
+        (
+            click.option(
+                "--suite", default="demo", show_default=True, help="Which suite; `convergebench suites` lists them."
+            ),
+            click.option(
+                "--editor",
+                "specs",
+                multiple=True,
+                help="NAME or NAME:option=value,...; repeatable.",
+            ),
+            click.option("--rounds", type=int, help="Rounds per chain instead of the suite's."),
+            click.option("--runs", type=int, help="Runs per case instead of the suite's."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("plan")
+@planned
+@click.option("--json", "as_json", is_flag=True, help="For a machine: rows per editor and every chain's id.")
+def plan(suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | None, as_json: bool) -> None:
+    """Say the chains, calls, images, bytes and dollars of a run.
+
+    \b
+    convergebench plan --suite demo --editor paint --editor jpeg:quality=40 --rounds 5
+    """
+    from convergebench.generation import plan as planning
+    from convergebench.generation import suites
+    from convergebench.generation.records import canonical
+
+    made = planning.make(suites.load(suite), specs, rounds, runs)
+    rows = planning.summary(made)
+    if as_json:
+        about = {"suite": made.suite.name, "version": made.suite.version, "editors": rows}
+        click.echo(canonical({**about, "chains": [chain.id for chain in made.chains]}))
+        return
+    click.echo(f"{made.suite.name} {made.suite.version}: {made.suite.title}\n")
+    click.echo(f"{'editor':32} {'chains':>7} {'calls':>8} {'images':>8} {'GB':>8} {'dollars':>11}")
+    for row in rows:
+        dollars = "unknown" if row["dollars"] is None else f"{row['dollars']:,.2f}"
+        size = f"{row['bytes'] / 1e9:.2f}"
+        click.echo(
+            f"{row['editor']!s:32} {row['chains']:>7} {row['calls']:>8} {row['images']:>8} {size:>8} {dollars:>11}"
+        )

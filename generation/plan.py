@@ -1,0 +1,97 @@
+"""What a run would do: its chains, calls, expected images, bytes and dollars, before anything runs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from . import editors, images, suites
+from .records import Chain, Source, UserError
+
+BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The chains of a suite by the chosen editors. The same words give the same chains on any machine."""
+
+    suite: suites.Suite
+    choices: tuple[editors.Choice, ...]
+    chains: tuple[Chain, ...]
+
+    @property
+    def calls(self) -> int:
+        return sum(map(calls, self.chains))
+
+    def choice(self, chain: Chain) -> editors.Choice:
+        return next(choice for choice in self.choices if choice.label == chain.editor)
+
+
+def make(suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = None, runs: int | None = None) -> Plan:
+    """Every fitting source and program of the suite, by every editor, so many rounds, so many times."""
+    for name, number in (("rounds", rounds), ("runs", runs)):
+        if number is not None and number < 1:
+            raise UserError(f"--{name} is {number}; it is a whole number from 1")
+    choices: dict[str, editors.Choice] = {}
+    chains: dict[str, Chain] = {}
+    for spec in specs or suite.editors:
+        base = editors.make(spec)
+        if base.label in choices:
+            raise UserError(f"editor {base.label!r} is given twice; give each once")
+        for variant in suite.variants:
+            choice = editors.vary(base, variant.settings)
+            if choice is None:
+                continue
+            choices[choice.label] = choice
+            for chain in variant_chains(suite, variant, choice, rounds or suite.rounds, runs or suite.runs):
+                chains[chain.id] = chain
+    return Plan(suite, tuple(choices.values()), tuple(chains.values()))
+
+
+def variant_chains(
+    suite: suites.Suite, variant: suites.Variant, choice: editors.Choice, rounds: int, runs: int
+) -> Iterator[Chain]:
+    settings = {**choice.settings, "short_side": suite.short_side}
+    for source, program in suites.cases(suite, variant):
+        for run in range(1, runs + 1):
+            yield Chain(source, program, choice.label, settings, run, rounds)
+
+
+def calls(chain: Chain) -> int:
+    return chain.rounds * len(chain.program.cycle)
+
+
+def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
+    """One process's part: the longest chains are dealt first, each to the part with the least to do so far."""
+    loads = [0] * shards
+    mine = []
+    for chain in sorted(chains, key=lambda chain: (-calls(chain), chain.id)):
+        least = loads.index(min(loads))
+        loads[least] += calls(chain)
+        if least == shard:
+            mine.append(chain)
+    return mine
+
+
+def summary(plan: Plan) -> list[dict[str, object]]:
+    """A row per editor: chains, calls, images, bytes and dollars, the last null where no price is known."""
+    rows: list[dict[str, object]] = []
+    for choice in plan.choices:
+        mine = [chain for chain in plan.chains if chain.editor == choice.label]
+        sizes, price = editors.trait(choice.editor, "sizes")(), editors.trait(choice.editor, "price")()
+        count = sum(map(calls, mine))
+        area = sum((calls(chain) + 1) * prepared_pixels(chain.source, plan.suite.short_side, sizes) for chain in mine)
+        rows.append(
+            {
+                "editor": choice.label,
+                "chains": len(mine),
+                "calls": count,
+                "images": count + len(mine),
+                "bytes": round(area * BYTES_A_PIXEL),
+                "dollars": None if price is None else round(count * price, 2),
+            }
+        )
+    return rows
+
+
+def prepared_pixels(source: Source, short_side: int, sizes: tuple[tuple[int, int], ...]) -> int:
+    width, height = images.prepared_size((source.width, source.height), short_side, sizes)
+    return width * height

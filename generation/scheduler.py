@@ -1,0 +1,131 @@
+"""Runs a plan's chains, several at a time, until nothing is left to do or something says stop."""
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image
+
+from . import images, sources, store
+from .budget import Budget, OverBudget
+from .calls import Caller, Stopped, Unusable
+from .editors import Choice, trait
+from .limits import Limits
+from .loop import Report, run_chain
+from .plan import Plan
+from .records import Chain, UserError
+
+
+@dataclass
+class Outcome:
+    """How a run ended: chains by their end, those left alone with why, and what stopped it, if anything did."""
+
+    ends: dict[str, int] = field(default_factory=dict)
+    already: int = 0
+    left: dict[str, str] = field(default_factory=dict)  # chain id to one sentence
+    stopped: str | None = None
+    spent: float = 0.0
+
+    @property
+    def clean(self) -> bool:
+        return self.stopped is None and not self.left
+
+
+def generate(
+    plan: Plan,
+    chains: Sequence[Chain],
+    run: Path,
+    workers: int = 8,
+    max_cost: float | None = None,
+    report: Report = lambda chain, step: None,
+    ended: Callable[[Chain, str], None] = lambda chain, end: None,
+) -> Outcome:
+    """Fill the run's folder. What is there already is kept: the same words given again go on where they stopped."""
+    suite = plan.suite
+    store.open_run(run, {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side})
+    waiting = [chain for chain in chains if not store.is_done(run, chain.id)]
+    outcome = Outcome(already=len(chains) - len(waiting))
+    for identity in {chain.source.id: None for chain in waiting}:
+        store.keep_source(run, sources.record(identity).sha256, sources.read(identity))
+    budget = Budget(max_cost)
+    callers = {choice.label: caller(choice, budget) for choice in plan.choices}
+    prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
+    stopping = threading.Event()
+
+    def take(chain: Chain) -> str:
+        if stopping.is_set():
+            raise Stopped("the run is ending")
+        return run_chain(chain, plan.choice(chain).editor, run, prepared, callers[chain.editor].ask, report)
+
+    def stop(reason: str) -> None:
+        outcome.stopped = outcome.stopped or reason
+        stopping.set()
+        for each in callers.values():
+            each.stop()
+
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        running: dict[Future[str], Chain] = {pool.submit(take, chain): chain for chain in waiting}
+        try:
+            while running:
+                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    settle(future, running.pop(future), outcome, stop, ended)
+        except KeyboardInterrupt:
+            stop("interrupted; give the same command again to go on")
+        except BaseException:
+            stop("a fault of ours")
+            raise
+    outcome.spent = budget.spent
+    return outcome
+
+
+def settle(
+    future: Future[str],
+    chain: Chain,
+    outcome: Outcome,
+    stop: Callable[[str], None],
+    ended: Callable[[Chain, str], None],
+) -> None:
+    """Count one chain's end, or say why it has none."""
+    try:
+        end = future.result()
+    except Stopped:
+        return
+    except (Unusable, OverBudget) as error:
+        stop(f"{chain.editor}: {error}")
+    except store.Busy as error:
+        outcome.left[chain.id] = str(error)
+    except store.Damaged as error:
+        outcome.left[chain.id] = str(error)
+    except UserError as error:
+        stop(str(error))
+    else:
+        outcome.ends[end] = outcome.ends.get(end, 0) + 1
+        ended(chain, end)
+
+
+def caller(choice: Choice, budget: Budget) -> Caller:
+    """The limits of one editor, shared by all its chains."""
+    limits = Limits(concurrency=trait(choice.editor, "concurrency"))
+    return Caller(limits, budget, trait(choice.editor, "price")())
+
+
+def prepare_from(
+    run: Path, sizes: dict[str, tuple[tuple[int, int], ...]]
+) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
+    """The input of a chain, and its reference where that is another picture, both brought to the editor's size."""
+
+    @functools.lru_cache(maxsize=8)
+    def picture(sha256: str, short_side: int, goals: tuple[tuple[int, int], ...]) -> Image.Image:
+        path = next((run / "sources").glob(f"{sha256}.*"))
+        return images.prepare(images.decode(path.read_bytes()), short_side, goals)
+
+    def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:
+        of = (int(chain.settings["short_side"] or 0), sizes[chain.editor])
+        reference = chain.source.reference
+        return picture(chain.source.sha256, *of), picture(reference, *of) if reference else None
+
+    return prepared
