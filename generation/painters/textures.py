@@ -2,7 +2,7 @@
 
 import numpy
 
-from .exact import ONE, Whole, across, bearing, draw, fractal, mix, noise, ramp, root, sine
+from .exact import ONE, Whole, across, bearing, draw, flat, fractal, mix, noise, ramp, root, sine
 
 
 def grid(width: int, height: int, seed: int) -> Whole:
@@ -21,7 +21,7 @@ def grid(width: int, height: int, seed: int) -> Whole:
     shine = draw([seed, 4], 1 << 14, 0, ONE)[number & 16383]
     glass = ramp((shine >> 1) + (up & 4095) * 6 + (along & 4095) * 2, [(0, (28, 44, 66)), (ONE, (168, 198, 220))])
     lit = (draw([seed, 5], 1 << 14, 0, 100)[number & 16383] < 7) & pane
-    wall = mix(numpy.full((height, width, 3), (96, 92, 90), numpy.int64), (160, 150, 138), (inside + 2048) * 16)
+    wall = mix(flat(width, height, (96, 92, 90)), (160, 150, 138), (inside + 2048) * 16)
     tower = numpy.where(pane[..., None], glass, wall)
     tower = numpy.where(lit[..., None], (236, 206, 138), tower)
     tower = mix(tower, (196, 212, 228), numpy.broadcast_to((tall - y) * 52000 // tall, (height, width)))
@@ -49,7 +49,7 @@ def haze(width: int, height: int, seed: int) -> Whole:
         edge = numpy.minimum(edge, base + 120)
         below = numpy.clip((y - edge) * 9000, 0, ONE)
         strength = ONE * (row + 2) // (rows + 3)
-        trees = mix(numpy.full((1, 1, 3), (190, 202, 206), numpy.int64), (34, 52, 50), strength)
+        trees = mix(flat(1, 1, (190, 202, 206)), (34, 52, 50), strength)
         mist = numpy.clip((y - base) * ONE // (tall // 4), 0, ONE) * (rows - row) // (rows + 1)
         layer = mix(numpy.broadcast_to(trees, picture.shape), (202, 212, 215), mist)
         picture = mix(picture, layer, below)
@@ -60,7 +60,7 @@ def haze(width: int, height: int, seed: int) -> Whole:
 def particles(width: int, height: int, seed: int) -> Whole:
     """Coloured powder thrown into the air: high contrast clouds that fall apart into single grains."""
     x, y = across(width, height)
-    picture = numpy.zeros((height, width, 3), numpy.int64) + (14, 12, 20)
+    picture = flat(width, height, (14, 12, 20))
     hues = [(236, 40, 110), (250, 190, 30), (40, 180, 200), (140, 60, 210), (90, 210, 70), (250, 110, 40)]
     wide, tall = int(x.max()), int(y.max())
     for puff, hue in enumerate(hues):
@@ -72,9 +72,7 @@ def particles(width: int, height: int, seed: int) -> Whole:
         dust = (ONE - away * ONE // size) + (swirl - ONE // 2) * 3 // 2
         fine = noise(x, y, 420, 420, [seed, 3, puff])
         body = numpy.clip(dust * 3 // 2 - (fine >> 2), 0, ONE)
-        shade = ramp(
-            swirl + (fine >> 3), [(0, tuple(c // 4 for c in hue)), (ONE, tuple(min(255, c * 5 // 4) for c in hue))]
-        )
+        shade = flat(1, 1, hue) * (ONE // 4 + swirl + (fine >> 3))[..., None] >> 16
         picture = mix(picture, shade, body * 15 >> 4)
         grains = 2600
         angle = draw([seed, 4, puff], grains, 0, 4096)
@@ -125,8 +123,9 @@ def feather(width: int, height: int, seed: int) -> Whole:
     fine = sine(away * 70 + lean * 30)
     rings = away * 24 + (barbs >> 3) + ((noise(x, y, 6, 6, [seed, 3]) - ONE // 2) >> 3)
     colours = [
-        (0, (12, 14, 56)), (7000, (18, 26, 110)), (12500, (16, 92, 168)), (17500, (28, 170, 170)), (22500, (120, 84, 38)),
-        (30000, (186, 140, 60)), (36000, (96, 142, 52)), (44000, (34, 104, 62)), (54000, (120, 112, 54)), (ONE, (30, 44, 34)),
+        (0, (12, 14, 56)), (7000, (18, 26, 110)), (12500, (16, 92, 168)), (17500, (28, 170, 170)),
+        (22500, (120, 84, 38)), (30000, (186, 140, 60)), (36000, (96, 142, 52)), (44000, (34, 104, 62)),
+        (54000, (120, 112, 54)), (ONE, (30, 44, 34)),
     ]  # fmt: skip
     light = 200 + (barbs * 46 >> 14) + (fine * 14 >> 14)
     picture = ramp(rings, colours) * light[..., None] // 220

@@ -2,7 +2,7 @@
 
 import numpy
 
-from .exact import ONE, Whole, across, draw, mix, noise
+from .exact import ONE, Whole, across, draw, flat, mix, noise
 
 # Five columns a letter, seven bits a column, the lowest bit at the top.
 LETTERS = {
@@ -29,7 +29,7 @@ LINES = (
 def text(width: int, height: int, seed: int) -> Whole:
     """A page of print on paper, from a headline down to small type."""
     x, y = across(width, height)
-    paper = numpy.zeros((height, width, 3), numpy.int64) + (244, 239, 226)
+    paper = flat(width, height, (244, 239, 226))
     paper = paper - (noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
     unit = min(width, height)
     margin, top = unit // 12, unit // 12
