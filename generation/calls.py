@@ -1,17 +1,26 @@
 """One call of an editor: bounded in number and money, tried again for named reasons only."""
 
+import dataclasses
 import random
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from convergebench.generation.budget import Budget
-from convergebench.generation.limits import Gate, Limits
-from convergebench.generation.records import Answer
+from .budget import Budget
+from .keys import NoKey, scrub
+from .limits import Gate, Limits
+from .records import Answer
 
 
-class Transient(Exception):
+class Fault(Exception):
+    """A call without an answer; what it says is free of keys."""
+
+    def __init__(self, message: str):
+        super().__init__(scrub(message))
+
+
+class Transient(Fault):
     """The call may work when tried again; `charged` where the vendor may have done the work and billed it."""
 
     def __init__(self, message: str, retry_after: float | None = None, charged: bool = False):
@@ -20,11 +29,16 @@ class Transient(Exception):
         self.charged = charged
 
 
-class Rejected(Exception):
+class Rejected(Fault):
     """This call cannot work, however often it is tried: the step is recorded as failed with this reason."""
 
+    def __init__(self, message: str, charged: bool = False, cost: float | None = None):
+        super().__init__(message)
+        self.charged = charged
+        self.cost = cost  # of all its attempts, where money was spent on it
 
-class Unusable(Exception):
+
+class Unusable(Fault):
     """No call can work (wrong key, no credit, no such model): the run stops, and nothing is recorded."""
 
 
@@ -34,7 +48,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Reply:
-    """The answer of the attempt that worked, how long that attempt took and how many there were."""
+    """The answer with the cost of all attempts, how long the one that worked took, and how many there were."""
 
     answer: Answer
     seconds: float
@@ -47,28 +61,37 @@ class Caller:
     def __init__(self, limits: Limits, budget: Budget | None = None, price: float | None = None):
         self.limits = limits
         self.gate = Gate(limits)
-        self.budget = budget
+        self.budget = budget or Budget()
         self.price = price or 0.0
-        self.failures: list[str] = []  # in a row, without an answer between them
+        self.failures = 0  # calls in a row, without an answer between them
         self.lock = threading.Lock()
         self.stopping = threading.Event()
 
     def ask(self, call: Callable[[], Answer]) -> Reply:
         """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run."""
+        with self.gate.calling(self.stopping):
+            return self.attempts(call)
+
+    def attempts(self, call: Callable[[], Answer]) -> Reply:
+        """Try until there is an answer, a reason to give up, or no attempt left."""
+        spent = 0.0
         for attempt in range(1, self.limits.attempts + 1):
             try:
                 answer, seconds = self.once(call)
             except Transient as error:
+                spent += self.price if error.charged else 0.0
                 if attempt == self.limits.attempts:
-                    raise self.failed(f"{error}, {attempt} times") from error
+                    times = f"{attempt} times" if attempt > 1 else "once"
+                    raise self.failed(f"{error} (tried {times})", spent) from error
                 self.wait(self.delay(attempt, error.retry_after))
             except Rejected as error:
-                raise self.failed(str(error)) from error
+                spent += self.price if error.charged else 0.0
+                raise self.failed(str(error), spent) from error
             else:
                 with self.lock:
-                    self.failures.clear()
+                    self.failures = 0
                 self.gate.open()
-                return Reply(answer, seconds, attempt)
+                return Reply(self.settled(answer, spent), seconds, attempt)
         raise AssertionError("the last attempt returns or raises")
 
     def once(self, call: Callable[[], Answer]) -> tuple[Answer, float]:
@@ -76,19 +99,32 @@ class Caller:
         with self.gate.passing(self.stopping):
             if self.stopping.is_set():
                 raise Stopped("the run is ending")
-            held = self.budget.hold(self.price) if self.budget else None
-            cost: float | None = 0.0
+            held = self.budget.hold(self.price)
+            cost = self.price  # until the call says otherwise
+            started = time.monotonic()
             try:
-                started = time.monotonic()
                 answer = call()
                 cost = self.price if answer.cost is None else answer.cost
                 return answer, time.monotonic() - started
-            except Transient as error:
+            except (Transient, Rejected) as error:
                 cost = self.price if error.charged else 0.0
                 raise
+            except NoKey as error:
+                cost = 0.0
+                raise Unusable(str(error)) from error
+            except Unusable:
+                cost = 0.0
+                raise
             finally:
-                if self.budget and held is not None:
-                    self.budget.settle(held, cost)
+                self.budget.settle(held, cost)
+
+    def settled(self, answer: Answer, spent: float) -> Answer:
+        """The answer free of keys, with what it and the attempts before it cost; null where no price is known."""
+        cost = answer.cost
+        if self.price or cost is not None:
+            cost = round(spent + (self.price if cost is None else cost), 6)
+        clean = scrub({"reason": answer.reason, "text": answer.text, "details": dict(answer.details)})
+        return dataclasses.replace(answer, cost=cost, **clean)
 
     def delay(self, attempt: int, retry_after: float | None) -> float:
         """Doubling, with jitter so that callers turned away together do not come back together."""
@@ -99,14 +135,14 @@ class Caller:
         if self.stopping.wait(seconds):
             raise Stopped("the run is ending")
 
-    def failed(self, reason: str) -> Exception:
+    def failed(self, reason: str, spent: float) -> Exception:
         """Rejected; or Unusable, once so many calls in a row failed that more of them would only cost time."""
         with self.lock:
-            self.failures.append(reason)
-            count = len(self.failures)
+            self.failures += 1
+            count = self.failures
         if count >= self.limits.failures:
             return Unusable(f"the last {count} calls all failed, the last one because: {reason}")
-        return Rejected(reason)
+        return Rejected(reason, charged=spent > 0, cost=spent or None)
 
     def stop(self) -> None:
         """No further call is made; those in flight are waited for."""

@@ -19,7 +19,7 @@ class Limits:
     first_wait: float = 1.0  # seconds, doubled with every attempt
     longest_wait: float = 60.0
     failures: int = 5  # calls failed in a row before the run stops
-    probes: int = 3  # calls in flight until the first one is answered
+    probes: int = 3  # calls that may try until the first one is answered
 
 
 class Gate:
@@ -28,23 +28,39 @@ class Gate:
     def __init__(self, limits: Limits):
         self.limits = limits
         self.room = threading.Condition()
+        self.answered = False
+        self.calls = 0
         self.inside = 0
-        self.allowed = min(limits.probes, limits.concurrency)
         self.started: deque[float] = deque()
 
     def open(self) -> None:
-        """The first answer came: from now on the full concurrency."""
+        """The first answer came: the calls that waited for it may begin."""
         with self.room:
-            if self.allowed < self.limits.concurrency:
-                self.allowed = self.limits.concurrency
+            if not self.answered:
+                self.answered = True
+                self.room.notify_all()
+
+    @contextmanager
+    def calling(self, stopping: threading.Event) -> Iterator[None]:
+        """A whole call with its attempts; until one is answered only a few may try."""
+        with self.room:
+            while not self.answered and self.calls >= self.limits.probes and not stopping.is_set():
+                self.room.wait(0.5)
+            self.calls += 1
+        try:
+            yield
+        finally:
+            with self.room:
+                self.calls -= 1
                 self.room.notify_all()
 
     @contextmanager
     def passing(self, stopping: threading.Event) -> Iterator[None]:
+        """One attempt in flight."""
         with self.room:
             while not stopping.is_set():
                 pause = self.pause()
-                if self.inside < self.allowed and pause <= 0:
+                if self.inside < self.limits.concurrency and pause <= 0:
                     break
                 self.room.wait(min(pause, 0.5) if pause > 0 else 0.5)
             self.inside += 1
@@ -54,7 +70,7 @@ class Gate:
         finally:
             with self.room:
                 self.inside -= 1
-                self.room.notify()
+                self.room.notify_all()
 
     def pause(self) -> float:
         """Seconds until another call may start."""

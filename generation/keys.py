@@ -1,0 +1,46 @@
+"""Keys come from the environment alone, and leave it for the vendor alone."""
+
+import os
+import re
+from typing import Any
+
+KEYS = re.compile(r"(_|^)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$")
+SHORTEST = 8  # anything shorter is a word, not a key
+
+
+class NoKey(Exception):
+    """The key is not there, or is none."""
+
+
+def missing(*names: str) -> str | None:
+    """None where one of the variables is set, else the sentence that asks for it."""
+    return None if any(os.environ.get(name, "").strip() for name in names) else f"set {' or '.join(names)}"
+
+
+def key(*names: str) -> str:
+    """The first of the variables that is set."""
+    for name in names:
+        if value := os.environ.get(name, "").strip():
+            if value.isascii() and value.isprintable() and " " not in value:
+                return value
+            raise NoKey(f"{name} holds characters that no key has; copy the key again")
+    raise NoKey(f"no key: set {' or '.join(names)}")
+
+
+def scrub(value: Any) -> Any:
+    """The same text, list or mapping without the value of any key in the environment, whoever echoed it."""
+    secrets = {os.environ[name].strip() for name in os.environ if KEYS.search(name)}
+    long = sorted((secret for secret in secrets if len(secret) >= SHORTEST), key=len, reverse=True)
+    return replaced(value, long) if long else value
+
+
+def replaced(value: Any, secrets: list[str]) -> Any:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, "[key]")
+        return value
+    if isinstance(value, dict):
+        return {replaced(name, secrets): replaced(item, secrets) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [replaced(item, secrets) for item in value]
+    return value
