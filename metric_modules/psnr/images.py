@@ -1,0 +1,206 @@
+"""How every image metric reads its pictures: each is 8-bit RGB, exactly, or is refused in one sentence that names it.
+
+Accepted: Pillow images, uint8 arrays, paths and encoded bytes. Grey and palette become RGB, an alpha channel is dropped
+where it is opaque, the orientation a file declares is applied, colour profiles are ignored. Refused: transparency, CMYK
+and other colour spaces, 16-bit and float samples (and so NaN), animations, broken or empty files, and more than
+`MAX_PIXELS` pixels.
+"""
+
+import io
+import os
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageOps
+
+MAX_PIXELS = 8192 * 8192
+Size = (
+    str | int | None
+)  # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
+
+UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, struct.error, Image.DecompressionBombError)
+
+
+def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
+    """Height x width x 3 bytes, or a ValueError that says which picture cannot be used and why."""
+    if isinstance(picture, dict):
+        picture = picture.get("path") if picture.get("bytes") is None else picture["bytes"]
+    if isinstance(picture, np.ndarray):
+        return _of_array(picture, name)
+    if isinstance(picture, str | os.PathLike):
+        if not Path(picture).is_file():
+            raise ValueError(f"{name} is {str(picture)!r}, and there is no such file")
+        picture = Path(picture).read_bytes()
+    if isinstance(picture, bytes | bytearray | memoryview):
+        picture = _opened(bytes(picture), name)
+    if not isinstance(picture, Image.Image):
+        raise ValueError(
+            f"{name} is of type {type(picture).__name__}; give a Pillow image, a uint8 array, a path or encoded bytes"
+        )
+    return _of_image(picture, name)
+
+
+def _of_array(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype != np.uint8:
+        raise ValueError(f"{name} is an array of {array.dtype}; give uint8 values from 0 to 255")
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)) or 0 in array.shape:
+        raise ValueError(
+            f"{name} is an array of shape {array.shape}; give height x width, or that x 1, 3 or 4 channels"
+        )
+    if array.shape[0] * array.shape[1] > MAX_PIXELS:
+        raise ValueError(f"{name} has {array.shape[1]}x{array.shape[0]} pixels; at most {MAX_PIXELS} are read")
+    if array.ndim == 3 and array.shape[2] == 4:
+        if array[..., 3].min() < 255:
+            raise ValueError(f"{name} is partly transparent; lay it on a background first")
+        array = array[..., :3]
+    if array.ndim == 2 or array.shape[2] == 1:
+        array = np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
+    return np.ascontiguousarray(array)
+
+
+def _opened(data: bytes, name: str) -> Image.Image:
+    if not data:
+        raise ValueError(f"{name} is empty; give the bytes of an image file")
+    try:
+        return Image.open(io.BytesIO(data))
+    except UNREADABLE as error:
+        raise ValueError(f"{name} is not an image file that can be read: {error}") from None
+
+
+def _of_image(image: Image.Image, name: str) -> np.ndarray:
+    if 0 in image.size:
+        raise ValueError(f"{name} is empty: it has {image.width}x{image.height} pixels")
+    if image.width * image.height > MAX_PIXELS:
+        raise ValueError(f"{name} has {image.width}x{image.height} pixels; at most {MAX_PIXELS} are read")
+    # Pillow reads 16-bit colour files into 8 bits without a word; only the file's own layout still tells.
+    if image.mode.startswith(("I", "F")) or any(";16" in str(tile) for tile in getattr(image, "tile", ())):
+        raise ValueError(f"{name} has more than 8 bits a channel; bring it to 8 bits first")
+    if image.mode not in ("RGB", "RGBA", "L", "LA", "1", "P", "PA"):
+        raise ValueError(
+            f"{name} is {image.mode}; give RGB, grey or palette, since converting needs its colour profile"
+        )
+    try:
+        if getattr(image, "n_frames", 1) > 1 and image.format != "MPO":  # an MPO is a photograph with its own preview
+            raise ValueError(f"it is an animation of {image.n_frames} frames, and one picture is asked for")  # type: ignore[attr-defined]
+        image = ImageOps.exif_transpose(image)
+        if image.has_transparency_data:
+            image = image.convert("RGBA")
+            if image.getchannel("A").getextrema()[0] < 255:  # type: ignore[operator]
+                raise ValueError("it is partly transparent; lay it on a background first")
+        return np.array(image if image.mode == "RGB" else image.convert("RGB"))
+    except UNREADABLE as error:
+        raise ValueError(f"{name} cannot be used: {error}") from None
+
+
+def exact(picture: Any, name: str = "the picture") -> dict[str, Any]:
+    """The picture for a `datasets.Image()` column, uncompressed, so that it is read back as it is.
+
+    A Pillow image that was opened from a JPEG would otherwise be encoded as JPEG once more.
+    """
+    array = pixels(picture, name)
+    return {"bytes": b"P6 %d %d 255\n" % (array.shape[1], array.shape[0]) + array.tobytes(), "path": None}
+
+
+def target(width: int, height: int, size: Size) -> tuple[int, int]:
+    """The size at which a picture is compared with a reference of this width and height."""
+    if size is None or size == "reference":
+        return width, height
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise ValueError(
+            f"size is {size!r}; it is None, 'reference' or the length of the reference's short side in pixels"
+        )
+    short = min(width, height)
+    return max(1, round(width * size / short)), max(1, round(height * size / short))
+
+
+def brought(array: np.ndarray, width: int, height: int) -> np.ndarray:
+    """The picture at this size: itself where it is there already, otherwise after one Lanczos resize."""
+    if array.shape[:2] == (height, width):
+        return array
+    return np.array(Image.fromarray(array).resize((width, height), Image.Resampling.LANCZOS))
+
+
+def pair(prediction: Any, reference: Any, size: Size = None, number: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Prediction and reference as arrays of one size."""
+    first, second = pixels(prediction, f"prediction {number}"), pixels(reference, f"reference {number}")
+    if size is None and first.shape != second.shape:
+        raise ValueError(
+            f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
+            f"{second.shape[0]}; give size='reference' or the short side to compare at"
+        )
+    width, height = target(second.shape[1], second.shape[0], size)
+    return brought(first, width, height), brought(second, width, height)
+
+
+def pairs(
+    predictions: Sequence[Any], references: Sequence[Any], size: Size = None, smallest: int = 1
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """All pairs as arrays, refused before anything is computed where one of them is smaller than `smallest` pixels."""
+    if len(predictions) != len(references):
+        raise ValueError(f"there are {len(predictions)} predictions and {len(references)} references; give as many")
+    found = [pair(p, r, size, n) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
+    for number, (_, reference) in enumerate(found):
+        if min(reference.shape[:2]) < smallest:
+            height, width = reference.shape[:2]
+            raise ValueError(
+                f"reference {number} is compared at {width}x{height}; at least {smallest} pixels a side are needed"
+            )
+    return found
+
+
+def dealt(batches: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
+    """What `work` gives for every batch, in order. Under `accelerate launch` each rank is handed all the batches, does
+    its share and gathers the rest, so that every rank returns what one process would."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world == 1:
+        return [work(batch) for batch in batches]
+    import torch
+    from accelerate import PartialState
+    from accelerate.utils import gather_object
+
+    state = PartialState(cpu=not torch.accelerator.is_available())
+    if state.num_processes != world:
+        raise RuntimeError(f"accelerate sees {state.num_processes} processes where WORLD_SIZE says {world}")
+    share = [(n, work(batch)) for n, batch in enumerate(batches) if n % world == state.process_index]
+    return [done for _, done in sorted(gather_object(share), key=lambda numbered: numbered[0])]
+
+
+class ImageInputs:
+    """Stands before `evaluate.Metric`: pictures are read and checked here, before evaluate encodes them or fails to."""
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **columns: Any) -> None:
+        """Add a batch of examples; every picture is kept exactly as it is."""
+        given = {"predictions": predictions, "references": references, **columns}
+        kinds: dict[str, Any] = self.features  # type: ignore[attr-defined]
+        counts = {}
+        for column in (column for column in given if column in kinds):
+            values = given[column]
+            if not isinstance(values, list | tuple) and not (isinstance(values, np.ndarray) and values.ndim == 4):
+                raise ValueError(
+                    f"{column} is of type {type(values).__name__}; give a list with one entry for each example"
+                )
+            counts[column] = len(values)
+            if type(kinds[column]).__name__ == "Image":
+                start = len(self)  # type: ignore[arg-type]
+                given[column] = [exact(value, f"{column[:-1]} {start + n}") for n, value in enumerate(values)]
+        if len(set(counts.values())) > 1:
+            raise ValueError(
+                f"there are {' and '.join(f'{count} {column}' for column, count in counts.items())}; give as many"
+            )
+        if 0 in counts.values():
+            raise ValueError(f"{' and '.join(counts)} are empty; give at least one example")
+        known = {column: values for column, values in given.items() if column in kinds or values is not None}
+        super().add_batch(**known)  # type: ignore[misc]
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **columns: Any) -> None:
+        """Add one example; every picture is kept exactly as it is."""
+        self.add_batch(predictions=[prediction], references=[reference], **{k: [v] for k, v in columns.items()})
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any]:
+        """Compute over these examples, or over those added before."""
+        if predictions is None and references is None and len(self) == 0:  # type: ignore[arg-type]
+            raise ValueError("there are no examples; give predictions and references, or add them first")
+        return super().compute(predictions=predictions, references=references, **options)  # type: ignore[misc]
