@@ -1,0 +1,107 @@
+"""Half-life of a metric under repetition: after how many rounds is half of the chains past the threshold?"""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .checks import check_counts, check_curve, check_options, check_rounds
+from .fates import Fate, curve_fate
+from .intervals import RESAMPLES, SEED
+from .summary import summarise
+from .survival import kaplan_meier
+
+_DESCRIPTION = """
+How many rounds of use a measured quality survives: the Kaplan-Meier median, over chains, of the first round whose value
+is past a threshold, with a bootstrap interval over sources; the restricted mean; the share that was not lost at all.
+"""
+
+_KWARGS = """
+Args:
+    predictions: one list of values per chain, one value per round; None or NaN where a round was not measured.
+    rounds: the rounds the values belong to, such as [1, 2, 3, 5, 10, 15, 20]; 1, 2, 3, ... when left out.
+    scale: "retained" (values from 0 to 1, 1 = untouched) or "absolute" (the metric's own).
+    threshold: 0.5 on the retained scale; to be given on the absolute one.
+    better: "higher" or "lower", the direction of the metric; "lower" on the absolute scale only.
+    ends: how each chain ended: complete, shrunk, refused, no_image or failed; "complete" for all when left out.
+    end_rounds: the round in which each chain ended, where known; the round after the last value when left out.
+    clusters: the source of each chain; chains of one source are not independent.
+    confidence: of the intervals.
+Returns: half_life (null with a reason where there is none) and half_life_text, restricted_mean, mean_rounds_kept,
+    survival, each with its interval; share_censored; the Kaplan-Meier curve; per_chain, one entry each; signature.
+"""
+
+_CITATION = """
+@article{kaplan1958, author={Kaplan, E. L. and Meier, Paul}, journal={Journal of the American Statistical Association},
+title={Nonparametric Estimation from Incomplete Observations}, volume={53}, year={1958}}
+"""
+
+
+def half_life(
+    curves: Sequence[Sequence[float | None]],
+    rounds: Sequence[int] | None = None,
+    scale: str = "retained",
+    threshold: float | None = None,
+    better: str = "higher",
+    ends: Sequence[str] | None = None,
+    end_rounds: Sequence[int | None] | None = None,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> dict[str, Any]:
+    """The half-life of curves of one metric, one curve per chain.
+
+    A chain is lost in its first measured round past the threshold, or in the round in which it was refused; a
+    technical failure and the last round censor. Formula: min{n : S(n) <= 1/2}, S the Kaplan-Meier curve.
+
+    >>> half_life([[0.9] * 4 + [0.3] * 6, [0.9] * 6 + [0.4] * 4, [0.9] * 10])["half_life_text"]
+    '7'
+    """
+    limit = 0.5 if threshold is None and scale == "retained" else threshold
+    check_options(scale, limit, better, confidence)
+    known_rounds = check_rounds(curves, rounds)
+    known_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
+    known_end_rounds = check_counts("end_rounds", end_rounds, len(curves)) or [None] * len(curves)
+    check_counts("clusters", clusters, len(curves))
+    for number, curve in enumerate(curves, 1):
+        check_curve(number, curve, known_rounds, scale, known_ends[number - 1], known_end_rounds[number - 1])
+    start = 1.0 if scale == "retained" else None
+    fates = [
+        curve_fate(curve, known_rounds, limit, better, start, end, end_round)  # type: ignore[arg-type]
+        for curve, end, end_round in zip(curves, known_ends, known_end_rounds, strict=True)
+    ]
+    grid, alive = kaplan_meier([fate.time for fate in fates], [fate.lost for fate in fates])
+    signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, known_rounds))}"
+    return {
+        **summarise(fates, known_rounds, clusters, confidence),
+        "curve": {"rounds": [int(each) for each in grid], "survival": alive.tolist()},
+        "per_chain": [entry(fate) for fate in fates],
+        "signature": f"{signature}|confidence={confidence}|bootstrap={RESAMPLES}|seed={SEED}",
+    }
+
+
+def entry(fate: Fate) -> dict[str, Any]:
+    """One chain's own half-life: null where it was not lost, with how far it was followed in `text`."""
+    return {
+        "half_life": fate.lost_at,
+        "bracket": [fate.kept, fate.lost_at],
+        "text": fate.text,
+        "cause": fate.cause,
+        "interpolated": fate.crossing,
+    }
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
+class HalfLife(evaluate.Metric):
+    """Curves in, half-life out."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS,
+            features=datasets.Features({"predictions": datasets.List(datasets.Value("float64"))}),
+        )
+
+    def _compute(self, predictions: list[list[float | None]], **options: Any) -> dict[str, Any]:
+        return half_life(predictions, **options)

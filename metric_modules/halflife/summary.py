@@ -1,0 +1,107 @@
+"""From the fates of many chains to one row of a table: half-life, restricted mean, survival, each with its interval."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .fates import Fate
+from .intervals import mean_interval, median_interval, share_interval
+from .survival import area, kaplan_meier, median, pseudo_values
+
+MEDIAN_FROM = 10  # rounds; chains followed for less are told by the share that survives
+
+
+def summarise(
+    fates: Sequence[Fate],
+    rounds: Sequence[int],
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> dict[str, Any]:
+    """Half-life, restricted mean and survival of chains from their fates; `clusters` names each chain's source.
+
+    Used alike for the half-life of a metric and for convergence. Without clusters every chain stands alone. Chains
+    without a single round, good or bad, tell nothing and are counted apart; where there are no others, all is null.
+    """
+    if not any(fate.time for fate in fates):
+        blank = dict.fromkeys(summarise([Fate(1)], [1]))
+        return blank | {
+            "half_life_reason": "no chain has a measured round",
+            "chains": 0,
+            "chains_unmeasured": len(fates),
+        }
+    names = range(len(fates)) if clusters is None else clusters
+    watched, sources = zip(*[(fate, name) for fate, name in zip(fates, names, strict=True) if fate.time], strict=True)
+    times = np.array([fate.time for fate in watched], float)
+    lost = np.array([fate.lost for fate in watched], bool)
+    # A chain watched up to a round was not at risk of the loss that others met after that round.
+    kept = np.array([fate.kept + 1e-9 * fate.lost for fate in watched])
+    grid, alive = kaplan_meier(times, lost)
+    # Past the last chain that was still watched nothing is known, unless all are lost.
+    horizon = float(rounds[-1]) if alive.size and alive[-1] < 1e-12 else min(float(rounds[-1]), times.max())
+    seen = lost | (times >= horizon)
+    share = float(alive[-1]) if alive.size else 1.0
+    means = pseudo_values(times, lost, horizon)
+    means_kept = pseudo_values(kept, lost, horizon)
+    return {
+        **half_life(grid, alive, rounds, horizon, median_interval(times, lost, sources, confidence)),
+        "half_life_interpolated": interpolated(watched, rounds),
+        "restricted_mean": float(area(grid, alive, horizon)),
+        "restricted_mean_interval": within(mean_interval(means, sources, confidence), horizon),
+        "mean_rounds_kept": round(float(area(*kaplan_meier(kept, lost), horizon)), 6),
+        "mean_rounds_kept_interval": within(mean_interval(means_kept, sources, confidence), horizon),
+        "survival": share,
+        "survival_interval": share_interval(
+            share, ~lost[seen], [name for name, known in zip(sources, seen, strict=True) if known], confidence
+        ),
+        "last_round": int(horizon),
+        "share_censored": float(1 - lost.mean()),
+        "share_failed": float(np.mean([fate.failed for fate in watched])),
+        "chains": len(watched),
+        "chains_unmeasured": len(fates) - len(watched),
+        "clusters": len(set(sources)),
+    }
+
+
+def half_life(
+    grid: np.ndarray, alive: np.ndarray, rounds: Sequence[int], horizon: float, limits: tuple[float, float] | None
+) -> dict[str, Any]:
+    """The median, as a number where there is one, and always as the words a table prints."""
+    middle = float(median(grid, alive))
+    share = float(alive[-1]) if alive.size else 1.0
+    short, outlived = rounds[-1] < MEDIAN_FROM, np.isinf(middle)
+    reason = None
+    if short:
+        reason = f"chains of {rounds[-1]} rounds give a share that survives; a median needs {MEDIAN_FROM}"
+    elif outlived:
+        reason = f"more than half survive round {horizon:.0f}"
+    printed = f">{horizon:.0f}" if outlived else spell(bracket(middle, rounds))
+    return {
+        "half_life": None if reason else int(middle),
+        "half_life_bracket": None if reason else bracket(middle, rounds),
+        "half_life_text": f"{share:.0%} survive {horizon:.0f} rounds" if short else printed,
+        "half_life_interval": None if short or limits is None else [None if np.isinf(x) else int(x) for x in limits],
+        "half_life_reason": reason,
+    }
+
+
+def bracket(round: float, rounds: Sequence[int]) -> list[int]:
+    """The last measured round before a loss, and the round of the loss."""
+    return [max((each for each in rounds if each < round), default=0), int(round)]
+
+
+def spell(limits: list[int]) -> str:
+    good, bad = limits
+    return str(bad) if bad == good + 1 else f"({good}, {bad}]"
+
+
+def interpolated(fates: Sequence[Fate], rounds: Sequence[int]) -> float | None:
+    """An extra to be labelled as such: the median of the points where straight lines between rounds cross."""
+    crossings = [fate.time if fate.crossing is None else fate.crossing for fate in fates]
+    middle = float(median(*kaplan_meier(crossings, [fate.lost for fate in fates])))
+    return None if rounds[-1] < MEDIAN_FROM or np.isinf(middle) else middle
+
+
+def within(limits: tuple[float, float] | None, horizon: float) -> list[float] | None:
+    """No mean number of rounds lies below zero or past the last round."""
+    return None if limits is None else [max(limits[0], 0.0), min(limits[1], horizon)]
