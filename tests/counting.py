@@ -1,0 +1,68 @@
+"""Editors for tests: they count what they are asked, and answer as they are told."""
+
+import hashlib
+import io
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from convergebench.generation import editors, images, suites
+from convergebench.generation.records import Answer
+from PIL import Image
+
+SUITE = suites.Suite(
+    name="test",
+    title="two pictures, two programs",
+    version="1",
+    short_side=48,
+    rounds=4,
+    runs=2,
+    sources=("astronaut", "coffee"),
+    programs=("flip-horizontally", "replicate"),
+    editors=("counting",),
+)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Darkens by one grey level, in a format that depends on the seed, and writes down the seed it was asked for."""
+
+    embedded: ClassVar[bool] = True
+    asked: Path
+    pause: float = 0.0
+    behave: Callable[[int], Answer | None] = lambda seed: None
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        with self.asked.open("ab", buffering=0) as log:
+            log.write(f"{seed}\n".encode())
+        time.sleep(self.pause)
+        told = self.behave(seed)
+        if told is not None:
+            return told
+        darker = image.point(lambda level: max(0, level - 1))
+        buffer = io.BytesIO()
+        darker.save(buffer, ("PNG", "JPEG", "WEBP")[seed % 3])
+        return Answer(buffer.getvalue())
+
+    def seeds(self) -> list[int]:
+        return [int(line) for line in self.asked.read_text().split()] if self.asked.exists() else []
+
+
+def choose(editor: object, name: str = "counting") -> editors.Choice:
+    return editors.Choice(name, name, name, {"seed": "per-step"}, editor)  # type: ignore[arg-type]
+
+
+def digest(folder: Path) -> dict[str, str]:
+    """Every file below a folder by its hash."""
+    return {
+        os.fspath(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def png(size: tuple[int, int] = (48, 48)) -> bytes:
+    return images.png(Image.new("RGB", size, "olive"))

@@ -1,0 +1,78 @@
+"""The front door: every verb explains itself, and refusals are one sentence."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+
+VERBS = main.list_commands(None)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(verb):
+    result = CliRunner().invoke(main, [verb, "--help"])
+    assert result.exit_code == 0
+    assert f"convergebench {verb}" in result.output.split("Usage:")[1].split("\n", 1)[1]
+
+
+def test_no_verb_is_missing_and_none_is_a_stray():
+    assert {"plan", "generate", "build", "demo", "editors", "suites"} <= set(VERBS)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["paint"], "no verb 'paint'; the verbs are"),
+        (["plan", "--suite", "nope"], "no suite 'nope'; the suites are"),
+        (["plan", "--editor", "jpg"], "no editor 'jpg'; it is one of"),
+        (["generate", "--suite", "smoke", "--shard", "4/4"], "--shard is '4/4'; it is I/N"),
+    ],
+)
+def test_bad_usage_exits_with_two_and_one_sentence(words, sentence):
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert sentence in result.output
+    assert "Traceback" not in result.output
+
+
+def test_plan_for_a_machine_names_every_chain():
+    result = CliRunner().invoke(main, ["plan", "--suite", "smoke", "--editor", "identity", "--json"])
+    made = json.loads(result.output)
+    assert len(made["chains"]) == made["editors"][0]["chains"] > 0
+
+
+def test_generate_resumes_and_says_so(tmp_path):
+    words = ["generate", "--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", str(tmp_path / "run")]
+    first = CliRunner().invoke(main, [*words, "--json"])
+    assert json.loads(first.stdout)["ends"]["complete"] > 0
+    assert "nothing to do" in CliRunner().invoke(main, words).output
+
+
+def test_shards_together_make_the_whole_run(tmp_path):
+    words = ["generate", "--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", str(tmp_path / "run")]
+    counts = []
+    for shard in ("0/2", "1/2"):
+        result = CliRunner().invoke(main, [*words, "--shard", shard, "--json"])
+        counts.append(json.loads(result.stdout)["ends"]["complete"])
+    whole = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
+    assert whole["already"] == sum(counts)
+    assert whole["ends"] == {}
+
+
+def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    result = CliRunner().invoke(main, ["generate", "--suite", "smoke", "--editor", "jpeg", "--out", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "holds 'notes.txt' but no run" in result.output
+
+
+def test_the_rooms_open_beside_a_dataset_folder_of_the_same_name(tmp_path):
+    (tmp_path / "convergebench" / "halflife").mkdir(parents=True)
+    (tmp_path / "convergebench" / "README.md").write_text("a dataset")
+    code = "import convergebench.generation.plan as plan; print(plan.__file__)"
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert Path(result.stdout.strip()).name == "plan.py"

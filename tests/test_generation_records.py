@@ -1,0 +1,63 @@
+"""The vocabulary: equal content gives equal names, and every protocol can be said in it."""
+
+import dataclasses
+import json
+
+import pytest
+from convergebench.generation.records import Chain, Program, Source, UserError, canonical
+
+SOURCE = Source("dot", "0" * 64, 8, 8, "object", "synthetic", "CC0-1.0", "painted")
+PROGRAM = Program("hat", ("add hat", "remove hat"), "accessories", True, "clear")
+CHAIN = Chain(SOURCE, PROGRAM, "paint", {"seed": "per-step", "short_side": 8}, 1, 3)
+
+
+def test_a_chains_id_is_the_same_on_any_machine():
+    assert CHAIN.id == "b1116202f18f6ccd"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": dataclasses.replace(SOURCE, sha256="1" * 64)},
+        {"source": dataclasses.replace(SOURCE, reference="2" * 64)},
+        {"program": dataclasses.replace(PROGRAM, cycle=("add hat", "take the hat off"))},
+        {"editor": "jpeg"},
+        {"settings": {"seed": "fixed", "short_side": 8}},
+        {"run": 2},
+        {"rounds": 4},
+    ],
+)
+def test_every_field_of_a_chain_is_part_of_its_id(change):
+    assert dataclasses.replace(CHAIN, **change).id != CHAIN.id
+
+
+def test_what_is_only_told_about_a_source_is_not_part_of_the_id():
+    told = dataclasses.replace(SOURCE, title="A dot", attribution="painted by us")
+    assert dataclasses.replace(CHAIN, source=told).id == CHAIN.id
+
+
+def test_a_chain_survives_json():
+    assert Chain.from_dict(json.loads(canonical(CHAIN.to_dict()))) == CHAIN
+
+
+def test_steps_count_rounds_and_positions_from_one():
+    assert list(CHAIN.asks())[:3] == [(1, 1, 1, "add hat"), (2, 1, 2, "remove hat"), (3, 2, 1, "add hat")]
+    assert len(list(CHAIN.asks())) == 6
+
+
+def test_one_addition_a_round_can_be_another_each_time():
+    fruits = Program("fruits", ("Add one {item}.",), "addition", False, "clear", items=("apple", "fig"))
+    asked = [words for *_, words in dataclasses.replace(CHAIN, program=fruits).asks()]
+    assert asked == ["Add one apple.", "Add one fig.", "Add one apple."]
+
+
+def test_a_seed_is_fixed_or_differs_by_step_and_always_by_run():
+    fixed = dataclasses.replace(CHAIN, settings={"seed": "fixed", "short_side": 8})
+    assert fixed.seed(1) == fixed.seed(2)
+    assert CHAIN.seed(1) != CHAIN.seed(2)
+    assert CHAIN.seed(1) != dataclasses.replace(CHAIN, run=2).seed(1)
+
+
+def test_a_word_that_is_not_in_the_vocabulary_is_refused_with_the_list():
+    with pytest.raises(UserError, match="no kind 'landscape'; it is one of face, object, scene, texture, text"):
+        dataclasses.replace(SOURCE, kind="landscape")

@@ -1,0 +1,183 @@
+"""A run: it resumes by itself, repeats no paid step, and says what it left alone."""
+
+import dataclasses
+import multiprocessing
+import random
+import time
+
+import pytest
+from convergebench.generation import plan, scheduler, store
+from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.records import Answer, Step
+from counting import SUITE, Counting, choose, digest, png
+
+
+def planned(editor, rounds=SUITE.rounds, runs=SUITE.runs, name="counting"):
+    variant = SUITE.variants[0]
+    choice = choose(editor, name)
+    return plan.Plan(SUITE, (choice,), tuple(plan.variant_chains(SUITE, variant, choice, rounds, runs)))
+
+
+def generate(made, folder, **options):
+    return scheduler.generate(made, made.chains, folder, **options)
+
+
+def finished(folder):
+    """The seeds of all steps that have their line."""
+    steps = [step for path in folder.glob("chains/*") for step in store.read_steps(path)]
+    return {step.seed for step in steps if step.step}
+
+
+def test_a_run_fills_every_chain_and_the_same_words_again_ask_nothing(tmp_path):
+    made = planned(Counting(tmp_path / "asked"))
+    outcome = generate(made, tmp_path / "run")
+    assert outcome.ends == {"complete": 8}
+    before, asked = digest(tmp_path / "run"), made.choices[0].editor.seeds()
+    assert len(asked) == made.calls == len(set(asked))
+    again = generate(made, tmp_path / "run")
+    assert (again.already, again.ends) == (8, {})
+    assert made.choices[0].editor.seeds() == asked
+    assert digest(tmp_path / "run") == before
+
+
+def test_a_run_killed_thirty_times_ends_byte_identical_and_repeats_no_finished_step(tmp_path):
+    editor = Counting(tmp_path / "quiet", pause=0.002)
+    generate(planned(editor), tmp_path / "quiet-run")
+    undisturbed = digest(tmp_path / "quiet-run")
+    context, chance, kills, rounds = multiprocessing.get_context("fork"), random.Random(7), 0, 0
+    while kills < 30:
+        rounds += 1
+        run, editor = tmp_path / f"run{rounds}", Counting(tmp_path / f"asked{rounds}", pause=0.002)
+        while not is_whole(run):
+            known, asked_before = finished(run), len(editor.seeds())
+            child = context.Process(target=generate, args=(planned(editor), run), kwargs={"workers": 8})
+            child.start()
+            child.join(chance.uniform(0.01, 0.15))
+            if child.exitcode is None:
+                child.kill()
+                child.join()
+                kills += 1
+            assert not known & set(editor.seeds()[asked_before:])
+        assert digest(run) == undisturbed
+    assert rounds >= 2
+
+
+def is_whole(run):
+    made = planned(None)
+    return all(store.is_done(run, chain.id) for chain in made.chains)
+
+
+def test_a_larger_plan_extends_a_run_and_touches_no_done_chain(tmp_path):
+    editor = Counting(tmp_path / "asked")
+    generate(planned(editor, runs=1), tmp_path / "run")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()}
+    outcome = generate(planned(editor, runs=3), tmp_path / "run")
+    assert (outcome.already, outcome.ends) == (4, {"complete": 8})
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_a_refusal_is_a_typed_step_and_ends_its_chain(tmp_path):
+    editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="not that"))
+    outcome = generate(planned(editor, rounds=2, runs=1), tmp_path / "run")
+    assert outcome.ends == {"refused": 4}
+    last = store.read_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
+    assert (last.step, last.status, last.reason, last.file) == (1, "refused", "not that", None)
+
+
+def test_a_call_that_cannot_work_is_a_failed_step_with_its_reason(tmp_path):
+    def reject(seed):
+        raise Rejected("the vendor answers 400: no such size")
+
+    outcome = generate(planned(Counting(tmp_path / "asked", behave=reject), runs=1), tmp_path / "run")
+    assert outcome.ends == {"failed": 4}
+
+
+def test_a_truncated_answer_is_kept_as_received_and_typed_as_failed(tmp_path):
+    torn = png()[:60]
+    outcome = generate(
+        planned(Counting(tmp_path / "asked", behave=lambda seed: Answer(torn)), runs=1), tmp_path / "run"
+    )
+    assert outcome.ends == {"failed": 4}
+    folder = next((tmp_path / "run" / "chains").iterdir())
+    step = store.read_steps(folder)[-1]
+    assert "the answer is a png that cannot be decoded" in step.reason
+    assert (folder / step.file).read_bytes() == torn
+
+
+def test_an_answer_below_half_the_size_is_recorded_as_shrunk_and_ends_the_chain(tmp_path):
+    editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(png((20, 20))))
+    outcome = generate(planned(editor, runs=1), tmp_path / "run")
+    assert outcome.ends == {"shrunk": 4}
+    step = store.read_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
+    assert (step.status, step.width) == ("shrunk", 20)
+
+
+def test_a_wrong_key_stops_the_run_and_records_nothing(tmp_path):
+    def refuse(seed):
+        raise Unusable("the key is not accepted")
+
+    outcome = generate(planned(Counting(tmp_path / "asked", behave=refuse)), tmp_path / "run", workers=2)
+    assert "the key is not accepted" in outcome.stopped
+    assert not outcome.clean
+    assert finished(tmp_path / "run") == set()
+
+
+def test_a_damaged_chain_is_named_and_the_others_go_on(tmp_path):
+    made = planned(Counting(tmp_path / "asked"))
+    generate(made, tmp_path / "run")
+    folder = tmp_path / "run" / "chains" / made.chains[0].id
+    (folder / "done.json").unlink()
+    (folder / "steps.jsonl").write_text("{}\n")
+    outcome = generate(made, tmp_path / "run")
+    assert list(outcome.left) == [made.chains[0].id]
+    assert "steps.jsonl, line 1, is not a step" in outcome.left[made.chains[0].id]
+    assert not outcome.clean
+
+
+def test_two_processes_given_the_same_run_share_its_chains(tmp_path):
+    context = multiprocessing.get_context("fork")
+    editor = Counting(tmp_path / "asked", pause=0.005)
+    pair = [context.Process(target=generate, args=(planned(editor), tmp_path / "run")) for _ in range(2)]
+    for process in pair:
+        process.start()
+    for process in pair:
+        process.join(30)
+    assert generate(planned(editor), tmp_path / "run").clean
+    assert len(editor.seeds()) == len(set(editor.seeds())) == planned(editor).calls
+
+
+def test_a_real_editors_seconds_are_kept_and_an_embedded_ones_are_not(tmp_path):
+    class Remote(Counting):
+        embedded = False
+
+    generate(planned(Remote(tmp_path / "asked", pause=0.01), rounds=1, runs=1), tmp_path / "run")
+    steps = store.read_steps(next((tmp_path / "run" / "chains").iterdir()))
+    assert steps[1].latency >= 0.01
+    assert steps[0].latency is None
+    embedded = dataclasses.asdict(Step(1, 1, 1, "", "ok"))
+    assert embedded["latency"] is None
+
+
+def test_an_editor_that_remembers_is_given_the_chains_history(tmp_path):
+    lengths = []
+
+    class Remembering:
+        embedded, remembers = True, True
+
+        def edit(self, image, instruction, seed, history):
+            lengths.append([len(history), history[0][0]])
+            return Answer(png())
+
+    generate(planned(Remembering(), rounds=1, runs=1), tmp_path / "run", workers=1)
+    assert [1, ""] in lengths
+    assert [2, ""] in lengths
+    assert pytest.approx(max(count for count, _ in lengths)) == 2
+
+
+def test_one_process_waits_for_no_one_when_all_is_done(tmp_path):
+    made = planned(Counting(tmp_path / "asked"), runs=1)
+    generate(made, tmp_path / "run")
+    started = time.monotonic()
+    with store.owned(tmp_path / "run" / "chains" / made.chains[0].id):
+        assert generate(made, tmp_path / "run").already == 4
+    assert time.monotonic() - started < 5

@@ -1,0 +1,163 @@
+"""The chain store: whole or absent, owned by one process, and plain about what is wrong."""
+
+import errno
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+from convergebench.generation import images, store
+from convergebench.generation.records import Answer, Chain, Program, Source, UserError
+from PIL import Image
+
+SOURCE = Source("dot", "0" * 64, 8, 8, "object", "synthetic", "CC0-1.0", "painted")
+PROGRAM = Program("copy", ("Copy it.",), "replicate", True, "exact")
+CHAIN = Chain(SOURCE, PROGRAM, "identity", {"seed": "per-step", "short_side": 8}, 1, 3)
+PICTURE = Image.new("RGB", (8, 8), "teal")
+
+
+@pytest.fixture
+def run(tmp_path):
+    folder = tmp_path / "run"
+    store.open_run(folder, {"suite": "test"})
+    return folder
+
+
+def fill(run, steps=2):
+    with store.Kept.open(run, CHAIN) as kept:
+        kept.begin(PICTURE)
+        for number in range(1, steps + 1):
+            kept.append(number, number, 1, "Copy it.", 7, "ok", Answer(images.png(PICTURE)), PICTURE)
+    return run / "chains" / CHAIN.id
+
+
+def test_received_bytes_are_kept_as_they_came_and_named_by_their_magic(run):
+    data = b"\xff\xd8\xff not really a jpeg, declared as png"
+    with store.Kept.open(run, CHAIN) as kept:
+        kept.begin(PICTURE)
+        step = kept.append(1, 1, 1, "Copy it.", 7, "failed", Answer(data, reason="odd"), None)
+    assert step.file == "0001.jpg"
+    assert (run / "chains" / CHAIN.id / "0001.jpg").read_bytes() == data
+
+
+def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture_and_the_rest_stays(run):
+    folder = fill(run)
+    whole = (folder / "steps.jsonl").read_bytes()
+    (folder / "steps.jsonl").write_bytes(whole[:-20])
+    with store.Kept.open(run, CHAIN) as kept:
+        assert [step.step for step in kept.steps] == [0, 1]
+    assert not (folder / "0002.png").exists()
+    assert (folder / "steps.jsonl").read_bytes() == whole[: whole[:-20].rfind(b"\n") + 1]
+
+
+def test_a_corrupt_line_is_named_and_nothing_is_touched(run):
+    folder = fill(run)
+    lines = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "steps.jsonl").write_bytes(lines[0] + b'{"step": "what"}\n' + lines[2])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(store.Damaged, match=r"steps\.jsonl, line 2, is not a step .*; delete the lines"):
+        store.Kept.open(run, CHAIN).__enter__()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_truncated_picture_is_named_and_nothing_is_touched(run):
+    folder = fill(run)
+    os.truncate(folder / "0001.png", 20)
+    with pytest.raises(store.Damaged, match=r"0001\.png is missing or cut short; restore it"):
+        store.Kept.open(run, CHAIN).__enter__()
+    assert (folder / "0002.png").exists()
+
+
+def test_a_picture_changed_in_place_is_not_edited_further(run):
+    folder = fill(run)
+    data = bytearray((folder / "0002.png").read_bytes())
+    data[-5] ^= 1
+    (folder / "0002.png").write_bytes(data)
+    with store.Kept.open(run, CHAIN) as kept, pytest.raises(store.Damaged, match="is not the file its record names"):
+        kept.picture()
+
+
+def test_a_foreign_file_in_a_chains_folder_is_left_alone(run):
+    folder = fill(run)
+    (folder / "notes.txt").write_text("mine")
+    with store.Kept.open(run, CHAIN) as kept:
+        assert len(kept.steps) == 3
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_with_other_things_in_it_is_not_taken_for_a_run(tmp_path):
+    (tmp_path / "thesis.tex").write_text("all of it")
+    with pytest.raises(UserError, match=r"holds 'thesis\.tex' but no run"):
+        store.open_run(tmp_path, {"suite": "test"})
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_run_of_another_suite_is_refused(run):
+    with pytest.raises(UserError, match="holds a run of"):
+        store.open_run(run, {"suite": "another"})
+
+
+def test_a_chain_is_owned_by_one_process_at_a_time_and_a_dead_owner_holds_nothing(run):
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+
+    def hold():
+        with store.Kept.open(run, CHAIN):
+            ready.set()
+            multiprocessing.Event().wait()
+
+    owner = context.Process(target=hold)
+    owner.start()
+    assert ready.wait(10)
+    with pytest.raises(store.Busy, match="owned by another process"):
+        store.Kept.open(run, CHAIN).__enter__()
+    owner.kill()
+    owner.join()
+    with store.Kept.open(run, CHAIN) as kept:
+        assert kept.steps == []
+
+
+def test_a_full_disk_is_one_sentence_and_the_run_goes_on_later(run, monkeypatch):
+    fill(run, steps=1)
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def step_onto_the_full_disk(patch):
+        with store.Kept.open(run, CHAIN) as kept:
+            patch.setattr(os, "fsync", full)
+            kept.append(2, 2, 1, "Copy it.", 7, "ok", Answer(images.png(PICTURE)), PICTURE)
+
+    with monkeypatch.context() as patch, pytest.raises(UserError, match="disk is full; free some space and give"):
+        step_onto_the_full_disk(patch)
+    with store.Kept.open(run, CHAIN) as kept:
+        assert len(kept.steps) in (2, 3)
+        assert kept.picture().size == (8, 8)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device that is always full")
+def test_a_really_full_device_is_one_sentence(tmp_path):
+    (tmp_path / "x.part").symlink_to("/dev/full")
+    with pytest.raises(UserError, match="the disk is full"), store.plainly(tmp_path):
+        store.write(tmp_path / "x", b"something")
+
+
+def test_a_read_only_folder_is_one_sentence(tmp_path, monkeypatch):
+    def refused(*args, **kwargs):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("pathlib.Path.mkdir", refused)
+    with pytest.raises(UserError, match="the file system is read-only; choose another folder"):
+        store.open_run(tmp_path / "run", {"suite": "test"})
+
+
+def test_done_is_written_last_and_names_the_steps_it_closes(run):
+    folder = fill(run)
+    with store.Kept.open(run, CHAIN) as kept:
+        assert not store.is_done(run, CHAIN.id)
+        kept.finish("complete")
+    done = json.loads((folder / "done.json").read_text())
+    assert done["status"] == "complete"
+    assert done["steps"] == 2
+    assert store.is_done(run, CHAIN.id)

@@ -1,0 +1,80 @@
+"""The house stands as it was drawn: who may import whom, and what stays light."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parent.parent
+ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
+METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/README.md"))
+
+# What each room may import of ours, by the beginning of the module's name below `convergebench`.
+ALLOWED = {
+    "generation": ("generation",),
+    "dataset_builder": ("dataset_builder", "generation.records"),
+    "metric_modules": ("metric_modules", "dataset_builder.schema"),
+    "spaces_app": ("spaces_app", *(f"metric_modules.{name}" for name in METRICS)),
+    "cli": ("cli", "generation", "dataset_builder", "metric_modules", "spaces_app"),
+}
+
+
+def imported(path):
+    """The modules of ours that a file imports, as absolute names below `convergebench`."""
+    parts = path.relative_to(HOUSE).with_suffix("").parts
+    package = parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            names = [
+                ".".join(("convergebench", *base, *filter(None, [node.module]), alias.name)) for alias in node.names
+            ]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (name.removeprefix("convergebench.") for name in names if name.startswith("convergebench."))
+
+
+def files(room):
+    return [path for path in sorted((HOUSE / room).rglob("*.py")) if not path.is_symlink()]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_the_rooms_it_may(room):
+    wrong = []
+    for path in files(room):
+        allowed = ALLOWED[room]
+        if path.name == "__main__.py":
+            allowed = (*allowed, "cli")  # running a room as a program is entering by the front door
+        if room == "metric_modules" and path.parent.name in METRICS:
+            allowed = (f"metric_modules.{path.parent.name}",)
+        for name in imported(path):
+            if not any(name == start or name.startswith(start + ".") for start in allowed):
+                wrong.append(f"{path.relative_to(HOUSE)} imports {name}")
+    assert files(room)
+    assert wrong == []
+
+
+def test_a_metric_folder_imports_nothing_of_ours_by_its_full_name():
+    for path in [path for name in METRICS for path in (HOUSE / "metric_modules" / name).glob("*.py")]:
+        assert "convergebench." not in path.read_text().replace("convergebench/", ""), path
+
+
+@pytest.mark.parametrize("module", ["convergebench.generation.scheduler", "convergebench.cli.__main__"])
+def test_light_modules_pull_in_neither_torch_nor_datasets(module):
+    code = f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    assert module in loaded
+    assert not {"torch", "datasets", "evaluate", "transformers", "gradio", "pandas", "matplotlib"} & set(loaded)
+
+
+def test_files_stay_short():
+    lengths = {path: len(path.read_text().splitlines()) for room in ROOMS for path in files(room)}
+    assert {str(path): length for path, length in lengths.items() if length > 350} == {}
+    assert sorted(lengths.values())[len(lengths) // 2] < 120
