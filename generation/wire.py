@@ -8,6 +8,7 @@ import email.utils
 import functools
 import importlib
 import json
+import os
 import socket
 import threading
 import time
@@ -18,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from .calls import Rejected, Transient, Unusable
-from .records import Answer
+from .records import Answer, UserError
 
 MOST_BYTES = 2**27  # of one response; a 4K picture as base64 has a third of that
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
@@ -202,6 +203,17 @@ def parsed(response: Any) -> dict[str, Any]:
     raise Transient(f"an answer of {kind} in place of JSON, starting with {start!r}", charged=True)
 
 
+def post(http: Any, address: str, headers: dict[str, str], body: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Send JSON; the response and its JSON object, whatever its status."""
+    import httpx
+
+    try:
+        response = http.post(address, headers=headers, json=body)
+    except httpx.TransportError as error:
+        raise broken(error) from error
+    return response, parsed(response)
+
+
 def encoded(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
@@ -237,6 +249,14 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
                 break
         pause(0.5 * 2**attempt)
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
+
+
+def base(option: str, variable: str, default: str) -> str:
+    """The vendor's address: the option, else the environment's, else the vendor's own."""
+    address = (option or os.environ.get(variable, "") or default).rstrip("/")
+    if not address.startswith(("https://", "http://")):
+        raise UserError(f"the base address is {address!r}; it starts with https:// (or http:// on this machine)")
+    return address
 
 
 def refused(reason: str, cost: float | None = None, **details: Any) -> Answer:

@@ -1,0 +1,168 @@
+"""Google's image models through the Gemini API."""
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from PIL import Image
+
+from .. import extras, images, keys, prices, wire
+from ..calls import Rejected, Transient, Unusable
+from ..records import Answer, UserError, one_of
+from ..sizes import GEMINI_2_5, GEMINI_3, Size, nearest
+
+REFUSALS = (
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+    "PROHIBITED_CONTENT",
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "SPII",
+)
+MOST_INLINE = 20_000_000  # bytes of the request
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Gemini image models through google-genai: Nano Banana, Nano Banana Pro, Nano Banana 2."""
+
+    model: str = "gemini-2.5-flash-image"
+    resolution: str = "1K"
+    temperature: float | None = None
+    timeout: float = field(default=300.0, metadata={"identity": False})
+    base_url: str = field(default="", metadata={"identity": False})
+    needs: ClassVar[str] = "GEMINI_API_KEY and pip install 'convergebench[gemini]'"
+
+    def __post_init__(self) -> None:
+        one_of("gemini:resolution", self.resolution, ("1K", "2K", "4K") if self.third else ("1K",))
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise UserError(f"gemini:temperature is {self.temperature}; it is a number from 0 to 2")
+        self.address()
+
+    @property
+    def third(self) -> bool:
+        """The third generation chooses its size and tells its thoughts; the second refuses to be asked."""
+        return self.model.startswith("gemini-3")
+
+    def address(self) -> str:
+        return wire.base(self.base_url, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
+
+    def ready(self) -> str | None:
+        return extras.lacks("gemini", ("google.genai",), "GEMINI_API_KEY", "GOOGLE_API_KEY")
+
+    def price(self) -> float | None:
+        return (prices.of("gemini", self.model) or {}).get(self.resolution)
+
+    def ratios(self) -> dict[str, Size]:
+        scale = {"1K": 1, "2K": 2, "4K": 4}[self.resolution]
+        table = GEMINI_3 if self.third else GEMINI_2_5
+        return {ratio: (width * scale, height * scale) for ratio, (width, height) in table.items()}
+
+    def sizes(self) -> tuple[Size, ...]:
+        return tuple(self.ratios().values())
+
+    @functools.cached_property
+    def client(self) -> Any:
+        if reason := extras.absent("gemini", "google.genai"):
+            raise Unusable(reason)
+        from google import genai
+
+        options = genai.types.HttpOptions(base_url=self.address(), httpx_client=wire.client("httpx2"))
+        return genai.Client(api_key=keys.key("GEMINI_API_KEY", "GOOGLE_API_KEY"), vertexai=False, http_options=options)
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        client = self.client
+        import httpx2
+        import pydantic
+        from google.genai import errors
+
+        data = images.png(image)
+        if len(data) * 4 / 3 > MOST_INLINE:
+            raise Rejected(f"the picture is {len(data)} bytes as PNG; Gemini takes {MOST_INLINE * 3 // 4} in a call")
+        with wire.within(self.timeout):
+            try:
+                response = client.models.generate_content(
+                    model=self.model, contents=contents(data, instruction), config=self.config(image.size, seed)
+                )
+            except errors.UnknownApiResponseError as error:
+                raise Transient(f"an answer that is no JSON ({str(error)[:120]})", charged=True) from error
+            except errors.APIError as error:
+                raise fault(error) from error
+            except httpx2.TransportError as error:
+                raise wire.broken(error) from error
+            except pydantic.ValidationError as error:
+                raise Transient(f"an answer of another shape ({error.error_count()} fields)", charged=True) from error
+        return read(response)
+
+    def config(self, size: Size, seed: int) -> Any:
+        from google.genai import types
+
+        ratios = self.ratios()
+        goal = nearest(size, tuple(ratios.values()))
+        return types.GenerateContentConfig(
+            response_modalities=["TEXT", "IMAGE"],
+            image_config=types.ImageConfig(
+                aspect_ratio=next(ratio for ratio, size in ratios.items() if size == goal),
+                image_size=self.resolution if self.third else None,
+            ),
+            seed=seed,
+            temperature=self.temperature,
+            thinking_config=types.ThinkingConfig(include_thoughts=True) if self.third else None,
+        )
+
+
+def contents(data: bytes, instruction: str) -> list[Any]:
+    from google.genai import types
+
+    picture = types.Part.from_bytes(data=data, mime_type="image/png")
+    return [types.Content(role="user", parts=[picture, types.Part.from_text(text=instruction)])]
+
+
+def read(response: Any) -> Answer:
+    """A picture, a refusal or neither; thoughts are kept, and no picture is ever taken from them."""
+    candidate = (response.candidates or [None])[0]
+    parts = (candidate.content.parts if candidate and candidate.content else None) or []
+    finish = name(candidate.finish_reason) if candidate else ""
+    feedback = response.prompt_feedback
+    blocked = name(feedback.block_reason) if feedback else ""
+    headers = (response.sdk_http_response.headers if response.sdk_http_response else None) or {}
+    about: dict[str, Any] = {
+        "finish_reason": finish or None,
+        "block_reason": blocked or None,
+        "model": response.model_version,
+        "request_id": response.response_id or headers.get("x-goog-request-id"),
+        "usage": response.usage_metadata.model_dump(mode="json", exclude_none=True)
+        if response.usage_metadata
+        else None,
+        "thoughts": "\n".join(part.text for part in parts if part.thought and part.text) or None,
+    }
+    text = "\n".join(part.text for part in parts if part.text and not part.thought)
+    pictures = [part.inline_data for part in parts if part.inline_data and part.inline_data.data and not part.thought]
+    if pictures:
+        about |= {"declared": pictures[0].mime_type, "pictures": len(pictures)}
+        return Answer(pictures[0].data, text=text, details=compact(about))
+    said = (candidate.finish_message if candidate else feedback and feedback.block_reason_message) or ""
+    reason = ": ".join(filter(None, (blocked or finish or "no candidates", said)))
+    status = "refused" if blocked or finish in REFUSALS else "no_image"
+    return Answer(status=status, reason=reason, text=text, details=compact(about))
+
+
+def name(reason: Any) -> str:
+    return str(getattr(reason, "value", reason) or "")
+
+
+def compact(about: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in about.items() if value is not None}
+
+
+def fault(error: Any) -> Exception:
+    """A wrong key is a 400 here, and the time to wait stands in the error's details."""
+    entries = error.details.get("error", {}).get("details", []) if isinstance(error.details, dict) else []
+    entries = [entry for entry in entries if isinstance(entry, dict)]
+    if any(entry.get("reason") == "API_KEY_INVALID" for entry in entries) or "API key not valid" in str(error.message):
+        return Unusable(f"HTTP {error.code}: {error.message}")
+    delays = [str(entry["retryDelay"]).removesuffix("s") for entry in entries if "retryDelay" in entry]
+    headers = getattr(error.response, "headers", None) or {}
+    return wire.wrong(error.code, str(error.message), headers.get("retry-after") or (delays[0] if delays else None))

@@ -1,0 +1,88 @@
+"""The sizes at which editors are stable: a picture of such a size comes back in that size."""
+
+from math import gcd
+
+Size = tuple[int, int]
+
+KONTEXT: tuple[Size, ...] = (
+    (672, 1568),
+    (688, 1504),
+    (720, 1456),
+    (752, 1392),
+    (800, 1328),
+    (832, 1248),
+    (880, 1184),
+    (944, 1104),
+    (1024, 1024),
+    (1104, 944),
+    (1184, 880),
+    (1248, 832),
+    (1328, 800),
+    (1392, 752),
+    (1456, 720),
+    (1504, 688),
+    (1568, 672),
+)
+MEGAPIXEL = tuple(size for size in KONTEXT if size[0] * size[1] <= 1024 * 1024)  # what FLUX.2 bills as one megapixel
+
+GEMINI_2_5: dict[str, Size] = {
+    "1:1": (1024, 1024),
+    "2:3": (832, 1248),
+    "3:2": (1248, 832),
+    "3:4": (864, 1184),
+    "4:3": (1184, 864),
+    "9:16": (768, 1344),
+    "16:9": (1344, 768),
+    "21:9": (1536, 672),
+}
+GEMINI_3: dict[str, Size] = {  # at 1K; 2K and 4K are twice and four times that
+    "1:1": (1024, 1024),
+    "2:3": (848, 1264),
+    "3:2": (1264, 848),
+    "3:4": (896, 1200),
+    "4:3": (1200, 896),
+    "9:16": (768, 1376),
+    "16:9": (1376, 768),
+    "21:9": (1584, 672),
+}
+
+OPENAI: tuple[Size, ...] = ((1024, 1024), (1536, 1024), (1024, 1536))
+
+SEEDREAM: dict[str, tuple[Size, ...]] = {
+    "1K": ((1024, 1024), (1152, 864), (864, 1152), (1280, 720), (720, 1280), (1248, 832), (832, 1248), (1512, 648)),
+    "2K": (
+        (2048, 2048),
+        (2304, 1728),
+        (1728, 2304),
+        (2560, 1440),
+        (1440, 2560),
+        (2496, 1664),
+        (1664, 2496),
+        (3024, 1296),
+    ),
+}
+SEEDREAM["4K"] = tuple((2 * width, 2 * height) for width, height in SEEDREAM["2K"])
+
+# About a megapixel in multiples of 32 that the model's own size rule maps to themselves.
+QWEN: tuple[Size, ...] = (
+    (1024, 1024),
+    (1184, 896),
+    (896, 1184),
+    (1248, 832),
+    (832, 1248),
+    (1376, 768),
+    (768, 1376),
+    (1568, 672),
+    (672, 1568),
+)
+
+
+def ratio(size: Size) -> str:
+    """3:2 for 1248x832."""
+    divisor = gcd(*size)
+    return f"{size[0] // divisor}:{size[1] // divisor}"
+
+
+def nearest(size: Size, sizes: tuple[Size, ...]) -> Size:
+    """The size of the most similar shape."""
+    return min(sizes, key=lambda other: abs(size[0] * other[1] - other[0] * size[1]) / (size[1] * other[1]))
