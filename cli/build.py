@@ -1,0 +1,79 @@
+"""`convergebench build`: finished chains become the dataset folder."""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("build")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("convergebench"),
+    show_default=True,
+    help="The dataset's folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
+    """Turn the finished chains of one or more runs into a dataset that load_dataset reads.
+
+    \b
+    convergebench build runs/demo --out convergebench
+    convergebench build runs/demo runs/other --out convergebench --json
+    """
+    made = run(runs, out, quiet=as_json)
+    if as_json:
+        click.echo(json.dumps(made))
+
+
+def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, object]:
+    """Build with a progress bar, lay the metric folders beside the data, and say what was left out."""
+    from convergebench.dataset_builder import build as building
+    from convergebench.dataset_builder import chains
+    from convergebench.dataset_builder.statistics import number, size_text
+
+    from .progress import bar
+
+    found = chains.find(set(runs))
+    with bar("build", found.rows, "steps", quiet) as advance:
+        built = building.build(found, out, lambda: advance(1, ""))
+    lay_metrics(out)
+    if not quiet:
+        words = f"{number(built.chains, 'chain')}, {number(built.steps, 'step')}, {number(built.sources, 'source')}"
+        click.echo(f"{out}: {words} in {number(built.files, 'file')}, {size_text(built.bytes)}")
+    if built.unfinished:
+        first = built.unfinished[0]
+        click.echo(f"left out: {number(len(built.unfinished), 'chain')} not done yet, such as {first}", err=True)
+    for path in built.foreign:
+        click.echo(f"left out: {path} is no part of a chain", err=True)
+    if built.stale:
+        click.echo(f"taken out: {number(built.stale, 'score row')} of pictures that are no longer there", err=True)
+    return {
+        "folder": str(out),
+        "chains": built.chains,
+        "steps": built.steps,
+        "sources": built.sources,
+        "files": built.files,
+        "bytes": built.bytes,
+        "unfinished": len(built.unfinished),
+        "foreign": [str(path) for path in built.foreign],
+        "stale": built.stale,
+    }
+
+
+def lay_metrics(out: Path) -> list[str]:
+    """Copy the metric folders beside the data: `evaluate.load("convergebench/halflife")` works offline there."""
+    import shutil
+
+    from convergebench import metric_modules
+
+    root = Path(str(metric_modules.__path__[0]))
+    names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
+    for name in names:
+        (out / name).mkdir(exist_ok=True)
+        for path in sorted((root / name).iterdir()):
+            if path.is_file() and path.suffix in (".py", ".md", ".txt"):
+                shutil.copyfile(path, out / name / path.name)  # follows links: what is laid is complete in itself
+    return names

@@ -1,0 +1,154 @@
+"""Every column of the dataset: its name, its type and what it means. The schema and the card are both made from this.
+
+Only pictures and plain values: what has structure is a JSON string, so that older `datasets` can load it too.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+TYPES = ("image", "string", "int32", "int64", "float64", "bool")
+
+
+class Column(NamedTuple):
+    """One column; `type` is one of TYPES."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Config:
+    """One config of the dataset: a table under data/NAME with one sentence on what a row is."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+
+
+PLACE = (
+    Column("chain", "string", "id of the chain, a hash of its source, program, editor, settings, run and rounds"),
+    Column("editor", "string", "the editor as a reader names it, with the options that differ from its defaults"),
+    Column("source", "string", "id of the starting picture"),
+    Column("program", "string", "id of the program: what is asked in one round"),
+    Column("run", "int32", "1 for the first time this editor takes this source through this program"),
+)
+
+STEPS = Config(
+    "steps",
+    "one step of a chain: one call of the editor, or (step 0) the input as prepared for it",
+    (
+        Column("image", "image", "the answer, its bytes exactly as received; null where there is no picture"),
+        *PLACE,
+        Column("step", "int32", "number of the call in its chain; 0 is the input as prepared for the editor"),
+        Column("round", "int32", "round of the chain, from 1; 0 for the input"),
+        Column("position", "int32", "place in the round's cycle of instructions, from 1; 0 for the input"),
+        Column("instruction", "string", "the words the editor was given with the picture before"),
+        Column("status", "string", "input, ok, shrunk, refused, no_image or failed"),
+        Column("reason", "string", "why there is no picture, where there is none"),
+        Column("seed", "int64", "the seed the editor was given"),
+        Column("type", "string", "type of the received bytes by their first bytes: png, jpg, webp, ..."),
+        Column("width", "int32", "of the received picture, in pixels"),
+        Column("height", "int32", "of the received picture, in pixels"),
+        Column("bytes", "int64", "how many bytes were received"),
+        Column("sha256", "string", "of the received bytes"),
+        Column("latency", "float64", "seconds the call took; null where it tells of the machine, not of the editor"),
+        Column("cost", "float64", "US dollars the call cost; null where nobody said"),
+        Column("text", "string", "what the model said beside the picture"),
+        Column("details", "string", "JSON: what else came back, such as model version, usage and finish reason"),
+    ),
+)
+
+CHAINS = Config(
+    "chains",
+    "one chain: a source taken through a program by an editor",
+    (
+        Column("reference", "image", "what a finished round should equal, where it is another picture than the input"),
+        *PLACE,
+        Column("rounds", "int32", "rounds that were planned"),
+        Column("steps", "int32", "calls that were made"),
+        Column("status", "string", "how it ended: complete, shrunk, refused, no_image or failed"),
+        Column("kind", "string", "of the source: face, object, scene, texture or text"),
+        Column("category", "string", "of the program"),
+        Column("cycle", "string", "JSON: the instructions of one round, in order"),
+        Column("items", "string", "JSON: what takes the place of {item} in the instructions, one a round"),
+        Column("closes", "bool", "whether a finished round should equal the reference"),
+        Column("reversibility", "string", "exact, clear, partial, destroys information or invents information"),
+        Column("small", "bool", "whether the change covers little of the picture"),
+        Column("shows", "string", "what the forward picture shows that the source does not"),
+        Column("short_side", "int32", "pixels on the short side at which the chain is evaluated"),
+        Column("settings", "string", "JSON: every option of the editor and of the harness"),
+        Column("cost", "float64", "US dollars, all calls together; null where no call has a cost"),
+        Column("suite", "string", "suite the chain was made for; imported chains say so"),
+        Column("suite_version", "string", "version of that suite"),
+        Column("source_sha256", "string", "of the source's file, or of a painted source's pixels"),
+    ),
+)
+
+SOURCES = Config(
+    "sources",
+    "one starting picture",
+    (
+        Column("image", "image", "the source's own file, its bytes as published"),
+        Column("source", "string", "id of the picture"),
+        Column("title", "string", "what it shows, in a few words"),
+        Column("kind", "string", "face, object, scene, texture or text"),
+        Column("origin", "string", "real or synthetic"),
+        Column("licence", "string", "licence of the picture"),
+        Column("attribution", "string", "who made it or where it comes from"),
+        Column("width", "int32", "in pixels"),
+        Column("height", "int32", "in pixels"),
+        Column("sha256", "string", "of the file; of a painted picture, of its pixels as binary PPM"),
+        Column("reference", "string", "sha256 of the reference's file, where it is another picture"),
+    ),
+)
+
+SCORES = Config(
+    "scores",
+    "the numbers of one step against its chain's reference",
+    (
+        *PLACE,
+        Column("step", "int32", "number of the step in its chain"),
+        Column("round", "int32", "round of the chain, from 1"),
+        Column("position", "int32", "place in the round's cycle of instructions, from 1"),
+        Column("status", "string", "of the step: ok, shrunk, refused, no_image or failed"),
+        Column("sha256", "string", "of the picture the numbers belong to"),
+        Column("psnr", "float64", "peak signal-to-noise ratio in dB, higher is closer; has a ceiling, never inf"),
+        Column("rmse", "float64", "root mean square error of the pixels, 0 to 1, lower is closer"),
+        Column("ssim", "float64", "structural similarity, up to 1, higher is closer"),
+        Column("lpips", "float64", "learned perceptual distance, lower is closer"),
+        Column("lpips_worst_tile", "float64", "largest mean of the 8x8 LPIPS map: the part that changed most"),
+        Column("clip", "float64", "cosine of the two CLIP image embeddings, up to 1, higher is closer"),
+        Column("psnr_registered", "float64", "psnr after shift and scale are undone"),
+        Column("ssim_registered", "float64", "ssim after shift and scale are undone"),
+        Column("shift_x", "float64", "pixels the picture moved to the right at the evaluation size"),
+        Column("shift_y", "float64", "pixels the picture moved down at the evaluation size"),
+        Column("scale", "float64", "how much larger the content became; 1 is unchanged"),
+        Column("registration_residual", "float64", "median block residual in pixels that is left after both"),
+        Column("changed_size", "bool", "whether the answer's size differs from its input's"),
+        Column("edit_applied", "bool", "whether the forward edit is visible"),
+        Column("edit_undone", "bool", "whether the return took it back"),
+        Column("undo_ratio", "float64", "change left in the edited region, as a share of the change made"),
+        Column("retained_rmse", "float64", "retained quality by rmse: 1 untouched, 0 another picture altogether"),
+        Column("retained_ssim", "float64", "retained quality by ssim"),
+        Column("retained_lpips", "float64", "retained quality by lpips"),
+        Column("retained_clip", "float64", "retained meaning by clip"),
+        Column("reasons", "string", "JSON: for each value that could not be computed, why"),
+        Column("signature", "string", "versions, weights, window, dtype, size and resize rule behind the numbers"),
+    ),
+)
+
+FLOORS = Config(
+    "floors",
+    "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means",
+    (
+        Column("source", "string", "id of the reference's source"),
+        Column("other", "string", "id of the unrelated source"),
+        Column("short_side", "int32", "pixels on the short side at which both were compared"),
+        Column("metric", "string", "name of the metric"),
+        Column("value", "float64", "its value for this pair"),
+        Column("signature", "string", "versions, weights, window, dtype, size and resize rule behind the number"),
+    ),
+)
+
+CONFIGS = {config.name: config for config in (STEPS, CHAINS, SCORES, SOURCES, FLOORS)}

@@ -1,0 +1,65 @@
+"""The rows of the dataset, made from chains as they are asked for."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from convergebench.generation.records import canonical
+
+from . import chains
+from .chains import Stored
+
+Row = Mapping[str, Any]
+
+
+def place(one: Stored) -> dict[str, Any]:
+    chain = one.chain
+    return {
+        "chain": chain.id,
+        "editor": chain.editor,
+        "source": chain.source.id,
+        "program": chain.program.id,
+        "run": chain.run,
+    }
+
+
+def step_rows(one: Stored) -> Iterator[Row]:
+    """A row per step, with the bytes as received."""
+    for step in chains.read_steps(one):
+        data = chains.read_picture(one, step)
+        values = step.to_dict()
+        values["details"] = canonical(values["details"])
+        picture = None if data is None else {"bytes": data, "path": values.pop("file")}
+        yield {"image": picture, **place(one), **values}
+
+
+def chain_row(one: Stored, cost: float | None) -> Row:
+    chain, program, source = one.chain, one.chain.program, one.chain.source
+    reference = chains.read_reference(one)
+    short_side = chain.settings.get("short_side")
+    return {
+        "reference": None if reference is None else {"bytes": reference, "path": "reference.png"},
+        **place(one),
+        "rounds": chain.rounds,
+        "steps": one.steps,
+        "status": one.status,
+        "kind": source.kind,
+        "category": program.category,
+        "cycle": canonical(program.cycle),
+        "items": canonical(program.items),
+        "closes": program.closes,
+        "reversibility": program.reversibility,
+        "small": program.small,
+        "shows": program.shows,
+        "short_side": int(short_side) if short_side is not None else None,
+        "settings": canonical(dict(chain.settings)),
+        "cost": cost,
+        "suite": one.suite,
+        "suite_version": one.suite_version,
+        "source_sha256": source.sha256,
+    }
+
+
+def source_row(one: Stored) -> Row:
+    values = one.chain.source.to_dict()
+    file, data = chains.read_source(one)
+    return {"image": {"bytes": data, "path": file}, "source": values.pop("id"), **values}

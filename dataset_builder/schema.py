@@ -1,0 +1,145 @@
+"""What the dataset's files look like: their schema, how they are written, and how they are read."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .columns import CHAINS, CONFIGS, FLOORS, SCORES, SOURCES, STEPS, Column, Config
+from .reader import Place, Reader
+
+__all__ = [
+    "CHAINS",
+    "CONFIGS",
+    "FLOORS",
+    "SCORES",
+    "SOURCES",
+    "STEPS",
+    "Column",
+    "Config",
+    "Place",
+    "Reader",
+    "Shard",
+    "Written",
+    "arrow",
+    "columns_of",
+    "write",
+    "yaml_features",
+]
+
+SPLIT = "test"
+ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
+ROWS = 10_000  # in a row group at most, where there are no pictures
+SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
+# As `datasets` writes them, so that the Hub finds what two versions of a file have in common.
+CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
+IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+ARROW = {
+    "image": IMAGE,
+    "string": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+}
+
+
+def arrow(columns: Iterable[Column]) -> pa.Schema:
+    """The same schema that `datasets.Features.arrow_schema` gives, made without importing datasets."""
+    columns = list(columns)
+    features = {
+        column.name: {"_type": "Image"} if column.type == "image" else {"dtype": column.type, "_type": "Value"}
+        for column in columns
+    }
+    fields = [(column.name, ARROW[column.type]) for column in columns]
+    return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
+
+
+def columns_of(schema: pa.Schema, config: str) -> list[Column]:
+    """The columns a file has, with their meanings; a metric that was added later says so itself."""
+    known = {column.name: column for column in CONFIGS[config].columns} if config in CONFIGS else {}
+    names = {ours: name for name, ours in ARROW.items()}
+    added = "a metric added to the scores; its folder under metric_modules says what it measures"
+    return [known.get(field.name) or Column(field.name, names[field.type], added) for field in schema]
+
+
+def yaml_features(columns: Iterable[Column]) -> list[dict[str, str]]:
+    """The features as the card's YAML lists them."""
+    return [{"name": column.name, "dtype": column.type} for column in columns]
+
+
+class Written(NamedTuple):
+    """What came of a file."""
+
+    path: Path
+    rows: int
+    bytes: int
+    sha256: str
+
+
+class Shard:
+    """One Parquet file being written; memory holds one row group, however long the file becomes."""
+
+    def __init__(self, path: Path, columns: Iterable[Column]):
+        self.path, self.schema = path, arrow(columns)
+        self.pictures = [field.name for field in self.schema if field.type == IMAGE]
+        plain = [field.name for field in self.schema if field.type != IMAGE]
+        leaves = [f"{name}.{leaf}" for name in self.pictures for leaf in ("bytes", "path")]
+        self.writer = pq.ParquetWriter(
+            path,
+            self.schema,
+            compression={**dict.fromkeys(leaves, "none"), **dict.fromkeys(plain, "snappy")},
+            use_dictionary=plain,
+            column_encoding=dict.fromkeys(leaves, "PLAIN"),
+            use_content_defined_chunking=CHUNKING,
+            write_page_index=True,
+        )
+        self.writer.add_key_value_metadata({"content_defined_chunking": json.dumps(CHUNKING)})
+        self.rows: list[Mapping[str, Any]] = []
+        self.weight = self.count = 0
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row; a picture is {"bytes", "path"} or None."""
+        weight = sum(len(row[name]["bytes"]) for name in self.pictures if row[name])
+        if self.rows and (self.weight + weight > ROW_GROUP or len(self.rows) >= ROWS):
+            self.flush()
+        self.rows.append(row)
+        self.weight += weight
+
+    def flush(self) -> None:
+        """Write what is held as one row group."""
+        if not self.rows:
+            return
+        arrays = [pa.array([row[field.name] for row in self.rows], field.type) for field in self.schema]
+        self.count += len(self.rows)
+        self.rows, self.weight = [], 0
+        self.writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+
+    def close(self) -> Written:
+        self.flush()
+        self.writer.close()
+        return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path))
+
+
+def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any]]) -> Written:
+    """Write a whole file, so that it is there complete or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    try:
+        shard = Shard(part, columns)
+        for row in rows:
+            shard.add(row)
+        written = shard.close()
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return written._replace(path=path)
+
+
+def hash_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
