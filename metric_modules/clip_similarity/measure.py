@@ -1,0 +1,123 @@
+"""CLIP image similarity as pure functions: a picture is embedded once, for any number of comparisons."""
+
+import hashlib
+import importlib.util
+import queue
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+CHECKPOINT = "openai/clip-vit-large-patch14"
+DTYPES = ("float32", "bfloat16")
+PATIENCE = 4.0  # seconds until a Hub that does not answer is given up
+
+
+@dataclass(frozen=True)
+class Model:
+    """A CLIP-like model on its device, with the picture preparation that belongs to it."""
+
+    checkpoint: str
+    network: Any
+    processor: Any
+    digest: str  # of the weights in use
+
+
+class Absent(RuntimeError):
+    """The weights are not here and could not be brought; the message says which and why."""
+
+
+def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32") -> Model:
+    """The model by its name on the Hub or its folder; what is in the cache is used without asking the network."""
+    if importlib.util.find_spec("transformers") is None:
+        raise Absent("CLIP needs transformers; run `pip install transformers`")
+    if dtype not in DTYPES:
+        raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
+    try:
+        network, processor = _read(checkpoint, dtype, cached=True)
+    except OSError:
+        if not _hub_answers():
+            raise Absent(f"the weights of {checkpoint} are not in the cache, and the Hub does not answer") from None
+        try:
+            network, processor = _read(checkpoint, dtype, cached=False)
+        except OSError as error:
+            raise Absent(f"the weights of {checkpoint} did not come: {str(error).strip().splitlines()[0]}") from None
+    if not hasattr(network, "get_image_features"):
+        raise ValueError(f"{checkpoint} is a {network.config.model_type}; a model with image features is needed")
+    return Model(checkpoint, network.eval().to(device), processor, _digest(network))
+
+
+def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
+    import torch
+    from transformers import AutoImageProcessor, AutoModel
+    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+    network = AutoModel.from_pretrained(checkpoint, dtype=getattr(torch, dtype), local_files_only=cached)
+    # CLIP's own Pillow preparation by its name: the automatic choice prefers torchvision where that is installed.
+    if network.config.model_type == "clip":
+        return network, CLIPImageProcessorPil.from_pretrained(checkpoint, local_files_only=cached)
+    return network, AutoImageProcessor.from_pretrained(checkpoint, local_files_only=cached, backend="pil")
+
+
+def _hub_answers() -> bool:
+    """Asked first, because the Hub's client tries for half a minute where there is no network."""
+    from huggingface_hub import constants
+
+    answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            with urllib.request.urlopen(constants.ENDPOINT, timeout=PATIENCE):  # noqa: S310 - the endpoint is configured
+                answers.put(True)
+        except urllib.error.HTTPError:
+            answers.put(True)
+        except OSError:
+            answers.put(False)
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        return answers.get(timeout=PATIENCE)
+    except queue.Empty:
+        return False
+
+
+def _digest(network: Any) -> str:
+    import torch
+
+    whole = hashlib.sha256()
+    for name, tensor in sorted(network.state_dict().items()):
+        whole.update(f"{name} {tuple(tensor.shape)}\n".encode())
+        whole.update(tensor.cpu().contiguous().view(-1).view(torch.uint8).numpy())
+    return whole.hexdigest()
+
+
+def embed(known: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
+    """One row for each picture, of unit length, in float32."""
+    import torch
+    from PIL import Image
+
+    prepared = known.processor(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
+    with torch.inference_mode():
+        values = prepared["pixel_values"].to(known.network.device, known.network.dtype)
+        rows = known.network.get_image_features(pixel_values=values).pooler_output.float()
+        return rows / rows.norm(dim=-1, keepdim=True)
+
+
+def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float]:
+    """The cosine similarities of a batch of predictions with as many references, or with one."""
+    return (reference * prediction).sum(-1).tolist()
+
+
+def signature(known: Model) -> str:
+    """What a number depends on besides the two pictures."""
+    dtype = str(known.network.dtype).removeprefix("torch.")
+    return f"clip/1 checkpoint={known.checkpoint} dtype={dtype} weights={known.digest[:12]}"

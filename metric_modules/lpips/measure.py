@@ -1,0 +1,112 @@
+"""LPIPS 0.1 as pure functions: the features of a reference are computed once, for any number of predictions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+# The five stages of each network: a pooling before it (its side; its stride is 2), then convolutions, each followed
+# by a ReLU, as (number in torchvision's `features`, stride, padding). The stage's last output is what is compared.
+NETS = {
+    "alex": ((0, [(0, 4, 2)]), (3, [(3, 1, 2)]), (3, [(6, 1, 1)]), (0, [(8, 1, 1)]), (0, [(10, 1, 1)])),
+    "vgg": (
+        (0, [(0, 1, 1), (2, 1, 1)]),
+        (2, [(5, 1, 1), (7, 1, 1)]),
+        (2, [(10, 1, 1), (12, 1, 1), (14, 1, 1)]),
+        (2, [(17, 1, 1), (19, 1, 1), (21, 1, 1)]),
+        (2, [(24, 1, 1), (26, 1, 1), (28, 1, 1)]),
+    ),
+}
+DTYPES = ("float32", "bfloat16")
+SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
+TILES = 8
+SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network's weights on their device: `features.N.weight`, `features.N.bias` and `heads.0` to `heads.4`."""
+
+    net: str
+    tensors: dict[str, "torch.Tensor"]
+    dtype: "torch.dtype"
+    digest: str  # of the weights, as they are in the file
+
+    @property
+    def device(self) -> "torch.device":
+        return self.tensors["heads.0"].device
+
+
+@dataclass(frozen=True)
+class Distance:
+    """The distance of a picture, and that of the worst of its 8 x 8 tiles."""
+
+    lpips: float
+    worst_tile: float
+
+
+def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str, digest: str) -> Model:
+    """The network, ready on a device: convolutions in `dtype`, everything after them in float32."""
+    import torch
+
+    if net not in NETS:
+        raise ValueError(f"no net {net!r}; the nets are {', '.join(NETS)}")
+    if dtype not in DTYPES:
+        raise ValueError(f"no dtype {dtype!r} for LPIPS; the dtypes are {', '.join(DTYPES)}")
+    kind = getattr(torch, dtype)
+    placed = {
+        name: tensor.to(device, kind if name.startswith("features") else torch.float32)
+        for name, tensor in tensors.items()
+    }
+    return Model(net, placed, kind, digest)
+
+
+def features(known: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
+    """The five stages' features of pictures of one size, of unit length and weighted by the square root of the heads.
+
+    Squared differences of these, summed over channels, are LPIPS around each place.
+    """
+    import torch
+    from torch.nn import functional
+
+    for picture in pictures:
+        if min(picture.shape[:2]) < SMALLEST:
+            raise ValueError(
+                f"a picture is {picture.shape[1]}x{picture.shape[0]}; LPIPS needs {SMALLEST} pixels a side"
+            )
+    stages = []
+    with torch.inference_mode():
+        batch = torch.from_numpy(np.stack(pictures)).to(known.device).permute(0, 3, 1, 2).float() / 127.5 - 1
+        shift, scale = (torch.tensor(v, device=known.device).view(1, 3, 1, 1) for v in (SHIFT, SCALE))
+        values = ((batch - shift) / scale).to(known.dtype)
+        for stage, (pool, convolutions) in enumerate(NETS[known.net]):
+            if pool:
+                values = functional.max_pool2d(values, pool, 2)
+            for number, stride, padding in convolutions:
+                weight, bias = known.tensors[f"features.{number}.weight"], known.tensors[f"features.{number}.bias"]
+                values = functional.conv2d(values, weight, bias, stride, padding).relu_()
+            tapped = values.float()
+            length = tapped.square().sum(1, keepdim=True).sqrt()
+            stages.append(tapped / (length + 1e-10) * known.tensors[f"heads.{stage}"].sqrt().view(1, -1, 1, 1))
+    return stages
+
+
+def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list[Distance]:
+    """The distances of a batch of predictions from as many references, or from one."""
+    import torch
+    from torch.nn import functional
+
+    with torch.inference_mode():
+        maps = [(one - other).square().sum(1, keepdim=True) for one, other in zip(reference, prediction, strict=True)]
+        whole = torch.stack([place.mean((1, 2, 3)) for place in maps]).sum(0)
+        tiles = torch.stack([functional.adaptive_avg_pool2d(place, TILES) for place in maps]).sum(0).amax((1, 2, 3))
+    return [Distance(w, t) for w, t in zip(whole.tolist(), tiles.tolist(), strict=True)]
+
+
+def signature(known: Model) -> str:
+    """What a number depends on besides the two pictures."""
+    return f"lpips/0.1 net={known.net} dtype={str(known.dtype).removeprefix('torch.')} weights={known.digest[:12]}"
