@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ..images import png
-from ..paint import finding, healing, laying, placing, words
+from ..paint import finding, healing, laying, placing, toning, wearing, words
 from ..paint.things import every, look
 from ..records import Answer, UserError
 
@@ -28,22 +28,28 @@ class Editor:
         request = words.understand(instruction)
         if request is None:
             return Answer(status="refused", reason=f"paint does not know how to carry out {instruction!r}")
-        pixels = numpy.asarray(image)
-        if request.verb == "flip":
-            return answer(pixels[:, ::-1] if request.side == "horizontal" else pixels[::-1])
-        if request.verb == "turn":
-            return answer(numpy.rot90(pixels, -request.amount))
         chance = numpy.random.default_rng(seed)
-        if request.verb == "add":
-            return answer(added(pixels, request, chance))
-        without = removed(pixels, request)
-        if without is None:
+        pixels = carried_out(numpy.asarray(image), request, chance)
+        if pixels is None:
             return Answer(status="refused", reason=f"paint finds no {request.thing} in the picture to remove")
-        return answer(without)
+        if request.verb not in ("flip", "turn"):
+            pixels = wearing.wear(pixels, self.wear, chance)
+        return Answer(png(Image.fromarray(numpy.ascontiguousarray(pixels))))
 
 
-def answer(pixels: NDArray[numpy.uint8]) -> Answer:
-    return Answer(png(Image.fromarray(numpy.ascontiguousarray(pixels))))
+def carried_out(
+    pixels: NDArray[numpy.uint8], request: words.Request, chance: numpy.random.Generator
+) -> NDArray[numpy.uint8] | None:
+    """What was asked for and nothing else; None where there is nothing to remove."""
+    if request.verb == "flip":
+        return pixels[:, ::-1] if request.side == "horizontal" else pixels[::-1]
+    if request.verb == "turn":
+        return numpy.rot90(pixels, -request.amount)
+    if request.verb == "add":
+        return added(pixels, request, chance)
+    if request.verb == "remove":
+        return removed(pixels, request)
+    return toning.TONES[request.thing](pixels) if request.thing else pixels
 
 
 def added(pixels: NDArray[numpy.uint8], request: words.Request, chance: numpy.random.Generator) -> NDArray[numpy.uint8]:

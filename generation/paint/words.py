@@ -6,16 +6,40 @@ from dataclasses import dataclass
 from .things import COLOURS, every
 
 VERBS = {
-    "remove": r"remove|take (?:away|off|out)|erase|delete|get rid of|clear away|undo|without",
+    "remove": r"remove|take (?:\w+ ){0,4}(?:away|off|out)|erase|delete|get rid of|clear away|undo|without",
     "add": r"add|put|place|draw|give|insert|include|paint in",
 }
+COPY = r"replica|replicate|reproduce|recreate|duplicate|copy|no alterations|no changes|same (?:image|picture)"
+DENOISE = r"denois\w*|(?:remov|reduc|clean|without|avoid)\w* .*(?:noise|grain|artifacts)"
+BACK = "restore|bring back|return|give back|add|recover|back to"
+TONES = (  # the first that fits
+    ("enhance", r"(?:restor|improv|enhanc|repair)\w* .*(?:image|quality|clarity|noise|blur|degrad\w*)"),
+    ("denoise", DENOISE),
+    ("patches", r"patches"),
+    ("edges", r"edges?|outlines?|line drawing|sketch"),
+    ("photograph", r"photograph|photorealistic|photo realistic"),
+    ("colour", rf"(?:{BACK})\w* .*colou?rs?|colou?ri[sz]e|in (?:full )?colou?r"),
+    ("grey", r"gr[ea]y ?scale|monochrome|black and white|desaturate"),
+    ("sepia", r"sepia"),
+    ("warmer", r"warm(?:er)?"),
+    ("cooler", r"cool(?:er)?|colder"),
+    ("night", r"night(?: ?time)?"),
+    ("day", r"day(?: ?time|light)?"),
+    ("darker", r"dark(?:er|en)|dim(?:mer)?"),
+    ("brighter", r"bright(?:er|en)|light(?:er|en)"),
+    ("sharpen", r"sharp(?:en|er)?|deblur|in(?:to)? focus|remove (?:the )?blur|unblur"),
+    ("blur", r"blur(?:red|ry)?|out of focus|soften"),
+    ("vivid", r"vivid|more (?:saturated|colou?rful)|(?:increase|boost|raise) (?:the )?saturation"),
+    ("pale", r"pale|muted|less (?:saturated|colou?rful)|(?:decrease|reduce|lower) (?:the )?saturation"),
+    ("invert", r"invert|negative"),
+)
 SIDES = ("left", "right", "middle", "centre", "center")
 TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
 
 
 @dataclass(frozen=True)
 class Request:
-    """One wish. `verb` is add, remove, flip, turn, replicate or the name of a tone."""
+    """One wish. `verb` is add, remove, flip, turn, copy or tone; of a tone, `thing` is its name."""
 
     verb: str
     thing: str = ""
@@ -28,7 +52,20 @@ def understand(instruction: str) -> Request | None:
     """The wish in an instruction, or None."""
     text = re.sub(r"[^a-z0-9°%' -]+", " ", instruction.lower().replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
-    return geometry(text) or change(text)
+    return copy(text) or geometry(text) or change(text) or tone(text)
+
+
+def copy(text: str) -> Request | None:
+    """The wish for the same picture again, perhaps cleaner."""
+    if not re.search(rf"\b(?:{COPY})\b", text):
+        return None
+    return Request("copy", "denoise" if re.search(rf"\b(?:{DENOISE})", text) else "")
+
+
+def tone(text: str) -> Request | None:
+    """A change to the whole picture."""
+    found = next((name for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text)), None)
+    return Request("tone", found) if found else None
 
 
 def geometry(text: str) -> Request | None:

@@ -1,0 +1,84 @@
+"""The reference above all editors: it undoes exactly, because it is allowed to look at the whole history."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy
+from numpy.typing import NDArray
+from PIL import Image
+
+from .. import images
+from ..paint import words
+from ..paint.toning import OPPOSITES
+from ..records import Answer
+from .paint import carried_out
+
+History = Sequence[tuple[str, bytes]]
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Draws like paint, and on removal puts back exactly what was there, from memory."""
+
+    embedded: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
+
+    def edit(self, image: Image.Image, instruction: str, seed: int, history: History) -> Answer:
+        request = words.understand(instruction)
+        if request is None:
+            return Answer(status="refused", reason=f"oracle does not know how to carry out {instruction!r}")
+        standing = still_standing(history)
+        undone = next((step for step, asked in reversed(standing) if undoes(request, asked)), None)
+        if undone is not None:
+            pixels = again(history, [step for step, _ in standing if step != undone])
+        elif request.verb == "remove":
+            return Answer(status="refused", reason=f"oracle remembers no {request.thing} that it could remove")
+        elif request.verb == "copy":
+            pixels = numpy.asarray(image)
+        else:
+            drawn = carried_out(numpy.asarray(image), request, numpy.random.default_rng(seed))
+            assert drawn is not None  # noqa: S101 - our own invariant: removals were answered above
+            pixels = drawn
+        return Answer(images.png(Image.fromarray(numpy.ascontiguousarray(pixels))))
+
+
+def undoes(request: words.Request, earlier: words.Request) -> bool:
+    """Whether a wish takes an earlier one back."""
+    if earlier.verb == "add":
+        return request.verb == "remove" and request.thing == earlier.thing
+    return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
+
+
+def still_standing(history: History) -> list[tuple[int, words.Request]]:
+    """The steps whose change was not taken back."""
+    standing: list[tuple[int, words.Request]] = []
+    for step, (instruction, _) in enumerate(history):
+        request = words.understand(instruction)
+        if request is None or request.verb == "copy":
+            continue
+        undone = next((entry for entry in reversed(standing) if undoes(request, entry[1])), None)
+        if undone:
+            standing.remove(undone)
+        elif request.verb != "remove":
+            standing.append((step, request))
+    return standing
+
+
+def again(history: History, steps: Sequence[int]) -> NDArray[numpy.uint8]:
+    """The first picture with only these steps' changes made to it, each pixel by pixel as it was made then."""
+    pixels = decoded(history, 0)
+    for step in steps:
+        request = words.understand(history[step][0])
+        if request and request.verb in ("flip", "turn"):
+            turned = carried_out(pixels, request, numpy.random.default_rng(0))
+            assert turned is not None  # noqa: S101 - our own invariant: only removals can find nothing
+            pixels = turned
+            continue
+        before, after = decoded(history, step - 1), decoded(history, step)
+        pixels = numpy.where((before != after).any(2, keepdims=True), after, pixels)
+    return pixels
+
+
+def decoded(history: History, step: int) -> NDArray[numpy.uint8]:
+    return numpy.asarray(images.decode(history[step][1]))
