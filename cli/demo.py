@@ -29,6 +29,6 @@ def demo(suite: str, workers: int) -> None:
     if not run(made, runs, workers, None, (0, 1)).clean:
         sys.exit(1)
     click.echo("2. the dataset, into convergebench")
-    building.run([runs], Path("convergebench"))
+    building.run((runs,), Path("convergebench"))
     click.echo(f"\nDone in {time.monotonic() - started:.0f} s. What to look at next:")
     click.echo("  python -c \"import datasets; print(datasets.load_dataset('convergebench'))\"")

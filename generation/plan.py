@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from . import editors, images, suites
 from .records import Chain, Source, UserError
@@ -71,9 +72,9 @@ def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
     return mine
 
 
-def summary(plan: Plan) -> list[dict[str, object]]:
+def summary(plan: Plan) -> list[dict[str, Any]]:
     """A row per editor: chains, calls, images, bytes and dollars, the last null where no price is known."""
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for choice in plan.choices:
         mine = [chain for chain in plan.chains if chain.editor == choice.label]
         sizes, price = editors.trait(choice.editor, "sizes")(), editors.trait(choice.editor, "price")()

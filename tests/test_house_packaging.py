@@ -1,0 +1,79 @@
+"""What is installed is what is in the checkout, and it works without the checkout."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parent.parent
+ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
+PYPROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text())
+
+
+def packages():
+    """Every folder of a room that holds Python files."""
+    folders = {path.parent for room in ROOMS for path in (HOUSE / room).rglob("*.py")}
+    return {folder.relative_to(HOUSE).as_posix() for folder in folders}
+
+
+def test_every_folder_has_its_line_in_pyproject():
+    listed = PYPROJECT["tool"]["setuptools"]
+    assert {name.removeprefix("convergebench.").replace(".", "/") for name in listed["packages"]} == packages()
+    assert set(listed["package-dir"].values()) == packages()
+
+
+def test_every_distribution_is_pinned_and_torch_without_its_build():
+    lines = [line for line in (HOUSE / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
+    assert all(line.count("==") == 1 for line in lines)
+    assert "torch==2.13.0" in lines
+    pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    assert "torchvision" not in pinned
+    wanted = [*PYPROJECT["project"]["dependencies"], *sum(PYPROJECT["project"]["optional-dependencies"].values(), [])]
+    names = {word.split("[")[0].split(">")[0].split("=")[0].lower().replace("_", "-") for word in wanted}
+    assert names - pinned == set()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built from a copy of the checkout's own files, so that nothing stale gets in."""
+    copy, out = tmp_path_factory.mktemp("copy") / "house", tmp_path_factory.mktemp("wheel")
+    stray = shutil.ignore_patterns(
+        ".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests"
+    )
+    shutil.copytree(HOUSE, copy, symlinks=True, ignore=stray)
+    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", out, copy]
+    subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True)
+    return next(out.glob("*.whl"))
+
+
+def test_the_wheel_holds_every_file_of_every_room(wheel):
+    held = set(zipfile.ZipFile(wheel).namelist())
+    for room in ROOMS:
+        for path in (HOUSE / room).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert f"convergebench/{path.relative_to(HOUSE).as_posix()}" in held
+    assert "convergebench/__init__.py" not in held
+
+
+def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
+    installed, work = tmp_path / "installed", tmp_path / "work"
+    work.mkdir()
+    words = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", installed, wheel]
+    subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True)
+    environment = {**os.environ, "PYTHONPATH": str(installed), "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
+
+    def python(*words):
+        result = subprocess.run([sys.executable, *words], cwd=work, env=environment, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    said = python("-m", "convergebench.cli", "demo", "--suite", "smoke")
+    assert "What to look at next" in said
+    assert (work / "convergebench" / "README.md").exists()
+    where = python("-c", "import convergebench.generation as room; print(room.__file__)")
+    assert Path(where.strip()).is_relative_to(installed)
