@@ -1,0 +1,86 @@
+"""How distances grow: the factor q between rounds, the exponent of MSE, the distance of the fixed point."""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from scipy import stats
+
+Series = Sequence[float | None]
+
+HALF_WAY = 0.5
+
+
+def measured(values: Series, rounds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Rounds and values where there is one."""
+    pairs = [(n, v) for n, v in zip(rounds, values, strict=False) if v is not None and np.isfinite(v)]
+    return np.array([n for n, _ in pairs], float), np.array([v for _, v in pairs], float)
+
+
+def slope(x: np.ndarray, y: np.ndarray) -> float:
+    """Of the least squares line."""
+    centred = x - x.mean()
+    return float((centred * (y - y.mean())).sum() / (centred**2).sum())
+
+
+def factor(steps: Series) -> float | None:
+    """q: by how much a round scales the distance between consecutive returns; e to the slope of log distance on n.
+
+    Below 1 the chain contracts. A return equal to the one before ends the fit: from the second one on it means that a
+    fixed point was reached, and q is 0 where nothing was left to fit. None with fewer than two distances.
+
+    >>> round(factor([8.0, 4.0, 2.0, 1.0]), 3)
+    0.5
+    """
+    at, distances = measured(steps, range(1, len(steps) + 1))
+    if len(distances) < 2 or distances[0] == 0:
+        return None
+    zeros = np.flatnonzero(distances == 0)
+    end = int(zeros[0]) if zeros.size else len(distances)
+    return 0.0 if end == 1 else float(np.exp(slope(at[:end], np.log(distances[:end]))))
+
+
+def exponent(mse: Series, rounds: Sequence[int]) -> float | None:
+    """The power of n with which MSE grows: 0 jitter around one picture, 1 random walk, 2 drift in one direction.
+
+    None with fewer than three rounds in which anything changed.
+
+    >>> round(exponent([2.0, 8.0, 18.0, 32.0], [1, 2, 3, 4]), 3)
+    2.0
+    """
+    at, values = measured(mse, rounds)
+    at, values = at[values > 0], values[values > 0]
+    return slope(np.log(at), np.log(values)) if len(values) >= 3 else None
+
+
+def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) -> float | None:
+    """How far from the reference, in RMSE, the chain comes to rest if it goes on contracting by q.
+
+    A contraction towards a fixed point at distance R has gone (1 - q^n) R after n rounds; R by least squares.
+    None where less than half of the way is behind the chain: then no fixed point is in sight.
+
+    >>> round(fixed_point_distance([25.0, 56.25, 76.5625], [1, 2, 3], 0.5), 3)
+    10.0
+    """
+    at, values = measured(mse, rounds)
+    if q is None or not len(values) or q ** at[-1] > HALF_WAY:
+        return None
+    way = 1 - q**at
+    return float((np.sqrt(values) * way).sum() / (way**2).sum())
+
+
+def mean_over_clusters(
+    values: Sequence[float | None], clusters: Sequence[Hashable], confidence: float
+) -> tuple[float | None, list[float] | None]:
+    """The mean of cluster means of the chains that have a value, with Student's t limits from two clusters on."""
+    groups: dict[Hashable, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        if value is not None:
+            groups.setdefault(cluster, []).append(value)
+    means = np.array([np.mean(group) for group in groups.values()])
+    if not len(means):
+        return None, None
+    centre = float(means.mean())
+    if len(means) < 2:
+        return centre, None
+    reach = float(stats.t.ppf((1 + confidence) / 2, len(means) - 1) * means.std(ddof=1) / np.sqrt(len(means)))
+    return centre, [centre - reach, centre + reach]

@@ -1,0 +1,66 @@
+"""The shape of a curve over rounds, chosen by an information criterion among five families."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+SHAPE_FROM = 10  # rounds; shorter curves do not tell shapes apart
+POINTS = 6  # the criterion's correction needs more points than parameters
+SHAPES = ("linear", "exponential", "plateau", "power")
+
+
+def families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
+    """Every family as its name, its number of fitted numbers, and its candidate bases (one row each).
+
+    All start from a jump j, the cost of passing through the editor once: linear j + b n, exponential j + b e^(cn),
+    plateau j + b (1 - e^(-cn)) or simply j, power j + b n^c.
+    """
+    rates = np.geomspace(0.02, 3, 300)[:, None] * 10 / max(rounds[-1], 10)
+    exponents = np.concatenate([np.geomspace(0.1, 0.9, 150), np.geomspace(1.1, 6, 150)])[:, None]
+    return [
+        ("plateau", 1, np.zeros((1, len(rounds)))),
+        ("linear", 2, rounds[None, :]),
+        ("exponential", 3, np.expm1(rates * rounds)),
+        ("plateau", 3, -np.expm1(-rates * rounds)),
+        ("power", 3, rounds**exponents),
+    ]
+
+
+def residual(values: np.ndarray, bases: np.ndarray) -> float:
+    """The smallest sum of squares that a jump plus a multiple of one of the bases leaves."""
+    y, x = values - values.mean(), bases - bases.mean(axis=1, keepdims=True)
+    along, own = x @ y, (x**2).sum(axis=1)
+    return float((y @ y - np.divide(along**2, own, out=np.zeros(len(own)), where=own > 0)).min())
+
+
+def shape(values: Sequence[float | None], rounds: Sequence[int]) -> dict[str, Any]:
+    """The best shape and the weight of each (they add up to 1); null with a reason below 10 rounds or 6 points.
+
+    Reference: Hurvich and Tsai, Regression and time series model selection in small samples, Biometrika 76 (1989).
+
+    >>> shape([0.1 + 0.02 * n for n in range(1, 13)], range(1, 13))["shape"]
+    'linear'
+    """
+    pairs = [(n, v) for n, v in zip(rounds, values, strict=False) if v is not None and np.isfinite(v)]
+    if len(pairs) < POINTS or pairs[-1][0] < SHAPE_FROM:
+        last = pairs[-1][0] if pairs else 0
+        reason = f"{len(pairs)} values up to round {last}; a shape needs {POINTS} values and {SHAPE_FROM} rounds"
+        return {"shape": None, "weights": None, "reason": reason}
+    at, known = (np.array(each, float) for each in zip(*pairs, strict=True))
+    size = len(known)
+    smallest = max(float(((known - known.mean()) ** 2).sum()) * 1e-10, 1e-30)  # a perfect fit has no logarithm
+    criterion = dict.fromkeys(SHAPES, np.inf)
+    for name, fitted, bases in families(at):
+        parameters = fitted + 1  # and the variance
+        penalty = 2 * parameters + 2 * parameters * (parameters + 1) / (size - parameters - 1)
+        left = max(residual(known, bases), smallest)
+        criterion[name] = min(criterion[name], size * np.log(left / size) + penalty)
+    scores = np.array(list(criterion.values()))
+    weights = np.exp(-(scores - scores.min()) / 2)
+    best = SHAPES[int(scores.argmin())]
+    return {
+        "shape": best,
+        "weights": dict(zip(SHAPES, (weights / weights.sum()).tolist(), strict=True)),
+        "reason": None,
+    }

@@ -1,0 +1,40 @@
+"""Floors: how far an unrelated picture is from a reference, in each metric's own unit."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}  # what an untouched picture scores
+QUALITIES = ("rmse", "ssim", "lpips")
+CLOSE = 0.5  # retained; an unrelated picture above it on all qualities would pass for half the original
+SHARE = 0.05
+
+
+def floor(unrelated: Sequence[float]) -> float:
+    """A reference's floor: the median of the metric over all unrelated sources of the suite."""
+    if not unrelated:
+        raise ValueError("a floor is a median over unrelated pictures; none were given")
+    return float(median(unrelated))
+
+
+def close_share(unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float]) -> float:
+    """The share of unrelated pictures that seem to have kept more than half of the reference on every quality metric.
+
+    `unrelated` holds, per metric, one value for each unrelated picture, in one order.
+    """
+    columns = [[retained_value(value, floors[name], CEILINGS[name]) for value in unrelated[name]] for name in QUALITIES]
+    rows = list(zip(*columns, strict=True))
+    return sum(min(row) > CLOSE for row in rows) / len(rows)
+
+
+def excluded(unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float]) -> bool:
+    """Whether a reference is left out of headlines, because too many unrelated pictures look like it (textures do)."""
+    return close_share(unrelated, floors) > SHARE
+
+
+def retained_value(value: float, floor: float, ceiling: float) -> float:
+    """r = (value - floor) / (ceiling - floor), clipped to 0..1: 1 = untouched, 0 = another picture altogether.
+
+    >>> retained_value(25.0, floor=100.0, ceiling=0.0)
+    0.75
+    """
+    return min(max((value - floor) / (ceiling - floor), 0.0), 1.0)

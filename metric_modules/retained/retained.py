@@ -1,0 +1,106 @@
+"""Retained quality: any metric's values on one scale from 1 (untouched) to 0 (another picture altogether)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .floors import CEILINGS, retained_value
+
+_DESCRIPTION = """
+How much of what separates the original from an unrelated picture is still there: r = (m - floor) / (ceiling - floor),
+clipped to 0..1, with the floor of each reference from a suite's frozen table. Pixels are measured by RMSE, never in dB.
+"""
+
+_KWARGS = """
+Args:
+    predictions: the metric's values, one per picture; None or NaN where there is none.
+    references: the id of each picture's reference.
+    metric: rmse, ssim, lpips or clip, or any other name together with `ceiling`.
+    floors: a suite's frozen table, {reference id: {metric: floor}}.
+    ceiling: what an untouched picture scores; known for the four metrics above.
+Returns: retained (one value per picture), mean, measured, clipped (how many lay outside 0..1), signature.
+"""
+
+_CITATION = ""
+
+
+def retained(
+    values: Sequence[float | None],
+    references: Sequence[str],
+    metric: str,
+    floors: Mapping[str, Mapping[str, float]],
+    ceiling: float | None = None,
+) -> dict[str, Any]:
+    """Values of one metric on the retained scale. Formula: clip((m - floor) / (ceiling - floor), 0, 1).
+
+    >>> retained([0.0, 25.0, 120.0], ["cat"] * 3, "rmse", {"cat": {"rmse": 100.0}})["retained"]
+    [1.0, 0.75, 0.0]
+    """
+    if len(values) != len(references):
+        raise ValueError(f"{len(values)} values were given with {len(references)} references; there is one for each")
+    top = ceiling_of(metric, ceiling)
+    raw: list[float | None] = []
+    result: list[float | None] = []
+    for value, reference in zip(values, references, strict=True):
+        bottom = floor_of(reference, metric, floors, top)
+        known = value is not None and not math.isnan(value)
+        raw.append((value - bottom) / (top - bottom) if known else None)  # type: ignore[operator]
+        result.append(retained_value(value, bottom, top) if known else None)  # type: ignore[arg-type]
+    measured = [each for each in result if each is not None]
+    return {
+        "retained": result,
+        "mean": math.fsum(measured) / len(measured) if measured else None,
+        "measured": len(measured),
+        "clipped": sum(each is not None and not 0 <= each <= 1 for each in raw),
+        "signature": f"metric={metric}|ceiling={top:g}|floor=per reference",
+    }
+
+
+def ceiling_of(metric: str, given: float | None) -> float:
+    """What an untouched picture scores."""
+    if metric == "psnr":
+        raise ValueError(
+            "metric is 'psnr', which is in decibels and has no even scale; retained quality of pixels uses 'rmse'"
+        )
+    if given is not None:
+        return float(given)
+    if metric not in CEILINGS:
+        raise ValueError(f"no ceiling is known for {metric!r}; give `ceiling`, or one of {', '.join(CEILINGS)}")
+    return CEILINGS[metric]
+
+
+def floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, float]], ceiling: float) -> float:
+    """The frozen floor of one reference."""
+    if reference not in floors:
+        raise ValueError(f"no floors for reference {reference!r}; the table holds {len(floors)} others")
+    if metric not in floors[reference]:
+        raise ValueError(
+            f"no {metric} floor for reference {reference!r}; it has {', '.join(floors[reference]) or 'none'}"
+        )
+    bottom = float(floors[reference][metric])
+    if not math.isfinite(bottom) or bottom == ceiling:
+        raise ValueError(
+            f"the {metric} floor of reference {reference!r} is {bottom}; it is a number other than {ceiling:g}"
+        )
+    return bottom
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
+class Retained(evaluate.Metric):
+    """A metric's values in, the retained share out."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS,
+            features=datasets.Features(
+                {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
+            ),
+        )
+
+    def _compute(self, predictions: list[float | None], references: list[str], **options: Any) -> dict[str, Any]:
+        return retained(predictions, references, **options)

@@ -1,0 +1,68 @@
+"""Stability of an editor: do repeated runs of the same task differ by more than chance?"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .friedman import complete_rows, friedman, permutation_p, ranks
+
+_DESCRIPTION = """
+Friedman's test over repeated runs: each image ranks its runs by a score, and if runs are exchangeable their sums of
+ranks are near to each other. Gives the statistic, its chi-square p, and beside it the p over all permutations.
+"""
+
+_KWARGS = """
+Args:
+    predictions: one list per image, with the score of each run; an image with None or NaN among them is left out.
+    level: below which p the runs are said to differ; 0.05 when left out.
+Returns: statistic, p_chi_square, p_permutation, permutation_exact, differ (by the permutation p), rank_sums, runs,
+    images, images_left_out.
+"""
+
+_CITATION = """
+@article{friedman1937, author={Friedman, Milton}, journal={Journal of the American Statistical Association},
+title={The Use of Ranks to Avoid the Assumption of Normality Implicit in the Analysis of Variance}, volume={32},
+year={1937}}
+"""
+
+
+def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> dict[str, Any]:
+    """Friedman's test of repeated runs. Rows are images, columns runs; the direction of the score does not matter.
+
+    >>> stability([[0.9, 0.8, 0.7]] * 6)["statistic"]
+    12.0
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; it lies between 0 and 1, such as 0.05")
+    values, left_out = complete_rows(table)
+    statistic, p_value = friedman(values)
+    exact_p, exact = permutation_p(values)
+    return {
+        "statistic": statistic,
+        "p_chi_square": p_value,
+        "p_permutation": exact_p,
+        "permutation_exact": exact,
+        "differ": exact_p < level,
+        "rank_sums": ranks(values).sum(axis=0).tolist(),
+        "runs": values.shape[1],
+        "images": values.shape[0],
+        "images_left_out": left_out,
+    }
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
+class Stability(evaluate.Metric):
+    """Scores of repeated runs in, Friedman's test out."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS,
+            features=datasets.Features({"predictions": datasets.List(datasets.Value("float64"))}),
+        )
+
+    def _compute(self, predictions: list[list[float | None]], **options: Any) -> dict[str, Any]:
+        return stability(predictions, **options)
