@@ -1,0 +1,62 @@
+"""Which steps of a program's cycle make an edit, and which one takes back which."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .transforms import asked_transforms
+
+FILLERS = {"a", "again", "an", "and", "back", "from", "in", "it", "of", "on", "out", "put", "the", "this", "to", "undo"}
+
+
+class Role(NamedTuple):
+    """What one position of a cycle does, in pictures of its round: 0 is the previous return, k what position k gave.
+
+    The edit lies between pictures `start` and `end`; an undo is compared with `target`, and the region of `other`
+    (another edit that still stands then) is left out.
+    """
+
+    kind: str  # forward, undo, or neither
+    start: int = 0
+    end: int = 0
+    target: int = 0
+    other: tuple[int, int] | None = None
+
+
+def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
+    """The role of every position.
+
+    A program that does not close only adds. One instruction that closes asks for no lasting change. Of two, the second
+    takes back the first; of an odd number, or of flips and rotations alone, the last takes back all before it. Of
+    another even number, the second half takes back the first half, each the one it shares its words with, in reverse
+    order where the words do not tell.
+
+    >>> [role.kind for role in roles(["add a hat", "add a dog", "remove the dog", "remove the hat"], closes=True)]
+    ['forward', 'forward', 'undo', 'undo']
+    """
+    length = len(cycle)
+    if not closes:
+        return tuple(Role("forward", k - 1, k) for k in range(1, length + 1))
+    if length == 1:
+        return (Role("neither"),)
+    geometric = all(asked_transforms(instruction) for instruction in cycle)
+    if length == 2 or length % 2 or geometric:
+        return (*(Role("forward", k - 1, k) for k in range(1, length)), Role("undo", 0, length - 1))
+    half = length // 2
+    forwards = tuple(Role("forward", k - 1, k) for k in range(1, half + 1))
+    if in_the_same_order(cycle):
+        # Edit k is taken back while the later ones still stand; what stands before it is taken back already.
+        return forwards + tuple(
+            Role("undo", k - 1, k, target=0, other=(k, half) if k < half else None) for k in range(1, half + 1)
+        )
+    return forwards + tuple(Role("undo", k - 1, k, target=k - 1) for k in range(half, 0, -1))
+
+
+def in_the_same_order(cycle: Sequence[str]) -> bool:
+    """Whether the second half names the first half's things in the same order rather than in reverse."""
+    half = len(cycle) // 2
+    words = [set(re.findall(r"\w+", instruction.lower())) - FILLERS for instruction in cycle]
+    forwards, undos = words[:half], words[half:]
+    same = sum(len(a & b) for a, b in zip(forwards, undos, strict=True))
+    reverse = sum(len(a & b) for a, b in zip(forwards, undos[::-1], strict=True))
+    return same > reverse

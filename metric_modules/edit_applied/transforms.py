@@ -1,0 +1,103 @@
+"""Flips and rotations: which one was asked for, and which one was made."""
+
+import re
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+
+from .looks import drifted, nearest
+
+MARGIN = 0.6  # the asked transform's residual is at most this much of that of any picture that looks different
+DISTINCT = 3.0  # mean delta E from which two pictures look different
+GRID = 64  # cells a side: the transforms are told apart on a coarse square, whatever the picture's shape
+
+TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "none": lambda cells: cells,
+    "flip horizontally": lambda cells: cells[:, ::-1],
+    "flip vertically": lambda cells: cells[::-1],
+    "rotate 90": lambda cells: np.rot90(cells, -1),  # clockwise
+    "rotate 180": lambda cells: np.rot90(cells, 2),
+    "rotate 270": lambda cells: np.rot90(cells, 1),
+    "transpose": lambda cells: cells.transpose(1, 0, 2),
+    "transverse": lambda cells: np.rot90(cells, 2).transpose(1, 0, 2),
+}
+
+# The sentence begins with the verb, and what is moved is the picture: "mirror the image", not "add a mirror".
+ASKED = re.compile(
+    r"\W*(?:please )?(flip|mirror|rotate|turn)(?: (?:the|this|whole|entire))*(?: (?:image|picture|photo(?:graph)?|it))?"
+    r"(?= (?:by|back|again|around|horizontal|vertical|left|top|upside|clockwise|counter|anti|to|once|\d)|[.!,]|$)"
+)
+
+
+class Made(NamedTuple):
+    """The transform that was made ("" where none stands out), the asked one's residual and its best rival's."""
+
+    name: str
+    residual: float
+    rival: float
+
+
+def asked_transforms(instruction: str) -> frozenset[str]:
+    """The transforms that an instruction asks for, in its own words; empty where it asks for something else.
+
+    >>> sorted(asked_transforms("Rotate the image by 90 degrees."))
+    ['rotate 270', 'rotate 90']
+    """
+    text = instruction.lower()
+    verb = ASKED.match(text)
+    if verb is None:
+        return frozenset()
+    angle = re.search(r"\b(90|180|270)\b|\bquarter\b|\bhalf\b", text)
+    if verb[1] in ("rotate", "turn"):
+        if "upside down" in text or (angle and angle[0] in ("180", "half")):
+            return frozenset({"rotate 180"})
+        if angle is None:
+            return frozenset()
+        turns = {"rotate 270", "rotate 90"}
+        if "clockwise" not in text and not re.search(r"\bto the (left|right)\b", text):
+            return frozenset(turns)
+        left = bool(re.search(r"counter|anti-?clockwise|to the left", text))
+        return frozenset({"rotate 270" if left != (angle[0] == "270") else "rotate 90"})
+    if "upside down" in text or "vertical" in text or "top to bottom" in text:
+        return frozenset({"flip vertically"})
+    return frozenset({"flip horizontally"})
+
+
+def square(cells: np.ndarray) -> np.ndarray:
+    """The cells on the coarse square grid."""
+    return cv2.resize(cells, (GRID, GRID), interpolation=cv2.INTER_AREA)
+
+
+def residual(expected: np.ndarray, seen: np.ndarray) -> float:
+    """Mean delta E between two coarse squares, colour drift and a shift by one cell forgiven."""
+    expected = np.ascontiguousarray(expected)
+    return float(nearest(seen, drifted(expected, seen), 1).mean())
+
+
+def made(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> Made | None:
+    """Whether one of the asked transforms was made, by a clear margin; None where the picture cannot tell.
+
+    A transform that leaves the picture looking as the asked one does is no rival; where "none" is no rival either,
+    as in a symmetric picture, nothing can be said.
+    """
+    start, end = square(before), square(after)
+    wanted = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]
+    rivals = [
+        name
+        for name, transform in TRANSFORMS.items()
+        if name not in asked and all(residual(picture, transform(start).copy()) >= DISTINCT for picture in wanted)
+    ]
+    if not rivals or ("none" not in rivals and "none" not in asked):
+        return None
+    residuals = {name: residual(TRANSFORMS[name](start), end) for name in [*asked, *rivals]}
+    best = min(asked, key=residuals.__getitem__)
+    rival = min(rivals, key=residuals.__getitem__)
+    if residuals[best] <= MARGIN * residuals[rival]:
+        name = best
+    elif residuals[rival] <= MARGIN * residuals[best]:
+        name = rival
+    else:
+        name = ""
+    return Made(name, residuals[best], residuals[rival])
