@@ -168,7 +168,7 @@ def swap(draft: Path, out: Path, files: set[str]) -> None:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)
     for config in (STEPS, CHAINS, SOURCES):
-        for path in (out / "data" / config.name).rglob("*.parquet"):
+        for path in sorted((out / "data" / config.name).rglob("*.parquet")):
             if path.relative_to(out).as_posix() not in files:
                 path.unlink()
                 with contextlib.suppress(OSError):  # a folder that is not empty stays

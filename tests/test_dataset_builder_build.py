@@ -1,0 +1,228 @@
+"""Chains become a dataset that loads, to the byte the same each time."""
+
+import hashlib
+import io
+import os
+
+import datasets
+import numpy as np
+import pytest
+import stores
+from convergebench.dataset_builder import build as building
+from convergebench.dataset_builder import chains, schema
+from convergebench.dataset_builder.schema import SCORES, STEPS, Reader
+from convergebench.generation.records import UserError
+from PIL import Image
+
+
+def build(out, *runs):
+    return building.build(chains.find(runs), out)
+
+
+def load(folder, cache, *config, **options):
+    return datasets.load_dataset(str(folder), *config, split="test", cache_dir=str(cache), **options)
+
+
+def contents(folder):
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".hashes.json")
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+@pytest.fixture
+def run(tmp_path):
+    for seed in (1, 2):
+        stores.keep(tmp_path / "run", stores.chain(seed=seed), kinds=("png", "jpg", "webp"))
+        stores.keep(tmp_path / "run", stores.chain("paint", seed), ends="refused")
+    return tmp_path / "run"
+
+
+def test_the_dataset_loads_with_a_row_per_step_and_every_config(run, tmp_path):
+    built = build(tmp_path / "convergebench", run)
+    assert (built.chains, built.steps, built.sources) == (4, 20, 2)
+    everything = datasets.load_dataset(str(tmp_path / "convergebench"), cache_dir=str(tmp_path / "cache"))
+    assert list(everything) == ["test"]
+    steps = everything["test"]
+    assert steps.num_rows == 20
+    assert steps.column_names == [column.name for column in STEPS.columns]
+    assert load(tmp_path / "convergebench", tmp_path / "cache", "chains").num_rows == 4
+    assert load(tmp_path / "convergebench", tmp_path / "cache", "sources")["source"] == ["source-1", "source-2"]
+    assert [step for step, chain in zip(steps["step"], steps["chain"], strict=True) if chain == steps[0]["chain"]] == [
+        *range(5)
+    ]
+
+
+def test_pictures_are_the_stored_bytes_and_their_pixels_for_png_jpeg_and_webp(run, tmp_path):
+    build(tmp_path / "convergebench", run)
+    decoded = load(tmp_path / "convergebench", tmp_path / "cache")
+    raw = decoded.cast_column("image", datasets.Image(decode=False))
+    streamed = load(tmp_path / "convergebench", tmp_path / "cache", streaming=True)
+    seen = set()
+    for row, bare, flowing in zip(decoded, raw, streamed, strict=True):
+        if row["image"] is None:
+            assert (row["status"], row["reason"], row["sha256"]) == ("refused", "it would not", None)
+            assert flowing["image"] is None
+            continue
+        received = (run / "chains" / row["chain"] / bare["image"]["path"]).read_bytes()
+        assert bare["image"]["bytes"] == received
+        pixels = np.asarray(Image.open(io.BytesIO(received)))
+        assert np.array_equal(np.asarray(row["image"]), pixels)
+        assert np.array_equal(np.asarray(flowing["image"]), pixels)
+        seen.add(row["type"])
+    assert seen == {"png", "jpg", "webp"}
+
+
+def test_a_chain_whose_reference_is_another_picture_carries_it(tmp_path):
+    reference = stores.picture(9)
+    stores.keep(tmp_path / "run", stores.chain(), reference=reference)
+    stores.keep(tmp_path / "run", stores.chain(run=2))
+    build(tmp_path / "out", tmp_path / "run")
+    rows = list(Reader(tmp_path / "out").rows("chains"))
+    assert [row["reference"] and row["reference"]["bytes"] for row in rows] == [reference, None]
+    assert rows[0]["cost"] == pytest.approx(0.16)
+    assert (rows[0]["cycle"], rows[0]["short_side"]) == ('["add glasses","remove glasses"]', 16)
+
+
+def test_the_same_chains_give_the_same_bytes_in_whatever_order_and_runs(run, tmp_path):
+    build(tmp_path / "once" / "convergebench", run)
+    (moved := tmp_path / "b").mkdir()
+    stores.write(moved / "run.json", (run / "run.json").read_bytes())
+    (moved / "sources").symlink_to(run / "sources")
+    (moved / "chains").mkdir()
+    for folder in sorted((run / "chains").iterdir())[:2]:
+        folder.rename(moved / "chains" / folder.name)
+    build(tmp_path / "again" / "convergebench", moved, run)
+    assert contents(tmp_path / "once") == contents(tmp_path / "again")
+
+
+def test_another_editor_adds_files_and_rewrites_no_shard(run, tmp_path):
+    build(tmp_path / "out", run)
+    before = contents(tmp_path / "out")
+    stores.keep(tmp_path / "more", stores.chain("blur"))
+    build(tmp_path / "out", run, tmp_path / "more")
+    after = contents(tmp_path / "out")
+    kept = {file for file in before if after.get(file) == before[file]}
+    assert kept == {
+        "data/steps/jpeg-quality-40/0000.parquet",
+        "data/steps/paint/0000.parquet",
+        "data/sources/0000.parquet",
+    }
+    assert set(after) - set(before) == {"data/steps/blur/0000.parquet"}
+
+
+def test_shards_are_bounded_and_hold_whole_chains(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "SHARD", 7_000)
+    build(tmp_path / "out", run)
+    files = Reader(tmp_path / "out").files("steps")
+    assert len(files) == 4
+    for file in files:
+        assert schema.pq.read_table(tmp_path / "out" / file, columns=["chain"])["chain"].unique().__len__() == 1
+
+
+def test_a_rebuild_takes_away_what_is_no_longer_part_of_it(run, tmp_path):
+    stores.keep(tmp_path / "more", stores.chain("blur"))
+    build(tmp_path / "out", run, tmp_path / "more")
+    build(tmp_path / "out", run)
+    build(tmp_path / "fresh", run)
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+    assert not (tmp_path / "out/data/steps/blur").exists()
+
+
+def test_a_rebuild_that_fails_leaves_the_dataset_as_it_was(run, tmp_path):
+    build(tmp_path / "out", run)
+    before = contents(tmp_path / "out")
+    (run / "chains" / stores.chain("paint", 2).id / "0001.png").unlink()
+    with pytest.raises(UserError, match=r"0001\.png is missing"):
+        build(tmp_path / "out", run)
+    assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("rebuilt", [False, True], ids=["two folders of one name", "one folder rebuilt"])
+def test_rows_of_another_dataset_never_come_from_the_cache(tmp_path, rebuilt):
+    first, second = tmp_path / "a" / "convergebench", tmp_path / "b" / "convergebench"
+    second = first if rebuilt else second
+    stores.keep(tmp_path / "one", stores.chain())
+    stores.keep(tmp_path / "two", stores.chain(), salt=5)
+    build(first, tmp_path / "one")
+    before = load(first, tmp_path / "cache")["sha256"]
+    build(second, tmp_path / "two")
+    after = load(second, tmp_path / "cache")["sha256"]
+    assert len(after) == len(before)
+    assert list(after) == Reader(second).table("steps", ["sha256"])["sha256"].to_pylist()
+    assert list(after) != list(before)
+
+
+def test_scores_stay_only_with_the_pictures_they_were_made_from(tmp_path):
+    stores.keep(tmp_path / "run", stores.chain())
+    stores.keep(tmp_path / "run", stores.chain("blur"))
+    build(tmp_path / "out", tmp_path / "run")
+    steps = Reader(tmp_path / "out").table("steps", ["chain", "editor", "step", "sha256"]).to_pylist()
+    nothing = {column.name: None for column in SCORES.columns}
+    file = tmp_path / "out/data/scores/0000.parquet"
+    schema.write(file, SCORES.columns, [nothing | step | {"psnr": 30.0} for step in steps if step["step"]])
+    before = file.read_bytes()
+    assert build(tmp_path / "out", tmp_path / "run").stale == 0
+    assert file.read_bytes() == before
+    stores.keep(tmp_path / "other", stores.chain(), salt=3)
+    stores.keep(tmp_path / "other", stores.chain("blur"))
+    assert build(tmp_path / "out", tmp_path / "other").stale == 4
+    assert set(Reader(tmp_path / "out").table("scores")["editor"].to_pylist()) == {"blur"}
+    assert load(tmp_path / "out", tmp_path / "cache", "scores").num_rows == 4
+
+
+def test_editors_have_folders_that_any_file_system_and_glob_takes():
+    names = ["a:b=1", "a b=1", "../x", "A-B-1", "модель", "hf:model=org/Name[1]*"]
+    folders = building.editor_folders(names)
+    assert len({folder.casefold() for folder in folders.values()}) == len(names)
+    assert all(
+        set(folder) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+        for folder in folders.values()
+    )
+    assert not any(folder.startswith((".", "-")) for folder in folders.values())
+
+
+def test_one_name_for_two_sources_is_an_error(tmp_path):
+    from dataclasses import replace
+
+    stores.keep(tmp_path / "run", stores.chain())
+    other = replace(stores.chain("blur"), source=replace(stores.source(1)[0], licence="MIT"))
+    stores.keep(tmp_path / "run", other)
+    with pytest.raises(
+        UserError, match=r"source 'source-1' is one picture in .* and another, or described otherwise, in"
+    ):
+        build(tmp_path / "out", tmp_path / "run")
+
+
+def test_a_folder_that_is_something_else_is_left_alone(run, tmp_path):
+    stores.write(tmp_path / "mine" / "README.md", "# My notes\n")
+    with pytest.raises(UserError, match=r"README.md is not a card of this benchmark"):
+        build(tmp_path / "mine", run)
+    with pytest.raises(UserError, match="holds a chain store"):
+        build(run, run)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["README.md"]
+
+
+def test_nothing_done_is_an_error(tmp_path):
+    stores.keep(tmp_path / "run", stores.chain(), done=False)
+    with pytest.raises(UserError, match="no chain is done"):
+        build(tmp_path / "out", tmp_path / "run")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_place_is_one_sentence(run, tmp_path):
+    (tmp_path / "closed").mkdir(mode=0o555)
+    with pytest.raises(UserError, match="writing is not allowed"):
+        build(tmp_path / "closed" / "out", run)
+
+
+def test_a_file_in_the_place_of_the_folder_is_one_sentence(run, tmp_path):
+    stores.write(tmp_path / "out", "a file")
+    with pytest.raises(UserError, match="that is not a folder; choose another"):
+        build(tmp_path / "out", run)
+    assert (tmp_path / "out").read_text() == "a file"
+
+
+def test_progress_tells_of_every_row(run, tmp_path):
+    told = []
+    building.build(chains.find([run]), tmp_path / "out", lambda: told.append(1))
+    assert len(told) == 20

@@ -1,0 +1,139 @@
+"""The card's counts, columns and code are those of the files it lies beside."""
+
+import re
+
+import datasets
+import pytest
+import stores
+import yaml
+from convergebench.dataset_builder import build as building
+from convergebench.dataset_builder import card, chains, schema
+from convergebench.dataset_builder.schema import CONFIGS, SCORES, Column
+
+
+@pytest.fixture
+def folder(tmp_path):
+    stores.keep(tmp_path / "run", stores.chain())
+    stores.keep(tmp_path / "run", stores.chain("paint"), ends="refused")
+    building.build(chains.find([tmp_path / "run"]), tmp_path / "convergebench")
+    return tmp_path / "convergebench"
+
+
+def read(folder):
+    _, head, body = (folder / "README.md").read_text().split("---\n", 2)
+    return yaml.safe_load(head), body
+
+
+def add_scores(folder, *more, rows=3):
+    columns = [*SCORES.columns, *more]
+    empty = {column.name: None for column in columns}
+    schema.write(folder / "data/scores/0000.parquet", columns, [empty] * rows)
+
+
+def test_a_config_is_in_the_card_exactly_when_it_has_files(folder):
+    meta, body = read(folder)
+    assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "sources"]
+    assert meta["configs"][0]["default"] is True
+    add_scores(folder)
+    card.write(folder)
+    meta, body = read(folder)
+    assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "scores", "sources"]
+    assert "### scores" in body
+
+
+def test_counts_and_sizes_are_those_of_the_files(folder):
+    for about in read(folder)[0]["dataset_info"]:
+        files = list((folder / "data" / about["config_name"]).rglob("*.parquet"))
+        assert about["splits"][0]["num_examples"] == sum(schema.pq.read_metadata(file).num_rows for file in files)
+        assert about["download_size"] == sum(file.stat().st_size for file in files)
+
+
+def test_the_digest_changes_with_the_files_alone(folder):
+    def digests():
+        found = {config["config_name"]: config["description"][-64:] for config in read(folder)[0]["configs"]}
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in found.values())
+        return found
+
+    before = digests()
+    card.write(folder)
+    assert digests() == before
+    path = folder / "data/chains/0000.parquet"
+    table = schema.pq.read_table(path)
+    schema.pq.write_table(table, path, compression="zstd")  # as many rows, other bytes
+    card.write(folder)
+    assert digests()["chains"] != before["chains"]
+    assert digests()["steps"] == before["steps"]
+    (folder / ".hashes.json").write_text("not json")
+    card.write(folder)
+    assert digests()["steps"] == before["steps"]
+
+
+def test_every_column_is_explained_as_the_schema_says(folder):
+    add_scores(folder, Column("niqe", "float64", ""))
+    card.write(folder)
+    body = read(folder)[1]
+    for config in read(folder)[0]["configs"]:
+        section = re.search(rf"### {config['config_name']}\n\n(.*?)\n\n", body, re.DOTALL)[1]
+        rows = [line.split(" | ") for line in section.splitlines()[2:]]
+        known = CONFIGS[config["config_name"]].columns
+        assert [row[0].strip("| `") for row in rows][: len(known)] == [column.name for column in known]
+        assert [row[2].rstrip(" |") for row in rows][: len(known)] == [column.meaning for column in known]
+    assert "| `niqe` | float64 | a metric added to the scores" in body
+
+
+def test_features_in_the_card_are_those_of_the_files(folder):
+    for about in read(folder)[0]["dataset_info"]:
+        file = next((folder / "data" / about["config_name"]).rglob("*.parquet"))
+        features = datasets.Features.from_arrow_schema(schema.pq.read_schema(file))
+        assert about["features"] == features._to_yaml_list()
+
+
+def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch):
+    """`filters` alone would fail: fewer rows come than the card counts."""
+    monkeypatch.chdir(folder.parent)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    blocks = re.findall(r"```python\n(.*?)```", read(folder)[1], re.DOTALL)
+    known = {}
+    for block in blocks:
+        exec(block.replace(card.HOME, "convergebench"), known)  # noqa: S102 - the card's own code is what is tested
+    assert known["steps"].num_rows == 10
+    calls = [line for block in blocks for line in block.splitlines() if line.startswith("load_dataset")]
+    for call in calls:
+        alone = eval(call.replace(card.HOME, "convergebench"), known)  # noqa: S307
+        assert set(alone["editor"]) == {"jpeg:quality=40"}
+        assert alone.num_rows == 5
+    assert len(calls) == 2
+
+
+def test_statistics_licences_and_attributions_are_counted_from_the_data(folder):
+    meta, body = read(folder)
+    assert "2 chains of 2 editors on 1 source picture: 10 steps, 9 pictures" in body
+    assert "| `paint` | 1 | 4 | 3 ok, 1 refused | 3 png | 0.16 |" in body
+    assert "| `source-1` | Noise | face | real | CC0-1.0 | Nobody \\| Noone |" in body
+    assert meta["license"] == ["cc0-1.0"]
+    assert "{{" not in body.replace("{{\\url", "")
+
+
+def test_published_versions_survive_the_next_build(folder):
+    path = folder / "README.md"
+    path.write_text(path.read_text().replace(card.FIRST, "### v1.0.0\n\nThe first."))
+    card.write(folder)
+    assert "### v1.0.0\n\nThe first.\n\n## Cite" in path.read_text()
+
+
+def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
+    """A build that dies before its end leaves the card of the data before, never a new card on half of the data."""
+    before = (folder / "README.md").read_bytes()
+    stores.keep(tmp_path / "run", stores.chain(run=2))
+    seen = []
+    swap = building.swap
+
+    def watched(*given):
+        swap(*given)
+        seen.append((folder / "README.md").read_bytes())
+
+    monkeypatch.setattr(building, "swap", watched)
+    building.build(chains.find([tmp_path / "run"]), folder)
+    assert seen == [before]
+    assert (folder / "README.md").read_bytes() != before
+    assert (folder / "README.md").stat().st_mtime_ns >= max(p.stat().st_mtime_ns for p in folder.rglob("*.parquet"))

@@ -1,0 +1,148 @@
+"""What the store says is believed only where its files agree."""
+
+import json
+import shutil
+
+import pytest
+import stores
+from convergebench.dataset_builder import chains
+from convergebench.generation.records import UserError
+
+
+@pytest.fixture
+def run(tmp_path):
+    stores.keep(tmp_path / "run", stores.chain())
+    return tmp_path / "run"
+
+
+def folder_of(run):
+    return run / "chains" / stores.chain().id
+
+
+def read_all(run):
+    """Everything a build reads of the chains."""
+    found = chains.find([run])
+    for one in found.done.values():
+        chains.read_source(one)
+        chains.read_reference(one)
+        for step in chains.read_steps(one):
+            chains.read_picture(one, step)
+    return found
+
+
+def test_a_done_chain_is_read_back_equal(run):
+    (one,) = read_all(run).done.values()
+    assert one.chain == stores.chain()
+    assert (one.status, one.steps, one.suite, one.suite_version) == ("complete", 4, "test", "1")
+    steps = chains.read_steps(one)
+    assert [step.status for step in steps] == ["input", "ok", "ok", "ok", "ok"]
+    assert chains.read_picture(one, steps[1]) == (folder_of(run) / "0001.png").read_bytes()
+
+
+def test_a_chain_without_done_is_named_and_left_out(run):
+    other = stores.keep(run, stores.chain(run=2), done=False)
+    found = read_all(run)
+    assert list(found.done) == [stores.chain().id]
+    assert found.unfinished == [other]
+
+
+def test_a_foreign_file_is_named_and_a_hidden_one_is_not(run):
+    stores.write(folder_of(run) / "notes.txt", "mine")
+    stores.write(folder_of(run) / ".DS_Store", "")
+    stores.write(run / "chains" / "list.txt", "mine")
+    found = read_all(run)
+    assert [path.name for path in found.foreign] == ["notes.txt", "list.txt"]
+    assert len(found.done) == 1
+
+
+def cut_short(folder):
+    path = folder / "0002.png"
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def other_bytes(folder):
+    path = folder / "0002.png"
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+
+
+def corrupt_line(folder):
+    path = folder / "steps.jsonl"
+    path.write_text(path.read_text()[:-20])
+
+
+def outside(folder):
+    path = folder / "steps.jsonl"
+    path.write_text(path.read_text().replace('"0001.png"', '"../../../0001.png"'))
+
+
+def lost_line(folder):
+    path = folder / "steps.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+
+def nameless(folder):
+    path = folder / "steps.jsonl"
+    path.write_text(path.read_text().replace('"0003.png"', "null"))
+
+
+def strange_end(folder):
+    path = folder / "done.json"
+    path.write_text(path.read_text().replace("complete", "nearly"))
+
+
+def not_a_source(folder):
+    for path in (folder.parent.parent / "sources").iterdir():
+        path.write_bytes(b"not a picture")
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (cut_short, "0002.png has .* bytes where its record says .*; restore it"),
+        (other_bytes, "0002.png is not the picture its record names"),
+        (lambda folder: (folder / "0002.png").unlink(), "0002.png is missing; restore it"),
+        (corrupt_line, r"steps.jsonl, line 5, is not a step .*; restore the file"),
+        (lost_line, "steps.jsonl is not the file that done.json was written for"),
+        (nameless, "line 4, is 'ok' but names no picture"),
+        (outside, r"line 2, names a file outside its folder, '../../../0001.png'"),
+        (strange_end, "done.json has status 'nearly'; it is one of complete, shrunk"),
+        (lambda folder: (folder / "steps.jsonl").unlink(), "steps.jsonl is missing"),
+        (lambda folder: (folder / "chain.json").unlink(), "is done but has no chain.json"),
+        (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list where an object is expected"),
+        (lambda folder: (folder / "chain.json").write_text('{"editor": 1'), "chain.json is not JSON"),
+        (lambda folder: (folder / "chain.json").write_text("{}"), "holds no readable chain"),
+        (lambda folder: folder.rename(folder.with_name("0" * 16)), "chain.json describes chain"),
+        (lambda folder: shutil.rmtree(folder.parent.parent / "sources"), "sources lacks the file of source 'source-1'"),
+        (not_a_source, "is not a readable picture"),
+        (lambda folder: (folder.parent.parent / "run.json").unlink(), "holds no run.json; give the folder"),
+    ],
+)
+def test_damage_is_one_sentence_that_names_the_file(run, damage, says):
+    damage(folder_of(run))
+    before = sorted(path for path in run.rglob("*"))
+    with pytest.raises(UserError, match=says) as caught:
+        read_all(run)
+    assert "\n" not in str(caught.value)
+    assert sorted(path for path in run.rglob("*")) == before
+
+
+def test_a_painted_source_is_known_by_its_pixels(run, tmp_path):
+    """Its PNG may come from any encoder."""
+    one = next(iter(chains.find([run]).done.values()))
+    path = chains.source_path(one)
+    digest = chains.pixel_hash(path, path.read_bytes())
+    path.rename(path.with_name(f"{digest}.png"))
+    values = json.loads((folder_of(run) / "chain.json").read_text())
+    values["source"]["sha256"] = digest
+    painted = type(one.chain).from_dict(values)
+    folder = folder_of(run).rename(run / "chains" / painted.id)
+    (folder / "chain.json").write_text(json.dumps(values))
+    assert chains.read_source(next(iter(chains.find([run]).done.values())))[0] == f"{digest}.png"
+
+
+def test_the_same_chain_in_two_runs_is_one_chain_and_a_different_one_an_error(run, tmp_path):
+    stores.keep(tmp_path / "same", stores.chain())
+    assert len(chains.find([run, tmp_path / "same"]).done) == 1
+    stores.keep(tmp_path / "other", stores.chain(), salt=7)
+    with pytest.raises(UserError, match=r"is in .*run.* and in .*other.* with different content|other.* and in .*run"):
+        chains.find([run, tmp_path / "other"])

@@ -1,0 +1,106 @@
+"""The schema is what `datasets` itself would write, and the files are laid out for streaming."""
+
+import json
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+import stores
+from convergebench.dataset_builder import schema
+from convergebench.dataset_builder.schema import CONFIGS, STEPS, Column, Reader, Shard
+
+FEATURES = {"image": datasets.Image()}
+
+
+def features(columns):
+    return datasets.Features({c.name: FEATURES.get(c.type) or datasets.Value(c.type) for c in columns})
+
+
+def row(number, data):
+    plain = {column.name: None for column in STEPS.columns}
+    return {**plain, "step": number, "image": data and {"bytes": data, "path": f"{number:04d}.png"}}
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_the_arrow_schema_is_that_of_the_features(config):
+    wanted = features(config.columns)
+    assert schema.arrow(config.columns).equals(wanted.arrow_schema, check_metadata=True)
+    assert schema.yaml_features(config.columns) == wanted._to_yaml_list()
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_columns_are_plain_values_or_pictures_that_come_first(config):
+    types = [column.type for column in config.columns]
+    assert "image" not in types[1:]
+    assert len({column.name for column in config.columns}) == len(types)
+    assert all(column.meaning for column in config.columns)
+
+
+def test_row_groups_hold_eight_megabytes_or_one_larger_picture(tmp_path):
+    sizes = [3_000_000, 3_000_000, 3_000_000, 9_000_000, 1_000_000, 7_000_000, 1]
+    shard = Shard(tmp_path / "a.parquet", STEPS.columns)
+    for number, size in enumerate(sizes):
+        shard.add(row(number, bytes(size)))
+    shard.add(row(len(sizes), None))
+    written = shard.close()
+    footer = pq.read_metadata(tmp_path / "a.parquet")
+    assert [footer.row_group(group).num_rows for group in range(footer.num_row_groups)] == [2, 1, 1, 2, 2]
+    assert (written.rows, written.bytes) == (8, (tmp_path / "a.parquet").stat().st_size)
+    assert written.sha256 == schema.hash_file(tmp_path / "a.parquet")
+
+
+def test_files_are_written_as_datasets_writes_them(tmp_path):
+    data = stores.picture(1, (200, 200))
+    schema.write(tmp_path / "ours.parquet", STEPS.columns, [row(0, data)])
+    values = [row(0, data)]
+    datasets.Dataset.from_list(values, features(STEPS.columns)).to_parquet(tmp_path / "theirs.parquet")
+    ours, theirs = (pq.read_metadata(tmp_path / f"{name}.parquet") for name in ("ours", "theirs"))
+    for key in (b"huggingface", b"content_defined_chunking"):
+        assert json.loads(ours.metadata[key]) == json.loads(theirs.metadata[key])
+    for number in range(ours.num_columns):
+        mine, yours = (footer.row_group(0).column(number) for footer in (ours, theirs))
+        assert mine.path_in_schema == yours.path_in_schema
+        assert (mine.compression, set(mine.encodings)) == (yours.compression, set(yours.encodings))
+        assert mine.has_offset_index
+        assert mine.has_offset_index == yours.has_offset_index
+    assert ours.row_group(0).column(0).compression == "UNCOMPRESSED"
+
+
+def test_the_reader_gives_fields_without_pictures_and_one_picture_from_its_row_group(tmp_path):
+    pictures = [stores.picture(seed, (40, 40)) for seed in range(4)] + [None]
+    shard = Shard(tmp_path / "0000.parquet", STEPS.columns)
+    for number, data in enumerate(pictures):
+        if number == 2:
+            shard.flush()
+        shard.add(row(number, data))
+    shard.close()
+    (tmp_path / "data" / "steps" / "x").mkdir(parents=True)
+    (tmp_path / "0000.parquet").rename(tmp_path / "data" / "steps" / "x" / "0000.parquet")
+    reader = Reader(tmp_path)
+    table = reader.table("steps")
+    assert "image" not in table.column_names
+    assert table["step"].to_pylist() == [0, 1, 2, 3, 4]
+    places = reader.places()
+    assert [(place.group, place.row) for place in places] == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
+    assert [reader.picture(place) for place in places] == pictures
+    assert [step["image"] and step["image"]["bytes"] for step in reader.rows("steps")] == pictures
+    with pytest.raises(FileNotFoundError, match="has no config 'scores'"):
+        reader.table("scores")
+
+
+def test_an_unfinished_file_is_not_there(tmp_path):
+    def broken():
+        yield row(0, b"x")
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        schema.write(tmp_path / "a.parquet", STEPS.columns, broken())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_metric_added_later_keeps_its_column(tmp_path):
+    columns = [*schema.SCORES.columns, Column("niqe", "float64", "naturalness")]
+    values = {column.name: None for column in columns} | {"niqe": 3.5}
+    schema.write(tmp_path / "a.parquet", columns, [values])
+    kept = schema.columns_of(pq.read_schema(tmp_path / "a.parquet"), "scores")
+    assert [(c.name, c.type) for c in kept] == [(c.name, c.type) for c in columns]
