@@ -123,9 +123,13 @@ def brought(array: np.ndarray, width: int, height: int) -> np.ndarray:
     return np.array(Image.fromarray(array).resize((width, height), Image.Resampling.LANCZOS))
 
 
-def pair(prediction: Any, reference: Any, size: Size = None, number: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Prediction and reference as arrays of one size."""
+def pair(
+    prediction: Any, reference: Any, size: Size = None, number: int = 0, different: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Prediction and reference as arrays, of one size unless they may be `different`."""
     first, second = pixels(prediction, f"prediction {number}"), pixels(reference, f"reference {number}")
+    if size is None and different:
+        return first, second
     if size is None and first.shape != second.shape:
         raise ValueError(
             f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
@@ -136,12 +140,14 @@ def pair(prediction: Any, reference: Any, size: Size = None, number: int = 0) ->
 
 
 def pairs(
-    predictions: Sequence[Any], references: Sequence[Any], size: Size = None, smallest: int = 1
+    predictions: Sequence[Any], references: Sequence[Any], size: Size = None, smallest: int = 1, different: bool = False
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """All pairs as arrays, refused before anything is computed where one of them is smaller than `smallest` pixels."""
     if len(predictions) != len(references):
-        raise ValueError(f"there are {len(predictions)} predictions and {len(references)} references; give as many")
-    found = [pair(p, r, size, n) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
+        raise ValueError(
+            f"{len(predictions)} predictions and {len(references)} references were given; give as many of both"
+        )
+    found = [pair(p, r, size, n, different) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
     for number, (_, reference) in enumerate(found):
         if min(reference.shape[:2]) < smallest:
             height, width = reference.shape[:2]
@@ -149,6 +155,20 @@ def pairs(
                 f"reference {number} is compared at {width}x{height}; at least {smallest} pixels a side are needed"
             )
     return found
+
+
+def batches(
+    found: Sequence[tuple[np.ndarray, np.ndarray]], batch_size: int
+) -> list[list[tuple[np.ndarray, np.ndarray]]]:
+    """The pairs in order, in batches of one picture size and of at most so many pairs."""
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size!r}; it is a number from 1")
+    cut: list[list[tuple[np.ndarray, np.ndarray]]] = []
+    for one in found:
+        if not cut or len(cut[-1]) == batch_size or cut[-1][0][1].shape != one[1].shape:
+            cut.append([])
+        cut[-1].append(one)
+    return cut
 
 
 def dealt(batches: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
@@ -187,9 +207,8 @@ class ImageInputs:
                 start = len(self)  # type: ignore[arg-type]
                 given[column] = [exact(value, f"{column[:-1]} {start + n}") for n, value in enumerate(values)]
         if len(set(counts.values())) > 1:
-            raise ValueError(
-                f"there are {' and '.join(f'{count} {column}' for column, count in counts.items())}; give as many"
-            )
+            given_counts = " and ".join(f"{count} {column}" for column, count in counts.items())
+            raise ValueError(f"{given_counts} were given; give as many of each")
         if 0 in counts.values():
             raise ValueError(f"{' and '.join(counts)} are empty; give at least one example")
         known = {column: values for column, values in given.items() if column in kinds or values is not None}
