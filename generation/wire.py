@@ -78,14 +78,15 @@ class Watch:
 def transport(package: str) -> Any:
     """A transport class of httpx or httpx2 that keeps the deadline of the call and the limit on bytes."""
     http = importlib.import_module(package)
+    fresh = http.Limits(max_keepalive_connections=0)  # a kept connection could not be watched
+    trust = http.create_ssl_context()  # read once, not for every client
 
     class Bounded(http.BaseTransport):  # type: ignore[name-defined]
         def __init__(self) -> None:
-            fresh = http.Limits(max_keepalive_connections=0)  # a kept connection could not be watched
             proxies = urllib.request.getproxies()
-            self.direct = http.HTTPTransport(limits=fresh)
+            self.direct = http.HTTPTransport(limits=fresh, verify=trust)
             self.proxied = {
-                scheme: http.HTTPTransport(limits=fresh, proxy=proxies[scheme])
+                scheme: http.HTTPTransport(limits=fresh, verify=trust, proxy=proxies[scheme])
                 for scheme in ("http", "https")
                 if scheme in proxies
             }

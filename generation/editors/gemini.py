@@ -1,6 +1,7 @@
 """Google's image models through the Gemini API."""
 
 import functools
+import json
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -69,7 +70,9 @@ class Editor:
             raise Unusable(reason)
         from google import genai
 
-        options = genai.types.HttpOptions(base_url=self.address(), httpx_client=wire.client("httpx2"))
+        options = genai.types.HttpOptions(
+            base_url=self.address(), api_version="v1beta", httpx_client=wire.client("httpx2")
+        )
         return genai.Client(api_key=keys.key("GEMINI_API_KEY", "GOOGLE_API_KEY"), vertexai=False, http_options=options)
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
@@ -86,8 +89,8 @@ class Editor:
                 response = client.models.generate_content(
                     model=self.model, contents=contents(data, instruction), config=self.config(image.size, seed)
                 )
-            except errors.UnknownApiResponseError as error:
-                raise Transient(f"an answer that is no JSON ({str(error)[:120]})", charged=True) from error
+            except json.JSONDecodeError as error:
+                raise Transient(f"an answer that is no JSON, starting with {error.doc[:60]!r}", charged=True) from error
             except errors.APIError as error:
                 raise fault(error) from error
             except httpx2.TransportError as error:

@@ -1,0 +1,123 @@
+"""Black Forest Labs' own service: a request, then polling, then a download."""
+
+import functools
+import urllib.parse
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from PIL import Image
+
+from .. import extras, images, keys, prices, wire
+from ..calls import Rejected, Transient, Unusable
+from ..records import Answer, UserError, one_of
+from ..sizes import KONTEXT, MEGAPIXEL, Size, ratio
+
+MODELS = ("flux-kontext-pro", "flux-kontext-max", "flux-2-pro", "flux-2-max", "flux-2-flex")
+
+
+@dataclass(frozen=True)
+class Editor:
+    """FLUX Kontext pro and max and FLUX.2, at Black Forest Labs."""
+
+    model: str = "flux-kontext-pro"
+    safety_tolerance: int = 2
+    timeout: float = field(default=300.0, metadata={"identity": False})
+    poll: float = field(default=1.0, metadata={"identity": False})
+    base_url: str = field(default="", metadata={"identity": False})
+    needs: ClassVar[str] = "BFL_API_KEY and pip install 'convergebench[bfl]'"
+
+    def __post_init__(self) -> None:
+        one_of("bfl:model", self.model, MODELS)
+        if not 0 <= self.safety_tolerance <= 2:
+            raise UserError(f"bfl:safety_tolerance is {self.safety_tolerance}; it is 0, 1 or 2")
+        if self.timeout <= 0 or self.poll <= 0:
+            raise UserError(f"bfl:timeout={self.timeout},poll={self.poll} are not both numbers of seconds above 0")
+        self.address()
+
+    @property
+    def concurrency(self) -> int:
+        return 6 if self.model == "flux-kontext-max" else 24
+
+    def address(self) -> str:
+        return wire.base(self.base_url, "BFL_BASE_URL", "https://api.bfl.ai")
+
+    def ready(self) -> str | None:
+        return extras.lacks("bfl", ("httpx",), "BFL_API_KEY")
+
+    def sizes(self) -> tuple[Size, ...]:
+        return KONTEXT if "kontext" in self.model else MEGAPIXEL
+
+    def price(self) -> float | None:
+        return prices.of("bfl", self.model)
+
+    @functools.cached_property
+    def client(self) -> Any:
+        if reason := extras.absent("bfl", "httpx"):
+            raise Unusable(reason)
+        return wire.client()
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        client, key = self.client, {"x-key": keys.key("BFL_API_KEY")}
+        body = {
+            "prompt": instruction,
+            "input_image": wire.encoded(images.png(image)),
+            "seed": seed,
+            "aspect_ratio": ratio(image.size),
+            "output_format": "png",
+            "prompt_upsampling": False,
+            "safety_tolerance": self.safety_tolerance,
+        }
+        with wire.within(self.timeout):
+            response, told = wire.post(client, f"{self.address()}/v1/{self.model}", key, body)
+            if response.status_code >= 400:
+                raise wire.wrong(response.status_code, str(told), response.headers.get("retry-after"))
+            place = told.get("polling_url")
+            if not isinstance(place, str):
+                raise Transient(f"an answer without a polling address: {str(told)[:120]}", charged=True)
+            done = self.wait(client, key, self.trusted(place))
+            return self.read(client, str(told.get("id")), done)
+
+    def trusted(self, place: str) -> str:
+        """The polling address, if the key may go there."""
+        there, here = urllib.parse.urlsplit(place), urllib.parse.urlsplit(self.address())
+        host = there.hostname or ""
+        theirs = there.scheme == "https" and (host == "bfl.ai" or host.endswith(".bfl.ai"))
+        if theirs or (there.scheme, there.netloc) == (here.scheme, here.netloc):
+            return place
+        raise Rejected(f"the polling address is on {host!r}, where the key is not sent", charged=True)
+
+    def wait(self, client: Any, key: dict[str, str], place: str) -> dict[str, Any]:
+        """Poll until there is an end. The work is ordered and paid for, so a lost poll is only polled again."""
+        import httpx
+
+        while True:
+            wire.pause(self.poll)
+            try:
+                response = client.get(place, headers=key)
+                told = wire.parsed(response)
+            except (httpx.TransportError, Transient):
+                continue
+            if response.status_code in wire.RETRIED or told.get("status") == "Pending":
+                continue
+            if response.status_code >= 400 and "status" not in told:
+                raise Rejected(f"HTTP {response.status_code} while polling: {str(told)[:200]}", charged=True)
+            return told
+
+    def read(self, client: Any, id: str, told: dict[str, Any]) -> Answer:
+        status = str(told.get("status"))
+        result = told.get("result") if isinstance(told.get("result"), dict) else {}
+        details = result if isinstance(result, dict) else {}
+        about: dict[str, Any] = {"request_id": id, "model": self.model, "finish_reason": status}
+        about |= {name: details[name] for name in ("seed", "prompt", "start_time", "end_time") if name in details}
+        if status in ("Request Moderated", "Content Moderated"):
+            return Answer(
+                status="refused", reason=f"{status}: {told.get('details') or 'no reason given'}", details=about
+            )
+        if status == "Ready":
+            if not isinstance(details.get("sample"), str):
+                return Answer(status="no_image", reason="ready, without a picture", details=about)
+            data, declared = wire.download(client, details["sample"], self.address())
+            return Answer(data, details={**about, "declared": declared})
+        if status == "Error":
+            raise Transient(f"the task ended in an error: {str(told.get('details'))[:200]}", charged=True)
+        raise Rejected(f"the task ended as {status!r}", charged=True)

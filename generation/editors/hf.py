@@ -1,0 +1,109 @@
+"""Whatever the Hub's inference providers host, through huggingface_hub."""
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from PIL import Image, UnidentifiedImageError
+
+from .. import extras, images, keys, prices, wire
+from ..calls import Rejected, Transient, Unusable
+from ..records import Answer, UserError, one_of
+from ..sizes import KONTEXT, QWEN, Size
+
+PROVIDERS = ("fal-ai", "replicate", "together", "wavespeed", "hf-inference")
+BYTES_ONLY = ("wavespeed", "hf-inference")  # the others take a data address, which says that the bytes are PNG
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Hub Inference Providers: FLUX Kontext, Qwen-Image-Edit and others, wherever they are hosted."""
+
+    model: str = "black-forest-labs/FLUX.1-Kontext-dev"
+    provider: str = "fal-ai"
+    guidance: float | None = None
+    steps: int | None = None
+    timeout: float = field(default=300.0, metadata={"identity": False})
+    base_url: str = field(default="", metadata={"identity": False})
+    needs: ClassVar[str] = "HF_TOKEN"
+
+    def __post_init__(self) -> None:
+        one_of("hf:provider", self.provider, PROVIDERS)
+        if self.timeout <= 0:
+            raise UserError(f"hf:timeout is {self.timeout}; it is a number of seconds above 0")
+        if self.steps is not None and self.steps < 1:
+            raise UserError(f"hf:steps is {self.steps}; it is a whole number from 1")
+        self.address()
+
+    def address(self) -> str:
+        return wire.base(self.base_url, "HF_ROUTER_BASE_URL", "https://router.huggingface.co")
+
+    def ready(self) -> str | None:
+        return extras.lacks("hf", ("huggingface_hub",), "HF_TOKEN")
+
+    def sizes(self) -> tuple[Size, ...]:
+        return KONTEXT if "Kontext" in self.model else QWEN if "Qwen" in self.model else ()
+
+    def price(self) -> float | None:
+        return prices.of("hf", self.model)
+
+    @functools.cached_property
+    def client(self) -> Any:
+        import huggingface_hub
+        from huggingface_hub import constants
+        from huggingface_hub.utils._http import hf_request_event_hook
+
+        # Its clients poll without an end; ours end with the call, and are as its own outside of one.
+        huggingface_hub.set_client_factory(
+            lambda: wire.client("httpx2", follow_redirects=True, event_hooks={"request": [hf_request_event_hook]})
+        )
+        constants.INFERENCE_PROXY_TEMPLATE = self.address() + "/{provider}"
+        return huggingface_hub.InferenceClient(provider=self.provider, api_key=keys.key("HF_TOKEN"))  # type: ignore[arg-type]
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        import httpx2
+        from huggingface_hub.errors import HfHubHTTPError, InferenceTimeoutError
+
+        client, data = self.client, images.png(image)
+        given: Any = data if self.provider in BYTES_ONLY else "data:image/png;base64," + wire.encoded(data)
+        try:
+            with wire.within(self.timeout):
+                picture = client.image_to_image(
+                    given,
+                    prompt=instruction,
+                    model=self.model,
+                    guidance_scale=self.guidance,
+                    num_inference_steps=self.steps,
+                    seed=seed,
+                )
+        except HfHubHTTPError as error:
+            raise fault(error) from error
+        except (InferenceTimeoutError, httpx2.TransportError) as error:
+            raise wire.broken(error) from error
+        except UnidentifiedImageError as error:
+            raise Transient("an answer that is no picture", charged=True) from error
+        except TimeoutError as error:  # replicate, after its own minute
+            raise Transient(str(error), charged=True) from error
+        except ValueError as error:  # its words for a model it does not host, for a failed task, and for no JSON
+            raise worded(error) from error
+        except (KeyError, IndexError, TypeError, Image.DecompressionBombError) as error:
+            raise Rejected(f"an answer without a picture ({type(error).__name__}: {error})", charged=True) from error
+        return Answer(received(picture), details={"model": self.model, "provider": self.provider})
+
+
+def received(picture: Any) -> bytes:
+    """The bytes that the client opened the picture from, before anything is decoded."""
+    picture.fp.seek(0)
+    return bytes(picture.fp.read())
+
+
+def fault(error: Any) -> Exception:
+    message = " ".join(filter(None, (str(getattr(error, "server_message", "") or ""), str(error))))
+    return wire.wrong(error.response.status_code, message, error.response.headers.get("retry-after"))
+
+
+def worded(error: ValueError) -> Exception:
+    text = str(error)
+    if "not supported" in text or "doesn't support" in text:
+        return Unusable(text)
+    return Rejected(text, charged=True) if "failed" in text else Transient(f"an answer out of order: {text}", charged=True)

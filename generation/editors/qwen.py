@@ -1,0 +1,109 @@
+"""Alibaba's image editing models at DashScope."""
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from PIL import Image
+
+from .. import extras, images, keys, prices, wire
+from ..calls import Rejected, Transient, Unusable
+from ..records import Answer, UserError
+from ..sizes import QWEN, Size
+
+REFUSALS = ("DataInspection", "data_inspection", "IPInfringement")
+NO_CREDIT = ("InvalidApiKey", "Arrearage", "AccessDenied", "Model.AccessDenied", "ModelNotFound")
+BUSY = ("Throttling", "InternalError", "SystemError", "ResponseTimeout", "ServiceUnavailable", "RequestTimeOut")
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Qwen-Image-Edit, its plus and its max at DashScope."""
+
+    model: str = "qwen-image-edit"
+    timeout: float = field(default=300.0, metadata={"identity": False})
+    base_url: str = field(default="", metadata={"identity": False})
+    needs: ClassVar[str] = "DASHSCOPE_API_KEY and pip install 'convergebench[qwen]'"
+
+    def __post_init__(self) -> None:
+        if not self.model.startswith("qwen-image-"):
+            raise UserError(f"qwen:model is {self.model!r}; it is one that edits pictures, such as 'qwen-image-edit'")
+        if self.timeout <= 0:
+            raise UserError(f"qwen:timeout is {self.timeout}; it is a number of seconds above 0")
+        self.address()
+
+    def address(self) -> str:
+        return wire.base(self.base_url, "DASHSCOPE_BASE_URL", "https://dashscope-intl.aliyuncs.com")
+
+    def ready(self) -> str | None:
+        return extras.lacks("qwen", ("httpx",), "DASHSCOPE_API_KEY")
+
+    def sizes(self) -> tuple[Size, ...]:
+        return QWEN
+
+    def price(self) -> float | None:
+        return prices.of("qwen", self.model)
+
+    @functools.cached_property
+    def client(self) -> Any:
+        if reason := extras.absent("qwen", "httpx"):
+            raise Unusable(reason)
+        return wire.client()
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        client, key = self.client, {"authorization": f"Bearer {keys.key('DASHSCOPE_API_KEY')}"}
+        picture = "data:image/png;base64," + wire.encoded(images.png(image))
+        parameters: dict[str, Any] = {
+            "negative_prompt": " ",
+            "watermark": False,
+            "prompt_extend": False,
+            "seed": seed,
+            "n": 1,
+        }
+        if "plus" in self.model or "max" in self.model:
+            parameters["size"] = f"{image.width}*{image.height}"
+        body = {
+            "model": self.model,
+            "input": {"messages": [{"role": "user", "content": [{"image": picture}, {"text": instruction}]}]},
+            "parameters": parameters,
+        }
+        place = f"{self.address()}/api/v1/services/aigc/multimodal-generation/generation"
+        with wire.within(self.timeout):
+            response, told = wire.post(client, place, key, body)
+            if response.status_code >= 400 or told.get("code"):
+                return declined(response, told)
+            about = {
+                "model": self.model,
+                "request_id": told.get("request_id"),
+                "usage": told.get("usage"),
+            }
+            choice = (output(told).get("choices") or [{}])[0]
+            about["finish_reason"] = choice.get("finish_reason")
+            content = (choice.get("message") or {}).get("content") or []
+            content = content if isinstance(content, list) else [{"text": content}]
+            text = "\n".join(str(part["text"]) for part in content if part.get("text"))
+            places = [part["image"] for part in content if isinstance(part.get("image"), str)]
+            if not places:
+                return Answer(status="no_image", reason="an answer without a picture", text=text, details=about)
+            data, declared = wire.download(client, places[0], self.address())
+            return Answer(data, text=text, details={**about, "declared": declared})
+
+
+def output(told: dict[str, Any]) -> dict[str, Any]:
+    value = told.get("output")
+    return value if isinstance(value, dict) else {}
+
+
+def declined(response: Any, told: dict[str, Any]) -> Answer:
+    """Errors come under any status, 200 included; the code tells them apart."""
+    code, message, status = str(told.get("code") or ""), str(told.get("message") or ""), response.status_code
+    if code.startswith(REFUSALS):
+        return wire.refused(f"{code}: {message}", 0.0, request_id=told.get("request_id"))
+    if code.startswith(NO_CREDIT):
+        raise Unusable(f"HTTP {status}: {code}: {message}")
+    if code.startswith(BUSY):
+        wait = wire.seconds_of(response.headers.get("retry-after"))
+        raise Transient(f"HTTP {status}: {code}: {message}", retry_after=wait)
+    if status >= 400:
+        raise wire.wrong(status, f"{code} {message}", response.headers.get("retry-after"))
+    raise Rejected(f"{code}: {message}")

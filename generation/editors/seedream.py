@@ -1,0 +1,98 @@
+"""ByteDance's image models at BytePlus or Volcengine Ark."""
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from PIL import Image
+
+from .. import extras, images, keys, prices, wire
+from ..calls import Transient, Unusable
+from ..records import Answer, UserError, one_of
+from ..sizes import SEEDREAM, Size
+
+REFUSALS = ("SensitiveContent", "RiskDetection", "PolicyViolation", "PrivacyInformation")
+NO_CREDIT = ("AccountOverdue", "Authentication", "InvalidApiKey", "AccessDenied", "ModelNotOpen", "ModelNotFound")
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Seedream 4.0 and 4.5 at BytePlus or Volcengine; they answer in JPEG and take no seed."""
+
+    model: str = "seedream-4-0-250828"
+    resolution: str = "1K"
+    timeout: float = field(default=300.0, metadata={"identity": False})
+    base_url: str = field(default="", metadata={"identity": False})
+    needs: ClassVar[str] = "ARK_API_KEY and pip install 'convergebench[seedream]'"
+
+    def __post_init__(self) -> None:
+        one_of("seedream:resolution", self.resolution, tuple(SEEDREAM))
+        if "4-5" in self.model and self.resolution == "1K":
+            raise UserError(f"seedream:resolution is '1K'; {self.model} answers from 3,686,400 pixels: give 2K or 4K")
+        if self.timeout <= 0:
+            raise UserError(f"seedream:timeout is {self.timeout}; it is a number of seconds above 0")
+        self.address()
+
+    def address(self) -> str:
+        china = self.model.startswith("doubao-")
+        default = "https://ark.cn-beijing.volces.com" if china else "https://ark.ap-southeast.bytepluses.com"
+        return wire.base(self.base_url, "ARK_BASE_URL", default).removesuffix("/api/v3")
+
+    def ready(self) -> str | None:
+        return extras.lacks("seedream", ("httpx",), "ARK_API_KEY")
+
+    def sizes(self) -> tuple[Size, ...]:
+        return SEEDREAM[self.resolution]
+
+    def price(self) -> float | None:
+        return prices.of("seedream", self.model)
+
+    @functools.cached_property
+    def client(self) -> Any:
+        if reason := extras.absent("seedream", "httpx"):
+            raise Unusable(reason)
+        return wire.client()
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        client, key = self.client, {"authorization": f"Bearer {keys.key('ARK_API_KEY')}"}
+        body = {
+            "model": self.model,
+            "prompt": instruction,
+            "image": "data:image/png;base64," + wire.encoded(images.png(image)),
+            "size": f"{image.width}x{image.height}",
+            "response_format": "b64_json",
+            "watermark": False,
+            "sequential_image_generation": "disabled",
+        }
+        with wire.within(self.timeout):
+            response, told = wire.post(client, f"{self.address()}/api/v3/images/generations", key, body)
+            rows = told.get("data")
+            row = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
+            error = told.get("error") or row.get("error")
+            if response.status_code >= 400 or error:
+                return declined(response, error if isinstance(error, dict) else {})
+            about = {
+                "model": told.get("model"),
+                "request_id": response.headers.get("x-request-id"),
+                "usage": told.get("usage"),
+                "size": row.get("size"),
+                "uncontrolled": ["seed", "type"],
+            }
+            if row.get("b64_json"):
+                return Answer(wire.decoded(row["b64_json"]), details=about)
+            if isinstance(row.get("url"), str):
+                data, declared = wire.download(client, row["url"], self.address())
+                return Answer(data, details={**about, "declared": declared})
+            return Answer(status="no_image", reason="an answer without a picture", details=about)
+
+
+def declined(response: Any, error: dict[str, Any]) -> Answer:
+    """A refusal is an error here, told apart by its code."""
+    code, message = str(error.get("code") or ""), str(error.get("message") or "")
+    if any(word in code for word in REFUSALS):
+        return wire.refused(f"{code}: {message}", 0.0, request_id=response.headers.get("x-request-id"))
+    if any(word in code for word in NO_CREDIT):
+        raise Unusable(f"HTTP {response.status_code}: {code}: {message}")
+    if response.status_code >= 400:
+        raise wire.wrong(response.status_code, f"{code} {message}", response.headers.get("retry-after"))
+    raise Transient(f"an error in place of a picture: {code} {message}")

@@ -1,0 +1,176 @@
+"""What holds for every vendor: real clients against loopback servers, through the real loop, into the real store."""
+
+import importlib
+import io
+import json
+import time
+
+import pytest
+from PIL import Image
+from vendors import chains
+from vendors.loopback import Reply, bomb, picture, serving
+
+from convergebench.generation import editors
+from convergebench.generation.calls import Caller, Unusable
+from convergebench.generation.limits import Limits
+
+VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "hf")
+SENTINEL = "hf_sentinel-key-1234567890"
+PAGE = Reply(body=b"<html><body>Please log in to the hotel's network</body></html>", type="text/html")
+
+
+@pytest.fixture(params=VENDORS)
+def vendor(request, monkeypatch):
+    module = importlib.import_module(f"vendors.{request.param}")
+    for each in VENDORS:
+        monkeypatch.delenv(importlib.import_module(f"vendors.{each}").KEY, raising=False)
+    monkeypatch.setenv(module.KEY, SENTINEL if module.KEY == "HF_TOKEN" else SENTINEL[3:])
+    if request.param == "hf":
+        hub(monkeypatch)
+    return module
+
+
+def hub(monkeypatch):
+    import huggingface_hub
+    from huggingface_hub.inference._providers import _common
+
+    _common._fetch_inference_provider_mapping.cache_clear()
+    monkeypatch.setattr("huggingface_hub.inference._providers.fal_ai._POLLING_INTERVAL", 0.01)
+    monkeypatch.setattr("huggingface_hub.constants.INFERENCE_PROXY_TEMPLATE", "set by the editor")
+    from huggingface_hub.utils import _http
+
+    factory = _http._GLOBAL_CLIENT_FACTORY
+    monkeypatch.setattr(_http, "_GLOBAL_CLIENT_FACTORY", factory)
+    huggingface_hub.close_session()
+
+
+@pytest.fixture
+def ask(vendor, tmp_path, monkeypatch):
+    """Play a script to the vendor's editor and hand back the recorded step and the server."""
+
+    asked = iter(range(100))
+
+    def ask(*plays, **options):
+        with serving(chains.script(vendor, *plays)) as server:
+            monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.base)
+            return chains.one_step(tmp_path / f"run-{next(asked)}", vendor, server.base, **options), server
+
+    return ask
+
+
+def orders(vendor, server):
+    return sum(map(vendor.is_order, server.requests))
+
+
+def test_a_picture_is_kept_exactly_as_received(ask, vendor, tmp_path):
+    data = picture(vendor.SIZE)
+    step, server = ask(data)
+    assert (step.status, step.type, step.width, step.height) == ("ok", "png", *vendor.SIZE)
+    assert next(tmp_path.glob("run-0/chains/*/0001.png")).read_bytes() == data
+    assert orders(vendor, server) == 1
+
+
+def test_the_true_type_is_recorded_whatever_is_declared(ask, vendor):
+    step, _ = ask(picture(vendor.SIZE, "JPEG"))
+    assert (step.status, step.type) == ("ok", "jpg")
+
+
+def test_an_answer_of_another_size_is_recorded_with_its_size(ask):
+    step, _ = ask(picture((90, 70)))
+    assert (step.status, step.width, step.height) == ("ok", 90, 70)
+
+
+def test_a_truncated_picture_is_a_failure_with_its_reason(ask, vendor):
+    noise = Image.effect_noise((300, 200), 90).convert("RGB")
+    buffer = io.BytesIO()
+    noise.save(buffer, "PNG")
+    step, _ = ask(buffer.getvalue()[:20000])
+    assert step.status == "failed"
+    assert "cannot be decoded" in step.reason
+
+
+def test_a_decompression_bomb_is_a_failure_with_its_size(ask):
+    step, _ = ask(bomb())
+    assert step.status == "failed"
+    assert "10000x10000" in step.reason
+
+
+def test_a_bad_request_is_a_failure_that_is_not_tried_again(ask, vendor):
+    step, server = ask(vendor.error(400))
+    assert step.status == "failed"
+    assert "words for 400" in step.reason
+    assert orders(vendor, server) == 1
+
+
+@pytest.mark.parametrize("status", [401, 402])
+def test_a_wrong_key_and_an_empty_account_stop_the_run(ask, vendor, status):
+    with pytest.raises(Unusable, match=f"words for {status}"):
+        ask(vendor.error(status))
+
+
+def test_too_many_requests_are_tried_again_after_the_time_asked_for(ask, vendor):
+    caller = Caller(Limits(first_wait=0.01, longest_wait=5))
+    started = time.monotonic()
+    step, server = ask(vendor.error(429, retry_after="0.4"), picture(vendor.SIZE), caller=caller)
+    assert step.status == "ok"
+    assert time.monotonic() - started >= 0.4
+    assert orders(vendor, server) == 2
+
+
+def test_a_server_error_is_tried_again_and_given_up_after_the_limit(ask, vendor):
+    step, server = ask(vendor.error(500))
+    assert step.status == "failed"
+    assert "tried 3 times" in step.reason
+    assert orders(vendor, server) == 3
+    assert step.cost is None
+
+
+def test_a_cut_connection_is_tried_again_and_counted_as_paid(ask, vendor):
+    cut = Reply(body=b"x" * 1000, cut=True)
+    step, server = ask(cut, picture(vendor.SIZE))
+    assert step.status == "ok"
+    assert orders(vendor, server) == 2
+    if vendor.PRICE and vendor.__name__ != "vendors.openai":
+        assert step.cost == pytest.approx(2 * vendor.PRICE)
+
+
+def test_a_slow_drip_ends_at_the_time_limit(ask, vendor):
+    caller = Caller(Limits(attempts=1))
+    started = time.monotonic()
+    step, _ = ask(Reply(body=b" " * 1000, drip=0.1), timeout=0.5, caller=caller)
+    assert step.status == "failed"
+    assert "in time" in step.reason
+    assert time.monotonic() - started < 3
+
+
+def test_a_page_in_place_of_json_is_a_failure_that_says_so(ask):
+    step, _ = ask(PAGE)
+    assert step.status == "failed"
+    assert "no JSON" in step.reason or "in place of JSON" in step.reason or "out of order" in step.reason
+
+
+def test_an_echoed_key_reaches_no_step_and_no_error(ask, vendor, tmp_path):
+    echo = json.dumps({"error": {"message": f"bad key {SENTINEL}", "code": SENTINEL}, "detail": SENTINEL, "code": SENTINEL})
+    step, _ = ask(Reply(400, echo.encode()))
+    assert step.status == "failed"
+    with pytest.raises(Unusable) as caught:
+        ask(Reply(401, echo.encode()))
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert SENTINEL[3:].encode() not in written
+    assert SENTINEL[3:] not in str(caught.value)
+
+
+def test_without_a_key_nothing_is_sent(ask, vendor, monkeypatch):
+    monkeypatch.delenv(vendor.KEY)
+    with pytest.raises(Unusable, match=vendor.KEY):
+        ask(picture())
+
+
+def test_without_its_packages_an_editor_says_the_line_that_installs_them(vendor, monkeypatch):
+    monkeypatch.setattr("convergebench.generation.extras.installed", lambda name: False)
+    name = vendor.__name__.rpartition(".")[2]
+    assert f"pip install 'convergebench[{name}]'" in editors.make(name).editor.ready()
+
+
+def test_the_price_of_a_call_is_known_before_it_is_made(vendor):
+    assert editors.make(vendor.__name__.rpartition(".")[2]).editor.price() == vendor.PRICE

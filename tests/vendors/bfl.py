@@ -1,0 +1,76 @@
+"""Black Forest Labs' API: an order, polls, a download."""
+
+import base64
+from typing import Any
+
+from vendors.loopback import Reply, Request, Server, is_png, told
+
+KEY = "BFL_API_KEY"
+SPEC = "bfl:base_url={base},timeout={timeout},poll=0.01"
+PRICE = 0.04
+SIZE = (96, 64)
+
+
+def asked(server: Server, request: Request) -> None:
+    if request.path.startswith("/delivery/"):
+        assert request.method == "GET"
+        assert "x-key" not in request.headers, "the download needs no key"
+        return
+    assert request.headers["x-key"].startswith("sentinel")
+    if request.path.startswith("/v1/get_result"):
+        assert request.method == "GET"
+        return
+    assert request.method == "POST"
+    assert request.path == "/v1/flux-kontext-pro"
+    body = request.json()
+    assert is_png(base64.b64decode(body.pop("input_image")))
+    assert isinstance(body.pop("seed"), int)
+    assert body == {
+        "prompt": "Paint the door green.",
+        "aspect_ratio": "3:2",
+        "output_format": "png",
+        "prompt_upsampling": False,
+        "safety_tolerance": 2,
+    }
+
+
+def is_order(request: Request) -> bool:
+    return request.method == "POST"
+
+
+def ended(status: str, data: bytes = b"", **more: Any) -> "Order":
+    return Order(status, data, more)
+
+
+class Order:
+    """How a task ends; the server keeps it until it is polled for."""
+
+    def __init__(self, status: str, data: bytes, more: dict[str, Any]):
+        self.status, self.data, self.more = status, data, more
+
+
+def accepted(server: Server, order: Order) -> Reply:
+    server.orders = [*getattr(server, "orders", []), order]  # type: ignore[attr-defined]
+    number = len(server.orders) - 1  # type: ignore[attr-defined]
+    return told({"id": f"task-{number}", "polling_url": f"{server.base}/v1/get_result?id=task-{number}"})
+
+
+def shown(server: Server, data: bytes) -> Reply:
+    return accepted(server, ended("Ready", data))
+
+
+def rest(server: Server, request: Request) -> Reply:
+    if request.path.startswith("/delivery/"):
+        return Reply(body=server.orders[int(request.path.split("/")[-1])].data, type="image/png")  # type: ignore[attr-defined]
+    number = int(request.path.rpartition("-")[2])
+    order = server.orders[number]  # type: ignore[attr-defined]
+    polls = sum(each.path == request.path for each in server.requests)
+    if polls < 3:
+        return told({"id": f"task-{number}", "status": "Pending", "result": None})
+    result = {"sample": f"{server.base}/delivery/{number}", "seed": 7} if order.status == "Ready" else None
+    status = 404 if order.status == "Task not found" else 200
+    return told({"id": f"task-{number}", "status": order.status, "result": result, **order.more}, status)
+
+
+def error(status: int, **headers: str) -> Reply:
+    return told({"detail": f"words for {status}"}, status, **headers)

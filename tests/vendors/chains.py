@@ -1,0 +1,52 @@
+"""One step of a chain, asked of a loopback vendor through the real loop and store."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from PIL import Image
+from vendors.loopback import Reply, Request, Server
+
+from convergebench.generation import editors, loop
+from convergebench.generation.calls import Caller
+from convergebench.generation.limits import Limits
+from convergebench.generation.records import Chain, Program, Source, Step
+
+SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
+PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
+FAST = Limits(first_wait=0.01, longest_wait=0.05, attempts=3)
+
+Play = bytes | Reply | Callable[[Server], Reply]
+
+
+def script(module: ModuleType, *plays: Play) -> Callable[[Server, Request], Reply]:
+    """A vendor that answers its orders in turn, the last answer again and again; bytes stand for a picture."""
+    orders = iter(range(10**6))
+
+    def vendor(server: Server, request: Request) -> Reply:
+        module.asked(server, request)
+        if not module.is_order(request):
+            return module.rest(server, request)
+        play = plays[min(next(orders), len(plays) - 1)]
+        if isinstance(play, bytes):
+            return module.shown(server, play)
+        return play if isinstance(play, Reply) else play(server)
+
+    return vendor
+
+
+def one_step(folder: Path, module: ModuleType, base: str, caller: Caller | None = None, timeout: float = 5, **more: Any) -> Step:
+    """Run a chain of one step and hand back what was recorded."""
+    spec = module.SPEC.format(base=base, timeout=timeout) + "".join(f",{key}={value}" for key, value in more.items())
+    return run(folder, spec, module.SIZE, caller)[-1]
+
+
+def run(folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = None, rounds: int = 1) -> list[Step]:
+    choice = editors.make(spec)
+    caller = caller or Caller(FAST, price=editors.trait(choice.editor, "price")())
+    chain = Chain(SOURCE, PROGRAM, choice.label, {**choice.settings, "short_side": min(size)}, 1, rounds)
+    steps: list[Step] = []
+    start = Image.radial_gradient("L").resize(size).convert("RGB")
+    loop.run_chain(chain, choice.editor, folder, lambda _: (start, None), caller.ask, lambda _, step: steps.append(step))
+    return steps

@@ -1,0 +1,57 @@
+"""The Hub's router in front of fal: where a model is hosted, an order in its queue, polls, a result, a download."""
+
+import base64
+from typing import Any
+
+from vendors.loopback import Reply, Request, Server, is_png, told
+
+KEY = "HF_TOKEN"
+SPEC = "hf:base_url={base},timeout={timeout}"
+PRICE = None
+SIZE = (96, 64)
+MODEL = "black-forest-labs/FLUX.1-Kontext-dev"
+HOSTED = "fal-ai/flux-kontext/dev"
+
+
+def asked(server: Server, request: Request) -> None:
+    if request.path == "/api/agent-harnesses":  # the client's own curiosity, once a process
+        return
+    if request.path.startswith("/delivery/"):
+        assert "authorization" not in request.headers, "the download needs no key"
+        return
+    assert request.headers["authorization"].startswith("Bearer hf_sentinel")
+    if request.method == "GET":
+        return
+    assert request.path == f"/fal-ai/{HOSTED}?_subdomain=queue"
+    body = request.json()
+    head, _, data = body["image_url"].partition(",")
+    assert head == "data:image/png;base64"
+    assert is_png(base64.b64decode(data))
+    assert body["prompt"] == "Paint the door green."
+    assert isinstance(body["seed"], int)
+    assert set(body) == {"image_url", "image_urls", "prompt", "seed"}
+
+
+def is_order(request: Request) -> bool:
+    return request.method == "POST"
+
+
+def shown(server: Server, data: bytes) -> Reply:
+    server.kept = data  # type: ignore[attr-defined]
+    return told({"request_id": "r1", "status": "IN_QUEUE", "response_url": f"https://queue.fal.run/{HOSTED}/requests/r1"})
+
+
+def rest(server: Server, request: Request) -> Reply:
+    if request.path.startswith("/api/models/"):
+        row: dict[str, Any] = {"provider": "fal-ai", "providerId": HOSTED, "status": "live", "task": "image-to-image"}
+        return told({"id": MODEL, "inferenceProviderMapping": {"fal-ai": row}})
+    if request.path.startswith("/delivery/"):
+        return Reply(body=server.kept, type="image/png")  # type: ignore[attr-defined]
+    if "/status" in request.path:
+        polls = sum("/status" in each.path for each in server.requests)
+        return told({"status": getattr(server, "ends", "COMPLETED") if polls > 1 else "IN_PROGRESS"})
+    return told(getattr(server, "result", {"images": [{"url": f"{server.base}/delivery/0"}]}))
+
+
+def error(status: int, **headers: str) -> Reply:
+    return told({"error": f"words for {status}"}, status, **headers)

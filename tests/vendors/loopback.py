@@ -1,0 +1,144 @@
+"""A web server on this machine that answers as it is told, misbehaving included, and remembers what it was sent."""
+
+import contextlib
+import functools
+import io
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from PIL import Image
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    headers: dict[str, str]  # names in lower case
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Reply:
+    status: int = 200
+    body: bytes = b""
+    type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False  # half of the body, then the connection is gone
+    drip: float = 0.0  # seconds between single bytes
+
+
+def told(value: Any, status: int = 200, **headers: str) -> Reply:
+    return Reply(status, json.dumps(value).encode(), headers={key.replace("_", "-"): text for key, text in headers.items()})
+
+
+class Server:
+    """What one loopback server saw, and the faults that its vendor found with it."""
+
+    def __init__(self, vendor: Callable[["Server", Request], Reply]):
+        self.vendor = vendor
+        self.requests: list[Request] = []
+        self.faults: list[Exception] = []
+        self.base = ""
+        self.lock = threading.Lock()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Any
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        if self.headers.get("transfer-encoding") == "chunked":
+            body = b"".join(self.chunks())
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request, about = Request(self.command, self.path, headers, body), self.server.about
+        with about.lock:
+            about.requests.append(request)
+        try:
+            reply = about.vendor(about, request)
+        except Exception as error:  # noqa: BLE001 -- whatever a vendor trips over must fail the test, not its thread
+            about.faults.append(error)
+            reply = told({"error": {"message": f"the loopback server objects: {error}"}}, 418)
+        self.send(reply)
+
+    do_GET = do_POST = answer
+
+    def chunks(self) -> Iterator[bytes]:
+        while size := int(self.rfile.readline(), 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+
+    def send(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        for name, value in {"content-type": reply.type, **reply.headers}.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(reply.body)))
+        self.end_headers()
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            if reply.cut:
+                self.wfile.write(reply.body[: len(reply.body) // 2])
+                self.wfile.flush()
+                self.connection.shutdown(socket.SHUT_RDWR)
+            elif reply.drip:
+                for place in range(len(reply.body)):
+                    self.wfile.write(reply.body[place : place + 1])
+                    self.wfile.flush()
+                    time.sleep(reply.drip)
+            else:
+                self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # a client that hung up is what some of the tests are about
+
+
+@contextlib.contextmanager
+def serving(vendor: Callable[[Server, Request], Reply]) -> Iterator[Server]:
+    """A server for the block; what it objects to fails the test at the end of the block."""
+    about = Server(vendor)
+    server = Quiet(("127.0.0.1", 0), Handler)
+    server.about = about  # type: ignore[attr-defined]
+    about.base = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield about
+    finally:
+        server.shutdown()
+        server.server_close()
+    if about.faults:
+        raise about.faults[0]
+
+
+def picture(size: tuple[int, int] = (64, 48), kind: str = "PNG", colour: Any = (200, 30, 60)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", size, colour).save(buffer, kind)
+    return buffer.getvalue()
+
+
+@functools.cache
+def bomb() -> bytes:
+    """A PNG of 10,000x10,000 pixels in a few kilobytes."""
+    buffer = io.BytesIO()
+    Image.new("1", (10_000, 10_000)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def is_png(data: bytes) -> bool:
+    return data.startswith(b"\x89PNG\r\n\x1a\n")
