@@ -1,0 +1,164 @@
+"""Where a prediction lies on its reference: one shift and one scale, from blocks that are looked for one by one."""
+
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+
+LEVELS = (256, 512)  # short sides, coarse to fine; a smaller reference is used as it is
+BLOCK = 9  # a block is this part of the short side long at the coarsest level
+REACH = 16  # and is looked for this part of the short side away, in every direction: 32 pixels of 512
+FINE_REACH = 3  # pixels around the coarser find that the finer level searches
+TEXTURE = 1.0  # grey levels a pixel, along a block's flattest direction; a flatter block fits anywhere
+FEWEST, MOST = 12, 128  # textured blocks; of more, those with the most texture
+ZOOM = 0.08  # the most that the scale may differ from 1
+STILL = 0.25  # pixels of the finer level; a median block that moved less is left where it is
+RESIDUAL = 2.0  # pixels of the finer level; the median block may not be further from where shift and scale put it
+
+
+class Anchors(NamedTuple):
+    """The reference's side of the search, for any number of predictions: its textured blocks at every level."""
+
+    shape: tuple[int, int]
+    greys: list[np.ndarray]
+    centres: np.ndarray  # blocks x (x, y), in pixels of the reference
+
+
+class Placement(NamedTuple):
+    """The reference, magnified by `scale` about its middle and moved by `x` and `y` pixels, gives the prediction."""
+
+    x: float
+    y: float
+    scale: float
+    residual: float  # of the median block, in pixels of the finer level; infinite where half are found nowhere
+    unmoved: float  # the residual if nothing had moved
+    blocks: int
+
+    @property
+    def accepted(self) -> bool:
+        return self.blocks >= FEWEST and self.residual < RESIDUAL
+
+    @property
+    def still(self) -> bool:
+        """Whether undoing the move would cost more in interpolation than it gives, or explain next to nothing."""
+        return self.unmoved < STILL or self.residual > self.unmoved / 2
+
+
+def pyramid(picture: np.ndarray) -> list[np.ndarray]:
+    """The picture in grey at every level not larger than itself, or at its own size where all are."""
+    flat = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+    height, width = flat.shape
+    short = min(height, width)
+    greys = [flat] if short <= LEVELS[-1] and short not in LEVELS else []
+    for side in (side for side in LEVELS[::-1] if side <= short):
+        size = round(width * side / short), round(height * side / short)
+        # Halving from level to level costs a third of shrinking the full picture each time.
+        greys.append(cv2.resize(greys[-1] if greys else flat, size, interpolation=cv2.INTER_AREA))
+    return greys[::-1]
+
+
+def anchors(reference: np.ndarray) -> Anchors:
+    """Choose the textured blocks of an RGB uint8 reference."""
+    greys = pyramid(reference)
+    coarse = greys[0]
+    side, reach = blocks_of(coarse)
+    edge = reach + side // 2 + 1
+    x, y = (np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side) for length in coarse.shape[::-1])
+    centres = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    texture = flattest(coarse, side)[centres[:, 1], centres[:, 0]]
+    zoom = min(reference.shape[:2]) / min(coarse.shape)
+    best = np.argsort(-texture, kind="stable")[:MOST]
+    return Anchors(reference.shape[:2], greys, centres[best[texture[best] >= TEXTURE]] * zoom)
+
+
+def blocks_of(coarse: np.ndarray) -> tuple[int, int]:
+    """The side of a block and the reach of the search at the coarsest level."""
+    return min(coarse.shape) // BLOCK, min(coarse.shape) // REACH
+
+
+def flattest(picture: np.ndarray, side: int) -> np.ndarray:
+    """Around every pixel, the root mean square slope along the direction in which the picture changes least."""
+    values = picture.astype(np.float32)
+    right, down = (cv2.Sobel(values, cv2.CV_32F, 1 - d, d, scale=1 / 8) for d in (0, 1))
+    xx, xy, yy = (cv2.blur(product, (side, side)) for product in (right * right, right * down, down * down))
+    return np.sqrt(np.maximum((xx + yy) / 2 - np.sqrt(((xx - yy) / 2) ** 2 + xy * xy), 0))
+
+
+def locate(known: Anchors, prediction: np.ndarray) -> Placement:
+    """Find every block in an RGB uint8 prediction of the reference's size, then the shift and scale most agree on."""
+    if prediction.shape[:2] != known.shape:
+        raise ValueError(
+            f"the prediction is {prediction.shape[1]}x{prediction.shape[0]} and the reference "
+            f"{known.shape[1]}x{known.shape[0]}; give one size"
+        )
+    if len(known.centres) < FEWEST:
+        return Placement(0, 0, 1, np.inf, np.inf, len(known.centres))
+    moves = np.zeros((len(known.centres), 2))
+    side, reach = blocks_of(known.greys[0])
+    for level, (reference, seen) in enumerate(zip(known.greys, pyramid(prediction), strict=True)):
+        zoom = min(seen.shape) / min(known.shape)
+        half = side * min(seen.shape) // min(known.greys[0].shape) // 2
+        for number, centre in enumerate(known.centres):
+            move = sought(reference, seen, centre * zoom, moves[number] * zoom, half, FINE_REACH if level else reach)
+            if move is not None:
+                moves[number] = move / zoom
+            elif level == 0:
+                moves[number] = np.nan
+    return agreed(known.centres - (np.array(known.shape[::-1]) - 1) / 2, moves, zoom)
+
+
+def sought(
+    reference: np.ndarray, seen: np.ndarray, centre: np.ndarray, move: np.ndarray, half: int, reach: int
+) -> np.ndarray | None:
+    """How far one block moved, looked for around an expected move; None where it is not found there."""
+    if np.isnan(move).any():
+        return None
+    x, y = np.rint(centre).astype(int)
+    right, down = np.rint(move).astype(int)
+    far = half + reach
+    template = reference[y - half : y + half + 1, x - half : x + half + 1]
+    window = seen[max(y + down - far, 0) : y + down + far + 1, max(x + right - far, 0) : x + right + far + 1]
+    if window.shape != (2 * far + 1, 2 * far + 1) or template.shape != (2 * half + 1, 2 * half + 1):
+        return None  # too near the rim to be looked for
+    scores = cv2.matchTemplate(window, template, cv2.TM_CCOEFF_NORMED)
+    row, column = np.unravel_index(int(scores.argmax()), scores.shape)
+    if not (0 < row < 2 * reach and 0 < column < 2 * reach):
+        return None  # the best lies outside of what was searched
+    along, across = scores[row, column - 1 : column + 2], scores[row - 1 : row + 2, column]
+    return np.array([right + column - reach + vertex(along), down + row - reach + vertex(across)])
+
+
+def vertex(three: np.ndarray) -> float:
+    """Where the parabola through three scores peaks, from the middle one."""
+    bend = float(three[0] + three[2] - 2 * three[1])
+    return 0.0 if bend == 0 else float(three[0] - three[2]) / (2 * bend)
+
+
+def agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
+    """The shift and scale of those two blocks that leave the least median residual, fitted to all that agree."""
+    found = ~np.isnan(moves).any(axis=1)
+    if 2 * found.sum() <= len(found):
+        return Placement(0, 0, 1, np.inf, np.inf, len(found))
+    here, there = centres[found], centres[found] + moves[found]
+    first, second = np.triu_indices(len(here), 1)
+    apart = here[second] - here[first]
+    length = (apart * apart).sum(axis=1)
+    far = length >= np.median(length)  # near blocks tell little about scale
+    first, second, apart, length = first[far], second[far], apart[far], length[far]
+    scales = ((there[second] - there[first]) * apart).sum(axis=1) / length
+    shifts = (there[first] + there[second] - scales[:, None] * (here[first] + here[second])) / 2
+    plausible = abs(scales - 1) <= ZOOM
+    scales, shifts = scales[plausible], shifts[plausible]
+    if not len(scales):
+        return Placement(0, 0, 1, np.inf, np.inf, len(found))
+    errors = np.linalg.norm(there - scales[:, None, None] * here - shifts[:, None], axis=2)
+    best = int(np.median(errors, axis=1).argmin())
+    agree = errors[best] <= max(1 / zoom, 2.5 * float(np.median(errors[best])))
+    from_middle, to_middle = here[agree] - here[agree].mean(axis=0), there[agree] - there[agree].mean(axis=0)
+    spread = float((from_middle * from_middle).sum())
+    scale = float((from_middle * to_middle).sum()) / spread if spread else 1.0
+    shift = there[agree].mean(axis=0) - scale * here[agree].mean(axis=0)
+    misfits = np.full((2, len(found)), np.inf)
+    misfits[:, found] = zoom * np.linalg.norm([there - scale * here - shift, there - here], axis=2)
+    residual, unmoved = np.median(misfits, axis=1)
+    return Placement(float(shift[0]), float(shift[1]), scale, float(residual), float(unmoved), len(found))

@@ -1,0 +1,81 @@
+"""PSNR and SSIM after shift and scale are undone; what cannot be said is null with its reason."""
+
+from collections.abc import Callable, Mapping
+from math import ceil, floor, isfinite
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+
+from .align import FEWEST, RESIDUAL, Anchors, Placement, locate
+from .psnr_measure import compare as psnr_and_rmse
+from .ssim_measure import compare as ssim
+from .ssim_measure import reference as ssim_reference
+from .ssim_measure import smallest
+
+FIELDS = ("shift_x", "shift_y", "scale", "residual", "psnr", "ssim")
+
+
+class Registered(NamedTuple):
+    """A prediction's place on its reference, and how alike they are there; every null has its reason."""
+
+    values: dict[str, float | None]
+    reasons: dict[str, str]
+
+
+def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
+    """The prediction laid back on its reference, and the rows and columns in which both show something."""
+    height, width = prediction.shape[:2]
+    if placement.still:
+        return prediction, (slice(0, height), slice(0, width))
+    limits, matrix = [], np.zeros((2, 3))
+    for axis, (length, shift) in enumerate(((width, placement.x), (height, placement.y))):
+        start = (length - 1) / 2 * (1 - placement.scale) + shift
+        matrix[axis, axis], matrix[axis, 2] = placement.scale, start
+        first, last = -start / placement.scale, (length - 1 - start) / placement.scale
+        limits.append(slice(max(0, ceil(first - 1e-6)), min(length - 1, floor(last + 1e-6)) + 1))
+    laid = cv2.warpAffine(prediction, matrix, (width, height), flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP)
+    return laid, (limits[1], limits[0])
+
+
+def likeness(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | None]:
+    """PSNR and Gaussian SSIM of two pictures of one size; SSIM is null where its window does not fit."""
+    fits = min(reference.shape[:2]) >= smallest()
+    return {
+        "psnr": psnr_and_rmse(reference, prediction)["psnr"],
+        "ssim": ssim(ssim_reference(reference), prediction) if fits else None,
+    }
+
+
+def compare(
+    known: Anchors,
+    reference: np.ndarray,
+    prediction: np.ndarray,
+    raw: Mapping[str, float | None] | None = None,
+    likeness: Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]] = likeness,
+) -> Registered:
+    """Register a prediction with its reference, whose `anchors` are known, both RGB uint8 of one size.
+
+    `raw` holds PSNR and SSIM of the pair as it is, where they are known already: most pairs have not moved, and for
+    those they are the answer.
+    """
+    placement = locate(known, prediction)
+    values: dict[str, float | None] = dict.fromkeys(FIELDS)
+    if isfinite(placement.residual):
+        values["residual"] = placement.residual
+    if not placement.accepted:
+        if placement.blocks < FEWEST:
+            reason = f"the reference has {placement.blocks} textured blocks; at least {FEWEST} are needed"
+        elif values["residual"] is None:
+            reason = "half of the blocks or more are found nowhere near"
+        else:
+            reason = f"the median block is {placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
+        return Registered(values, {field: reason for field in FIELDS if values[field] is None})
+    values |= {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale}
+    if raw is not None and placement.still:
+        values |= {field: raw[field] for field in ("psnr", "ssim")}
+    else:
+        laid, (rows, columns) = undone(prediction, placement)
+        values |= likeness(reference[rows, columns], laid[rows, columns])
+    reasons = {} if values["ssim"] is not None else {"ssim": "the picture is smaller than the window of SSIM"}
+    return Registered(values, reasons)

@@ -1,0 +1,1 @@
+../ssim/measure.py
