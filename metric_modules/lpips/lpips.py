@@ -11,8 +11,8 @@ from .images import ImageInputs, Size, batches, dealt, pairs
 from .measure import SMALLEST, Distance, Model, compare, features, model, signature
 from .weights import load
 
-DESCRIPTION = """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no upper bound
-(two unrelated photographs are at about 0.7); and the same of the picture's worst tile out of 8 x 8."""
+DESCRIPTION = """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared
+upper bound; and the same of the picture's worst tile out of 8 x 8."""
 
 CITATION = """@inproceedings{zhang2018unreasonable,
   title = {The Unreasonable Effectiveness of Deep Features as a Perceptual Metric},
