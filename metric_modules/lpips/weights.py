@@ -18,9 +18,10 @@ import tempfile
 import threading
 import urllib.request
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
@@ -48,9 +49,16 @@ HEADS = {
 CONVOLUTIONS = {"alex": (0, 3, 6, 8, 10), "vgg": (0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28)}
 PATIENCE = 4.0  # seconds until a host that does not answer is given up
 STALL = 30.0  # seconds without a byte, once it has answered
+MEGABYTE = 1 << 20
 
 Say = Callable[[str], None]
-Watch = Callable[[IO[bytes], int, str], IO[bytes]]  # stands around a stream to show how far it is read
+Watch = Callable[[str, int], AbstractContextManager[Callable[[], None]]]  # a file's name and megabytes; called for each
+
+
+@contextmanager
+def unwatched(name: str, megabytes: int) -> Iterator[Callable[[], None]]:
+    """Shows nothing."""
+    yield lambda: None
 
 
 def path(net: str) -> Path:
@@ -92,7 +100,7 @@ def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
     return whole.hexdigest()
 
 
-def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch | None = None) -> None:
+def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch = unwatched) -> None:
     """Bring the networks' weights into the cache, unless they are there and whole."""
     from safetensors.torch import save
 
@@ -121,7 +129,7 @@ def _checked(data: bytes, sha256: str, name: str) -> bytes:
     return data
 
 
-def _official(net: str, say: Say, watch: Watch | None) -> tuple[dict[str, "torch.Tensor"] | None, str]:
+def _official(net: str, say: Say, watch: Watch) -> tuple[dict[str, "torch.Tensor"] | None, str]:
     import torch
 
     address, sha256 = OFFICIAL[net]
@@ -132,9 +140,12 @@ def _official(net: str, say: Say, watch: Watch | None) -> tuple[dict[str, "torch
         return None, name
     try:
         with response:
-            length = int(response.headers.get("Content-Length") or 0)
-            data = (watch(response, length, name) if watch else response).read()
-        state = torch.load(io.BytesIO(_checked(data, sha256, name)), map_location="cpu", weights_only=True)
+            data = bytearray()
+            with watch(name, int(response.headers.get("Content-Length") or 0) // MEGABYTE + 1) as advance:
+                while piece := response.read(MEGABYTE):
+                    data += piece
+                    advance()
+        state = torch.load(io.BytesIO(_checked(bytes(data), sha256, name)), map_location="cpu", weights_only=True)
     except (OSError, ValueError) as error:
         say(f"{net}: {name} did not arrive whole ({error})")
         return None, name
