@@ -1,0 +1,171 @@
+"""The Hub's API: repositories, revisions, listings, commits and tags."""
+
+import json
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from hub_http import REPO, Handler, route
+from hub_store import File, Refusal, mode
+
+PAGE = 20  # entries of a listing in one answer, so that clients must ask on
+
+
+@route("GET", r"/api/whoami-v2")
+def whoami(on: Handler) -> None:
+    on.must_write()
+    on.reply({"type": "user", "name": "someone", "orgs": [], "auth": {"type": "access_token"}})
+
+
+@route("GET", r"/api/agent-harnesses")
+def harnesses(on: Handler) -> None:
+    on.reply({"standardEnvVars": [], "harnesses": {}})
+
+
+@route("POST", r"/api/validate-yaml")
+def validate(on: Handler) -> None:
+    import yaml
+
+    text = json.loads(on.body())["content"]
+    errors = []
+    if not text.startswith("---\n"):
+        on.reply({"errors": [], "warnings": [{"message": "empty or missing yaml metadata in repo card"}]})
+        return
+    try:
+        values = yaml.safe_load(text.split("---\n")[1])
+        if not isinstance(values, dict):
+            errors.append({"message": "metadata must be a mapping"})
+    except yaml.YAMLError as error:
+        errors.append({"message": f"bad yaml: {error}"})
+    on.reply({"errors": errors, "warnings": []}, 400 if errors else 200)
+
+
+@route("POST", r"/api/repos/create")
+def create(on: Handler) -> None:
+    on.must_write()
+    values = json.loads(on.body())
+    kind, id = values.get("type", "model"), f"{values.get('organization') or 'someone'}/{values['name']}"
+    created = on.server.store.create(kind, id, values.get("sdk"))
+    url = f"{on.server.url}/{'' if kind == 'model' else kind + 's/'}{id}"
+    on.reply({"url": url, "name": id} | ({} if created else {"error": "exists"}), 200 if created else 409)
+
+
+@route("GET", REPO + r"(?:/revision/(?P<revision>[^/]+))?")
+def info(on: Handler, kind: str, id: str, revision: str) -> None:
+    repo = on.repo(kind, id)
+    commit = repo.at(revision or "main")
+    siblings = [{"rfilename": path, "size": file.size} for path, file in sorted(commit.files.items())]
+    date = "2026-01-01T00:00:00.000Z"
+    about = {"_id": id, "id": id, "sha": commit.oid, "private": False, "siblings": siblings, "lastModified": date}
+    on.reply({**about, "sdk": repo.sdk, "tags": [], "disabled": False, "gated": False, "downloads": 0, "likes": 0})
+
+
+@route("GET", REPO + r"/refs")
+def refs(on: Handler, kind: str, id: str) -> None:
+    repo = on.repo(kind, id)
+
+    def listed(names: dict[str, str], prefix: str) -> list[dict[str, str]]:
+        return [{"name": n, "ref": f"refs/{prefix}/{n}", "targetCommit": oid} for n, oid in sorted(names.items())]
+
+    on.reply({"branches": listed(repo.branches, "heads"), "tags": listed(repo.tags, "tags"), "converts": []})
+
+
+@route("GET", REPO + r"/commits/(?P<revision>[^/]+)")
+def commits(on: Handler, kind: str, id: str, revision: str) -> None:
+    date = "2026-01-01T00:00:00.000Z"
+    history = on.repo(kind, id).history(revision)
+    shown = [{"id": c.oid, "title": c.title, "message": c.message, "date": date, "authors": []} for c in history]
+    on.reply(shown)
+
+
+@route("GET", REPO + r"/tree/(?P<revision>[^/]+)(?:/(?P<path>.+))?")
+def tree(on: Handler, kind: str, id: str, revision: str, path: str) -> None:
+    files = on.repo(kind, id).at(revision).files
+    prefix = path.rstrip("/") + "/" if path else ""
+    found = {name: file for name, file in sorted(files.items()) if name.startswith(prefix)}
+    if path and not found:
+        raise Refusal(404, f'"{path}" does not exist on "{revision}"', "EntryNotFound")
+    entries: dict[str, dict[str, Any]] = {}
+    for name, file in found.items():
+        parts = name[len(prefix) :].split("/")
+        for depth in range(1, len(parts)):
+            folder = prefix + "/".join(parts[:depth])
+            entries.setdefault(folder, {"type": "directory", "path": folder, "oid": "0" * 40, "size": 0})
+        entries[name] = described(name, file)
+    recursive = on.query.get("recursive", ["false"])[0].lower() == "true"
+    rows = [e for name, e in sorted(entries.items()) if recursive or "/" not in name[len(prefix) :]]
+    start = int(on.query.get("cursor", ["0"])[0])
+    headers = {}
+    if start + PAGE < len(rows):
+        query = f"recursive={recursive}&cursor={start + PAGE}"
+        headers["Link"] = f'<{on.server.url}{quote(urlsplit(on.path).path, safe="/%")}?{query}>; rel="next"'
+    on.reply(rows[start : start + PAGE], headers=headers)
+
+
+@route("POST", REPO + r"/paths-info/(?P<revision>[^/]+)")
+def paths_info(on: Handler, kind: str, id: str, revision: str) -> None:
+    data = on.body()
+    asked = json.loads(data) if data.startswith(b"{") else parse_qs(data.decode())
+    files = on.repo(kind, id).at(revision).files
+    found = []
+    for path in asked["paths"]:
+        if path in files:
+            found.append(described(path, files[path]))
+        elif any(name.startswith(path.rstrip("/") + "/") for name in files):
+            found.append({"type": "directory", "path": path, "oid": "0" * 40, "size": 0})
+    on.reply(found)
+
+
+@route("POST", REPO + r"/preupload/(?P<revision>[^/]+)")
+def preupload(on: Handler, kind: str, id: str, revision: str) -> None:
+    on.must_write()
+    known = on.repo(kind, id).at(revision).files
+    shown = []
+    for file in json.loads(on.body())["files"]:
+        there = known.get(file["path"])
+        oid = {"oid": there.sha256 or there.oid} if there else {}
+        shown.append(
+            {"path": file["path"], "uploadMode": mode(file["path"], file["size"]), "shouldIgnore": False} | oid
+        )
+    on.reply({"files": shown})
+
+
+@route("POST", REPO + r"/commit/(?P<revision>[^/]+)")
+def commit(on: Handler, kind: str, id: str, revision: str) -> None:
+    on.must_write()
+    lines = [json.loads(line) for line in on.body().splitlines() if line]
+    made = on.server.store.commit(on.repo(kind, id), revision, lines)
+    url = f"{on.server.url}/{kind}/{id}/commit/{made.oid}"
+    on.reply({"success": True, "commitOid": made.oid, "commitUrl": url, "hookOutput": ""})
+
+
+@route("POST", REPO + r"/tag/(?P<revision>[^/]+)")
+def tag(on: Handler, kind: str, id: str, revision: str) -> None:
+    on.must_write()
+    on.server.store.tag(on.repo(kind, id), revision, json.loads(on.body())["tag"])
+    on.reply({})
+
+
+@route("DELETE", REPO + r"/tag/(?P<revision>[^/]+)")
+def untag(on: Handler, kind: str, id: str, revision: str) -> None:
+    on.must_write()
+    if on.repo(kind, id).tags.pop(revision, None) is None:
+        raise Refusal(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+    on.reply({})
+
+
+@route("POST", REPO + r"/branch/(?P<revision>[^/]+)")
+def branch(on: Handler, kind: str, id: str, revision: str) -> None:
+    on.must_write()
+    repo = on.repo(kind, id)
+    start = json.loads(on.body() or b"{}").get("startingPoint", "main")
+    if revision in repo.branches:
+        raise Refusal(409, f"Reference already exists: {revision}")
+    repo.branches[revision] = repo.at(start).oid
+    on.reply({})
+
+
+def described(path: str, file: File) -> dict[str, Any]:
+    about: dict[str, Any] = {"type": "file", "path": path, "oid": file.oid, "size": file.size}
+    if file.sha256:
+        about["lfs"] = {"oid": file.sha256, "size": file.size, "pointerSize": 134}
+    return about
