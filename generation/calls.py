@@ -67,10 +67,21 @@ class Caller:
         self.lock = threading.Lock()
         self.stopping = threading.Event()
 
-    def ask(self, call: Callable[[], Answer]) -> Reply:
-        """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run."""
+    def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Reply:
+        """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run.
+
+        `judge` turns what is no picture into an answer that failed: not tried again, but counted by the circuit.
+        """
         with self.gate.calling(self.stopping):
-            return self.attempts(call)
+            reply = self.attempts(call)
+            answer = judge(reply.answer)
+            if answer.status == "failed" and isinstance(fault := self.failed(answer.reason, 0.0), Unusable):
+                raise fault
+            if answer.status != "failed":
+                with self.lock:
+                    self.failures = 0
+                self.gate.open()
+            return dataclasses.replace(reply, answer=answer)
 
     def attempts(self, call: Callable[[], Answer]) -> Reply:
         """Try until there is an answer, a reason to give up, or no attempt left."""
@@ -88,9 +99,6 @@ class Caller:
                 spent += self.price if error.charged else 0.0
                 raise self.failed(str(error), spent) from error
             else:
-                with self.lock:
-                    self.failures = 0
-                self.gate.open()
                 return Reply(self.settled(answer, spent), seconds, attempt)
         raise AssertionError("the last attempt returns or raises")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import editors, images, suites
+from . import audit, editors, images, suites
 from .records import Chain, Source, UserError
 
 BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
@@ -50,10 +50,13 @@ def make(suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = No
 def variant_chains(
     suite: suites.Suite, variant: suites.Variant, choice: editors.Choice, rounds: int, runs: int
 ) -> Iterator[Chain]:
+    """The chains of one editor under one variant; those of an editor that could remember may draw a recall audit."""
     settings = {**choice.settings, "short_side": suite.short_side}
+    audits = not editors.trait(choice.editor, "embedded") or editors.trait(choice.editor, "audited")
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
-            yield Chain(source, program, choice.label, settings, run, rounds)
+            chain = Chain(source, program, choice.label, settings, run, rounds)
+            yield audit.drawn(chain) if audits else chain
 
 
 def calls(chain: Chain) -> int:

@@ -2,7 +2,7 @@
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,8 @@ class Outcome:
     already: int = 0
     left: dict[str, str] = field(default_factory=dict)  # chain id to one sentence
     stopped: str | None = None
-    spent: float = 0.0
+    spent: float = 0.0  # US dollars, by this call
+    before: float = 0.0  # and by the ones before it
 
     @property
     def clean(self) -> bool:
@@ -38,19 +39,25 @@ def generate(
     plan: Plan,
     chains: Sequence[Chain],
     run: Path,
-    workers: int = 8,
+    workers: int | None = None,
     max_cost: float | None = None,
     report: Report = lambda chain, step: None,
     ended: Callable[[Chain, str], None] = lambda chain, end: None,
+    retry: Collection[str] = (),
 ) -> Outcome:
-    """Fill the run's folder. What is there already is kept: the same words given again go on where they stopped."""
+    """Fill the run's folder. What is there already is kept: the same words given again go on where they stopped.
+
+    What the chains have cost before counts towards `max_cost`; `retry` names the ends that are asked for again.
+    """
+    if max_cost is not None:
+        priced(plan.choices)
     suite = plan.suite
     store.open_run(run, {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side})
-    waiting = [chain for chain in chains if not store.is_done(run, chain.id)]
-    outcome = Outcome(already=len(chains) - len(waiting))
+    waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
+    outcome = Outcome(already=len(chains) - len(waiting), before=sum(store.spent(run, chain.id) for chain in chains))
     for identity in {chain.source.id: None for chain in waiting}:
         store.keep_source(run, sources.record(identity).sha256, sources.read(identity))
-    budget = Budget(max_cost)
+    budget = Budget(max_cost, outcome.before)
     callers = {choice.label: caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()
@@ -66,7 +73,7 @@ def generate(
         for each in callers.values():
             each.stop()
 
-    with ThreadPoolExecutor(max_workers=workers) as pool:
+    with ThreadPoolExecutor(max_workers=workers or enough(plan.choices)) as pool:
         running: dict[Future[str], Chain] = {pool.submit(take, chain): chain for chain in waiting}
         try:
             while running:
@@ -78,7 +85,7 @@ def generate(
         except BaseException:
             stop("a fault of ours")
             raise
-    outcome.spent = budget.spent
+    outcome.spent = round(budget.spent - outcome.before, 6)
     return outcome
 
 
@@ -109,8 +116,24 @@ def settle(
 
 def caller(choice: Choice, budget: Budget) -> Caller:
     """The limits of one editor, shared by all its chains."""
-    limits = Limits(concurrency=trait(choice.editor, "concurrency"))
+    limits = Limits(**{"concurrency": trait(choice.editor, "concurrency"), **choice.rates})
     return Caller(limits, budget, trait(choice.editor, "price")())
+
+
+def enough(choices: Sequence[Choice]) -> int:
+    """Chains under way at once: twice the calls in flight, because some wait to try again."""
+    remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
+    return max([8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)])
+
+
+def priced(choices: Sequence[Choice]) -> None:
+    """A limit on money needs to know what a call costs."""
+    for choice in choices:
+        if trait(choice.editor, "price")() is None:
+            raise UserError(
+                f"--max-cost needs the price of a call of {choice.label!r}, and none is known; "
+                "give it in a file like prices.toml, named by CONVERGEBENCH_PRICES"
+            )
 
 
 def prepare_from(

@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -117,6 +117,33 @@ def keep_source(folder: Path, sha256: str, data: bytes) -> None:
 
 def is_done(folder: Path, chain_id: str) -> bool:
     return (folder / "chains" / chain_id / "done.json").exists()
+
+
+def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
+    """Take back the last step of a chain that ended so, to ask for it again; its line is kept in retried.jsonl."""
+    folder = run / "chains" / chain_id
+    if read_json(folder / "done.json")["status"] not in ends:
+        return False
+    with plainly(folder), owned(folder):
+        steps = read_steps(folder)
+        (folder / "done.json").unlink()
+        with (folder / "retried.jsonl").open("ab") as log:
+            log.write((canonical(steps[-1].to_dict()) + "\n").encode())
+            log.flush()
+            os.fsync(log.fileno())
+        write(folder / "steps.jsonl", "".join(canonical(step.to_dict()) + "\n" for step in steps[:-1]).encode())
+    return True
+
+
+def spent(run: Path, chain_id: str) -> float:
+    """US dollars that a chain has cost so far, steps taken back included."""
+    folder, total = run / "chains" / chain_id, 0.0
+    for name in ("steps.jsonl", "retried.jsonl"):
+        if (folder / name).exists():
+            for line in (folder / name).read_bytes().split(b"\n")[:-1]:
+                with contextlib.suppress(ValueError):  # a damaged chain is named in its turn
+                    total += json.loads(line).get("cost") or 0.0
+    return total
 
 
 def read_json(path: Path) -> Any:

@@ -6,7 +6,7 @@ A file here holds one frozen dataclass named `Editor`: its docstring says what i
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, get_args, get_type_hints
 
@@ -15,6 +15,7 @@ from PIL import Image
 from ..records import Answer, Setting, UserError, one_of
 
 SEEDS = ("per-step", "fixed")
+RATES = ("concurrency", "requests_a_minute", "images_a_minute")  # how hard to ask, not what; so they name no chain
 
 
 class Edits(Protocol):
@@ -32,10 +33,12 @@ class Choice:
     label: str
     settings: Mapping[str, Setting]
     editor: Edits
+    rates: Mapping[str, int] = field(default_factory=dict)
 
 
 TRAITS: dict[str, Any] = {
     "embedded": False,  # runs here, without weights or network
+    "audited": False,  # embedded, but the recall audit is for it as for the others
     "needs": "nothing",
     "concurrency": 8,  # calls in flight
     "remembers": False,  # wants the chain's history with every call
@@ -70,21 +73,24 @@ def make(spec: str) -> Choice:
     given: dict[str, Setting] = {}
     for word in filter(None, words.split(",")):
         key, equals, text = word.partition("=")
-        if not equals or (key not in options and key != "seed"):
-            allowed = ", ".join([*options, "seed"])
+        if not equals or key not in (*options, "seed", *RATES):
+            allowed = ", ".join([*options, "seed", *RATES])
             raise UserError(f"editor {name!r} has no option {word!r}; its options are {allowed}, as name=value")
         if key in given:
             raise UserError(f"editor {name!r} is given the option {key!r} twice; give it once")
-        given[key] = read(f"{name}:{key}", text, hints.get(key, str))
+        given[key] = read(f"{name}:{key}", text, int if key in RATES else hints.get(key, str))
     seed = given.pop("seed", "per-step")
     one_of(f"{name}:seed", str(seed), SEEDS)
+    rates = {key: int(given.pop(key) or 0) for key in RATES if key in given}
+    if low := [key for key, value in rates.items() if value < 1]:
+        raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
     editor = kind(**given)
     settled = {key: getattr(editor, key) for key, field in options.items() if identifies(field)}
     changed = {key: value for key, value in settled.items() if value != default(options[key])}
     if seed != "per-step":
         changed["seed"] = seed
     label = name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
-    return Choice(spec, name, label, {**settled, "seed": seed}, editor)
+    return Choice(spec, name, label, {**settled, "seed": seed}, editor, rates)
 
 
 def vary(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
