@@ -12,7 +12,10 @@ def rank_and_size() -> tuple[int, int]:
     from accelerate import PartialState
     from convergebench.generation.records import UserError
 
-    state = PartialState(cpu=not torch.accelerator.is_available())
+    try:
+        state = PartialState(cpu=not torch.accelerator.is_available())
+    except ValueError as error:
+        raise UserError(f"{expected} processes were launched but cannot meet: {error}") from error
     if state.num_processes != expected:
         raise UserError(
             f"{expected} processes were launched but each sees {state.num_processes}; "
