@@ -1,0 +1,257 @@
+"""Half-life: what counts as a loss, when, and what a table prints."""
+
+import math
+
+import numpy as np
+import pytest
+from convergebench.metric_modules.halflife.fates import CAUSES, Fate, convergence, convergence_name, curve_fate
+from convergebench.metric_modules.halflife.halflife import half_life
+from convergebench.metric_modules.halflife.intervals import median_interval, share_interval
+from convergebench.metric_modules.halflife.summary import summarise
+
+GAPS = [1, 2, 3, 5, 10, 15, 20]
+
+
+def falling(half: float, rounds: int = 12) -> list[float]:
+    return [2.0 ** (-n / half) for n in range(1, rounds + 1)]
+
+
+def test_a_chain_is_lost_in_its_first_round_below_the_threshold_and_recovery_does_not_save_it():
+    assert curve_fate([0.9, 0.4, 0.9, 0.9], [1, 2, 3, 4]).time == 2
+    assert not curve_fate([0.9, 0.5, 0.5], [1, 2, 3]).lost, "the threshold itself is not below it"
+
+
+def test_a_chain_lost_at_once_has_a_half_life_of_one():
+    assert curve_fate([0.1], [1]) == Fate(0, 1, "below the threshold", crossing=pytest.approx(0.5 / 0.9))
+
+
+def test_suites_with_gaps_report_the_bracket_and_interpolate_only_as_an_extra():
+    fate = curve_fate([0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1], GAPS)
+    assert (fate.text, fate.crossing) == ("(5, 10]", pytest.approx(7.5))
+    result = half_life([[0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1]] * 3, rounds=GAPS)
+    assert result["half_life"] == 10
+    assert result["half_life_bracket"] == [5, 10]
+    assert result["half_life_text"] == "(5, 10]"
+    assert result["half_life_interpolated"] == pytest.approx(7.5)
+
+
+def test_rounds_that_were_not_measured_widen_the_bracket_and_are_never_zero():
+    for missing in (None, math.nan):
+        fate = curve_fate([0.9, missing, missing, 0.3], [1, 2, 3, 4])
+        assert (fate.kept, fate.lost_at) == (1, 4)
+    assert half_life([[0.9, None, 0.8] + [0.7] * 7])["per_chain"][0]["text"] == ">10"
+
+
+def test_a_refusal_is_a_loss_and_a_technical_failure_is_not():
+    curves = [falling(30)[:3]]
+    refused = half_life([*curves, falling(30)], ends=["refused", "complete"])["per_chain"][0]
+    failed = half_life([*curves, falling(30)], ends=["failed", "complete"])
+    assert (refused["half_life"], refused["cause"]) == (4, "refused")
+    assert failed["per_chain"][0]["half_life"] is None
+    assert failed["share_failed"] == 0.5
+    assert half_life([[None] * 12, falling(30)], ends=["refused", "complete"])["per_chain"][0]["half_life"] == 1
+
+
+@pytest.mark.parametrize("end", ["refused", "no_image", "shrunk"])
+def test_giving_no_picture_never_helps(end):
+    good = [falling(30, 20) for _ in range(5)]
+    without = half_life([*good, falling(30, 20)[:6]], ends=["complete"] * 6)
+    ended = half_life([*good, falling(30, 20)[:6]], ends=["complete"] * 5 + [end])
+    assert ended["restricted_mean"] < without["restricted_mean"]
+
+
+def test_the_round_of_the_end_counts_where_it_is_known():
+    result = half_life(
+        [[0.9, 0.9, 0.9, 0.9], [0.9] * 7], rounds=GAPS, ends=["refused", "complete"], end_rounds=[7, None]
+    )
+    assert result["per_chain"][0]["bracket"] == [5, 7]
+
+
+def test_absolute_thresholds_work_in_both_directions():
+    psnr = [[40.0 - n for n in range(1, 13)]] * 2
+    assert half_life(psnr, scale="absolute", threshold=35.0)["half_life"] == 6
+    lpips = [[0.05 * n for n in range(1, 13)]] * 2
+    assert half_life(lpips, scale="absolute", threshold=0.32, better="lower")["half_life"] == 7
+    assert half_life([[math.inf] * 12] * 2, scale="absolute", threshold=30.0)["half_life_text"] == ">12"
+
+
+def test_more_than_half_surviving_is_printed_as_such():
+    result = half_life([falling(5), falling(50), falling(50)])
+    assert (result["half_life"], result["half_life_text"]) == (None, ">12")
+    assert "more than half" in result["half_life_reason"]
+    assert half_life([falling(5), falling(50)])["half_life"] == 6, "exactly half is a half-life"
+
+
+def test_short_chains_are_told_by_the_share_that_survives():
+    result = half_life([falling(2, 4), falling(9, 4), falling(9, 4)], clusters=["a", "b", "c"])
+    assert result["half_life"] is None
+    assert result["half_life_text"] == "67% survive 4 rounds"
+    low, high = result["survival_interval"]
+    assert 0 < low < 2 / 3 < high < 1
+
+
+def test_a_share_of_one_does_not_read_as_certainty():
+    low, high = half_life([falling(90)] * 8)["survival_interval"]
+    assert (high, low) == (1.0, pytest.approx(0.589, abs=0.001))
+
+
+def test_chains_of_one_source_widen_the_interval():
+    rng = np.random.default_rng(3)
+    halves = np.repeat(rng.lognormal(2, 0.6, 10), 6)
+    curves = [falling(half, 20) for half in halves]
+    alone, grouped = half_life(curves), half_life(curves, clusters=[n // 6 for n in range(60)])
+
+    def width(result: dict, name: str) -> float:
+        return result[name][1] - result[name][0]
+
+    for name in ("half_life_interval", "restricted_mean_interval", "survival_interval"):
+        assert width(grouped, name) > width(alone, name)
+
+
+def test_one_source_has_no_interval():
+    result = half_life([falling(5), falling(6)], clusters=["one", "one"])
+    assert result["half_life"] == 6
+    assert [result[n] for n in ("half_life_interval", "restricted_mean_interval", "survival_interval")] == [None] * 3
+
+
+def test_an_interval_may_end_past_the_last_round():
+    result = half_life([falling(half, 12) for half in (3, 5, 8, 40, 50)])
+    assert result["half_life"] == 9
+    assert result["half_life_interval"][1] is None
+
+
+def test_the_restricted_mean_is_the_area_under_the_curve():
+    result = half_life([falling(half, 12) for half in (1.5, 4.2, 7.7, 40)])
+    assert result["restricted_mean"] == pytest.approx(np.mean([2, 5, 8, 12]))
+    assert result["mean_rounds_kept"] == pytest.approx(np.mean([1, 4, 7, 12]))
+    edges = [0, *result["curve"]["rounds"], 12]
+    assert result["restricted_mean"] == pytest.approx(np.dot(np.diff(edges), [1, *result["curve"]["survival"]]))
+
+
+def test_chains_that_failed_at_once_are_counted_apart_and_a_table_of_them_is_null():
+    result = half_life([falling(4), [None] * 12], ends=["complete", "failed"])
+    assert (result["chains"], result["chains_unmeasured"], result["restricted_mean"]) == (1, 1, 5.0)
+    nothing = half_life([[None] * 12], ends=["failed"])
+    assert nothing["half_life"] is nothing["restricted_mean"] is nothing["survival"] is None
+    assert nothing["half_life_reason"] == "no chain has a measured round"
+
+
+def test_the_same_chains_give_the_same_result_and_order_does_not_matter():
+    curves = [falling(half) for half in (2, 3, 5, 8, 13, 21)]
+    assert half_life(curves) == half_life(curves)
+    turned = half_life(curves[::-1])
+    assert turned["restricted_mean_interval"] == pytest.approx(half_life(curves)["restricted_mean_interval"])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"predictions": []}, "no curves were given"),
+        ({"rounds": [1, 2]}, "a curve of 3 values was given with 2 rounds"),
+        ({"rounds": [1, 3, 2]}, "rounds are"),
+        ({"rounds": [0, 1, 2]}, "rounds are"),
+        ({"ends": ["complete"]}, "1 ends were given for 2 curves"),
+        ({"ends": ["complete", "died"]}, "curve 2 ends with 'died'"),
+        ({"ends": ["complete", "refused"]}, "yet has a value in the last round"),
+        ({"clusters": ["a"]}, "1 clusters were given"),
+        ({"scale": "absolute"}, "the threshold is None"),
+        ({"better": "lower"}, "higher is better"),
+        ({"scale": "dB"}, "no scale 'dB'"),
+        ({"confidence": 95}, "confidence is 95"),
+        ({"predictions": [[31.0, 30.0]]}, "curve 1 holds 31"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(options, sentence):
+    curves = options.pop("predictions", [[0.9, 0.8, 0.7], [0.9, 0.8, 0.7]])
+    with pytest.raises(ValueError, match=sentence):
+        half_life(curves, **options)
+
+
+GOOD = {name: [0.9] * 4 for name in ("rmse", "ssim", "lpips", "clip")}
+
+
+def lost(**changes) -> Fate:
+    whole = {
+        "retained": GOOD | changes.pop("retained", {}),
+        "applied": [True] * 4,
+        "undone": [True] * 4,
+        "worst_tile": [0.2] * 4,
+        "lpips_floor": 0.7,
+    }
+    return convergence([1, 2, 3, 4], **(whole | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"applied": [True, True, False, True]}, "not applied"),
+        ({"undone": [True, True, False, True]}, "not undone"),
+        ({"retained": {"rmse": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
+        ({"retained": {"ssim": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
+        ({"retained": {"lpips": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
+        ({"worst_tile": [0.2, 0.2, 0.7, 0.2]}, "part lost"),
+        ({"retained": {"clip": [0.9, 0.9, 0.4, 0.9]}}, "meaning lost"),
+    ],
+)
+def test_convergence_ends_with_the_first_loss_of_any_kind_and_keeps_its_cause(changes, cause):
+    assert lost(**changes) == Fate(2, 3, cause)
+    assert cause in CAUSES
+
+
+def test_where_everything_holds_all_rounds_are_kept():
+    assert lost() == Fate(4)
+
+
+@pytest.mark.parametrize(("end", "cause"), [("refused", "refused"), ("no_image", "no image"), ("shrunk", "shrunk")])
+def test_convergence_ends_where_no_picture_comes(end, cause):
+    short = {name: values[:2] for name, values in GOOD.items()}
+    assert convergence([1, 2, 3, 4], short, end=end) == Fate(2, 3, cause)
+    assert convergence([1, 2, 3, 4], short, end="failed") == Fate(2, failed=True)
+    assert convergence([1, 2, 3, 4], short, end="failed").rounds_kept is None
+
+
+def test_the_first_round_counts_before_the_order_of_causes_and_the_order_within_a_round():
+    assert lost(applied=[True, True, True, False], worst_tile=[0.1, 0.9, 0.9, 0.9]).cause == "part lost"
+    assert lost(applied=[True, False, True, True], undone=[True, False, True, True]).cause == "not applied"
+    refused_after_a_forward_that_did_nothing = lost(
+        applied=[False], undone=[None], retained={name: [None] for name in GOOD}, worst_tile=[None], end="refused"
+    )
+    assert refused_after_a_forward_that_did_nothing == Fate(0, 1, "not applied")
+
+
+def test_a_no_op_keeps_zero_rounds():
+    assert lost(applied=[False] * 4).kept == 0
+
+
+def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
+    assert lost(undone=[True, True, True, None]).kept == 3
+    assert lost(undone=[True, None, True, True]).kept == 4
+
+
+def test_a_program_that_asks_for_no_change_is_judged_by_the_rest():
+    assert lost(applied=None, undone=None) == Fate(4)
+
+
+def test_the_name_says_what_was_not_checked():
+    everything = ["rmse", "ssim", "lpips", "worst_tile", "clip"]
+    assert convergence_name(everything) == "convergence"
+    assert convergence_name(everything[:-1]) == "convergence (no meaning check)"
+    assert convergence_name(["rmse", "ssim"]) == "convergence (no LPIPS, no part check, no meaning check)"
+
+
+def test_convergence_is_summed_up_like_a_half_life():
+    fates = [Fate(0, 1, "not applied"), Fate(5, 6, "part lost"), Fate(12), Fate(3, failed=True)]
+    result = summarise(fates, list(range(1, 13)), ["a", "a", "b", "b"])
+    assert result["share_failed"] == 0.25
+    assert result["mean_rounds_kept"] == pytest.approx(0.25 * 0 + 0.375 * 5 + 0.375 * 12, abs=1e-6)
+
+
+def test_bootstrap_limits_are_expanded_for_few_sources():
+    times, lost_all = np.array([1.0, 2, 3, 4, 5, 6]), np.ones(6, bool)
+    assert median_interval(times, lost_all, range(6), 0.95) == (1.0, 6.0)
+
+
+def test_a_share_of_independent_chains_has_wilsons_interval():
+    marks = np.array([1.0] * 30 + [0.0] * 70)
+    low, high = share_interval(0.3, marks, range(100), 0.95)
+    assert (low, high) == pytest.approx((0.2178, 0.3972), abs=2e-3)

@@ -1,0 +1,109 @@
+"""Chains with a known truth: how often the intervals hold it, and how far the estimates lie beside it.
+
+`pytest -m slow -s tests/test_metric_modules_halflife_coverage.py` prints the table of 1,000 sets each.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+from convergebench.metric_modules.halflife.fates import curve_fate
+from convergebench.metric_modules.halflife.summary import summarise
+from scipy import stats
+
+ROUNDS = list(range(1, 21))
+HALVES = (6.7, 9.3, 12.9)  # the median half-life, in rounds, that is to be found again
+HARD_HALF = 3.4  # short and very unequal: Student's t is too narrow here, and the card says so
+
+
+@dataclass(frozen=True)
+class Design:
+    """Chains that decay as 2^(-n / h), h log-normal between sources and within them."""
+
+    clusters: int
+    chains: int  # of each cluster
+    between: float
+    within: float
+
+    @property
+    def name(self) -> str:
+        alone = f"{self.clusters} independent chains"
+        return alone if self.chains == 1 else f"{self.clusters} clusters, sd {self.between:g}"
+
+
+INDEPENDENT = [Design(size, 1, 0.0, 0.5) for size in (20, 40, 60)]
+CLUSTERED = [Design(size, 5, sd, 0.3) for sd in (0.5, 1.0) for size in (6, 12, 20)]
+
+
+@cache
+def true_mean(half: float, spread: float) -> float:
+    """The restricted mean of the first round below one half."""
+    chances = (np.arange(100_000) + 0.5) / 100_000
+    return float(np.clip(np.ceil(half * np.exp(spread * stats.norm.ppf(chances))), 1, ROUNDS[-1]).mean())
+
+
+def simulate(design: Design, halves: tuple[float, ...], sets: int, seed: int = 7) -> dict[str, float]:
+    """Coverage of both intervals and the relative bias of three estimates over many sets of chains."""
+    rng = np.random.default_rng(seed)
+    sources = np.repeat(np.arange(design.clusters), design.chains)
+    rows = []
+    for number in range(sets):
+        half = halves[number % len(halves)]
+        effect = rng.normal(0, design.between, design.clusters)[sources] + rng.normal(0, design.within, len(sources))
+        curves = 2.0 ** (-np.array(ROUNDS) / (half * np.exp(effect))[:, None])
+        result = summarise([curve_fate(curve, ROUNDS) for curve in curves.tolist()], ROUNDS, sources.tolist())
+        mean = true_mean(half, float(np.hypot(design.between, design.within)))
+        past_the_end = ROUNDS[-1] + 1
+        low, high = (past_the_end if limit is None else limit for limit in result["half_life_interval"])
+        mean_low, mean_high = result["restricted_mean_interval"]
+        rows.append(
+            (
+                low <= np.ceil(half) <= high,
+                mean_low <= mean <= mean_high,
+                (result["half_life_interpolated"] or past_the_end) / half - 1,
+                (result["half_life"] or past_the_end) / np.ceil(half) - 1,
+                result["restricted_mean"] / mean - 1,
+            )
+        )
+    names = ("median covered", "mean covered", "interpolated bias", "median bias", "mean bias")
+    return dict(zip(names, np.mean(rows, axis=0), strict=True))
+
+
+def line(name: str, figures: dict[str, float]) -> str:
+    return f"{name:28s}" + "".join(f"  {key} {value:+.3f}" for key, value in figures.items())
+
+
+@pytest.mark.parametrize("design", [INDEPENDENT[1], CLUSTERED[1], CLUSTERED[4]], ids=lambda design: design.name)
+def test_intervals_hold_the_truth_in_a_hundred_sets(design):
+    figures = simulate(design, HALVES, 100)
+    assert figures["median covered"] >= 0.925
+    assert figures["mean covered"] >= 0.88  # 95% less three standard errors of a hundred sets
+    assert abs(figures["median bias"]) < 0.15
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_as_often_as_promised_in_a_thousand_sets():
+    print()
+    short = []
+    for design in [*INDEPENDENT, *CLUSTERED]:
+        figures = simulate(design, HALVES, 1000)
+        print(line(design.name, figures))
+        if figures["median covered"] < 0.925:
+            short.append((design.name, "median", figures))
+        if design.clusters >= 12 and not 0.93 <= figures["mean covered"] <= 0.97:
+            short.append((design.name, "mean", figures))
+        if design.chains == 1 and design.clusters >= 40 and abs(figures["interpolated bias"]) >= 0.05:
+            short.append((design.name, "bias", figures))
+    assert not short
+
+
+@pytest.mark.slow
+def test_the_cards_warning_about_short_unequal_half_lives_is_true():
+    print()
+    twelve, twenty = (simulate(design, (HARD_HALF,), 1000) for design in CLUSTERED[4:])
+    print(line("12 clusters, sd 1, half 3.4", twelve))
+    print(line("20 clusters, sd 1, half 3.4", twenty))
+    assert 0.87 <= twelve["mean covered"] <= 0.93
+    assert twelve["mean covered"] < twenty["mean covered"] <= 0.95
+    assert min(twelve["median covered"], twenty["median covered"]) >= 0.925
