@@ -1,0 +1,133 @@
+"""The recall audit: what is disturbed, when, and that a reader can tell."""
+
+import numpy
+import pytest
+from convergebench.generation import audit, editors, images, plan, store, suites
+from convergebench.generation.calls import Caller
+from convergebench.generation.limits import Limits
+from convergebench.generation.loop import run_chain
+from convergebench.generation.records import Chain, Program, Source
+from PIL import Image, ImageOps
+
+SOURCE = Source("ball", "1" * 64, 64, 48, "object", "synthetic", "CC0-1.0", "nobody")
+
+
+def chain(cycle=("add a ball", "remove the ball"), kind="object", closes=True, run=1, **settings):
+    source = Source("ball", "1" * 64, 64, 48, kind, "synthetic", "CC0-1.0", "nobody")
+    return Chain(source, Program("p", cycle, "scene objects", closes, "clear"), "cheat", settings, run, 3)
+
+
+def test_a_tenth_of_the_chains_is_mirrored_and_another_tenth_made_noisy():
+    kinds = [audit.drawn(chain(run=run)).settings.get("audit") for run in range(4000)]
+    assert kinds.count("mirror") == pytest.approx(400, abs=80)
+    assert kinds.count("noise") == pytest.approx(400, abs=80)
+
+
+def test_an_audit_is_part_of_what_a_chain_is_and_is_drawn_the_same_again():
+    plain = [chain(run=run) for run in range(100)]
+    drawn = [audit.drawn(each) for each in plain]
+    assert drawn == [audit.drawn(each) for each in plain]
+    assert all((one.id == other.id) == ("audit" not in other.settings) for one, other in zip(plain, drawn, strict=True))
+
+
+@pytest.mark.parametrize(
+    "unfit",
+    [
+        {"cycle": ("flip horizontally", "flip horizontally")},
+        {"cycle": ("add a chair on the left", "remove the chair")},
+        {"cycle": ("add a ball",)},
+        {"closes": False},
+        {"kind": "text"},
+    ],
+)
+def test_a_chain_that_a_mirror_would_make_unanswerable_is_never_mirrored(unfit):
+    assert {audit.drawn(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} <= {None, "noise"}
+
+
+def test_the_picture_is_mirrored_before_each_undoing_call_and_the_reference_with_it():
+    two, four = chain(audit="mirror"), chain(("a", "b", "undo b", "undo a"), audit="mirror")
+    assert [audit.mirrored(two, number) for number in range(1, 7)] == [False, True, True, False, False, True]
+    assert [audit.mirrored(four, number) for number in range(1, 9)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    picture = Image.radial_gradient("L").crop((0, 0, 64, 48)).convert("RGB")
+    assert audit.given(two, 1, picture) is picture
+    turned = audit.given(two, 2, picture)
+    assert numpy.array_equal(numpy.asarray(turned), numpy.asarray(picture)[:, ::-1])
+    assert audit.given(two, 3, picture) is picture
+
+
+def test_noise_is_one_grey_level_and_the_same_after_a_crash():
+    noisy = chain(audit="noise")
+    picture = Image.new("RGB", (64, 48), (128, 0, 255))
+    assert audit.given(noisy, 1, picture) is picture
+    once, again, later = (numpy.asarray(audit.given(noisy, number, picture), dtype=int) for number in (2, 2, 3))
+    assert set(numpy.unique(once - numpy.asarray(picture, dtype=int))) == {-1, 0, 1}  # 0 only where 0 and 255 end
+    assert numpy.array_equal(once, again)
+    assert not numpy.array_equal(once, later)
+
+
+def test_embedded_editors_are_left_alone_and_the_others_audited():
+    suite = suites.load("demo")
+    floors = plan.make(suite, ["identity", "jpeg"], runs=10)
+    assert not any("audit" in each.settings for each in floors.chains)
+    remote = plan.make(suite, ["bfl"], runs=10)
+    assert {each.settings.get("audit") for each in remote.chains} == {None, "mirror", "noise"}
+
+
+def returns(folder, spec, audited):
+    """Run one chain of an embedded editor and give its reference and its last picture of every round."""
+    choice = editors.make(spec)
+    one = chain(audit=audited, **choice.settings) if audited else chain(**choice.settings)
+    start = Image.effect_noise((64, 48), 60).convert("RGB")
+    start.paste((250, 240, 60), (0, 0, 20, 48))
+    start.paste((20, 60, 30), (50, 0, 64, 30))
+    caller = Caller(Limits())
+    run_chain(one, choice.editor, folder, lambda _: (start, None), caller.ask, lambda chain, step: None)
+    kept = folder / "chains" / one.id
+    steps = store.read_steps(kept)
+    last = [step for step in steps if step.position == 2]
+    return start, [(step, images.decode((kept / step.file).read_bytes())) for step in last]
+
+
+def distance(one, other):
+    return float(numpy.abs(numpy.asarray(one, dtype=float) - numpy.asarray(other, dtype=float)).mean())
+
+
+@pytest.mark.parametrize("by", ["hash", "likeness", "bits"])
+def test_without_an_audit_an_editor_that_remembers_looks_perfect(tmp_path, by):
+    start, rounds = returns(tmp_path, f"cheat:by={by}", None)
+    assert [distance(picture, start) for _, picture in rounds] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("by", ["hash", "bits"])
+@pytest.mark.parametrize("audited", ["noise", "mirror"])
+def test_remembering_by_hash_or_hidden_bits_breaks_under_either_audit(tmp_path, by, audited):
+    start, rounds = returns(tmp_path, f"cheat:by={by}", audited)
+    goals = [ImageOps.mirror(start) if step.details["audit"].get("mirrored") else start for step, _ in rounds]
+    assert distance(rounds[0][1], goals[0]) > 5
+
+
+def test_remembering_by_likeness_survives_noise_and_is_caught_by_the_mirror(tmp_path):
+    start, rounds = returns(tmp_path / "noise", "cheat:by=likeness", "noise")
+    assert all(distance(picture, start) < 2 for _, picture in rounds)
+    start, rounds = returns(tmp_path / "mirror", "cheat:by=likeness", "mirror")
+    step, picture = rounds[0]
+    assert step.details["audit"] == {"mirrored": True}
+    assert distance(picture, start) < distance(picture, ImageOps.mirror(start))
+
+
+@pytest.mark.parametrize("audited", ["noise", "mirror"])
+def test_an_honest_editor_is_closer_to_the_reference_as_it_was_mirrored(tmp_path, audited):
+    start, rounds = returns(tmp_path, "jpeg:quality=80", audited)
+    for step, picture in rounds:
+        turned = bool(step.details["audit"].get("mirrored"))
+        goal, other = (ImageOps.mirror(start), start) if turned else (start, ImageOps.mirror(start))
+        assert distance(picture, goal) < distance(picture, other) / 2
