@@ -1,0 +1,264 @@
+"""Calls: what is tried again and how often, what stops a run, and that money is never passed."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from convergebench.generation.budget import Budget, OverBudget
+from convergebench.generation.calls import Caller, Rejected, Stopped, Transient, Unusable
+from convergebench.generation.keys import NoKey
+from convergebench.generation.limits import Limits
+from convergebench.generation.records import Answer
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+FAST = Limits(first_wait=0.001, longest_wait=0.002, attempts=4)
+
+
+def failing(*errors):
+    """A call that raises these one after the other and then answers."""
+    left = list(errors)
+    asked = []
+
+    def call():
+        asked.append(time.monotonic())
+        if left:
+            raise left.pop(0)
+        return Answer(b"picture")
+
+    call.asked = asked
+    return call
+
+
+def test_a_transient_error_is_tried_again():
+    reply = Caller(FAST).ask(failing(Transient("busy"), Transient("busy")))
+    assert (reply.answer.data, reply.attempts) == (b"picture", 3)
+
+
+def test_the_number_of_attempts_is_bounded_and_the_reason_kept():
+    call = failing(*[Transient("busy")] * 10)
+    with pytest.raises(Rejected, match=r"busy \(tried 4 times\)"):
+        Caller(FAST).ask(call)
+    assert len(call.asked) == 4
+
+
+def test_a_rejection_is_not_tried_again():
+    call = failing(Rejected("no such size"))
+    with pytest.raises(Rejected, match="no such size"):
+        Caller(FAST).ask(call)
+    assert len(call.asked) == 1
+
+
+def test_waits_double_with_jitter_and_have_a_longest():
+    caller = Caller(Limits(first_wait=1, longest_wait=10))
+    for attempt, full in ((1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (9, 10)):
+        waits = {caller.delay(attempt, None) for _ in range(50)}
+        assert full / 2 <= min(waits) < max(waits) <= full
+
+
+def test_retry_after_is_kept_to_but_not_beyond_the_longest_wait():
+    caller = Caller(Limits(first_wait=1, longest_wait=30))
+    assert caller.delay(1, 7.0) == 7.0
+    assert caller.delay(1, 3600.0) == 30
+
+
+def test_a_run_in_which_every_call_fails_stops_after_a_handful():
+    calls = []
+
+    def call():
+        calls.append(1)
+        raise Rejected("400: no such model")
+
+    caller = Caller(Limits(failures=5, probes=3))
+
+    def chain(number):
+        try:
+            caller.ask(call)
+        except Rejected:
+            return "recorded"
+        except Unusable as error:
+            caller.stop()
+            return str(error)
+        except Stopped:
+            return "not asked"
+        return None
+
+    with ThreadPoolExecutor(64) as pool:
+        results = list(pool.map(chain, range(2000)))
+    assert len(calls) < 10
+    assert results.count("recorded") <= 6
+    assert any("the last 5 calls all failed" in result for result in results)
+
+
+def test_a_call_that_is_answered_keeps_the_circuit_closed():
+    caller = Caller(Limits(failures=3))
+    for _ in range(20):
+        for _ in range(2):
+            with pytest.raises(Rejected):
+                caller.ask(failing(Rejected("400")))
+        caller.ask(failing())
+
+
+def test_answers_that_are_no_pictures_stop_a_run_as_well():
+    caller = Caller(Limits(failures=3))
+
+    def broken(answer):
+        return Answer(status="failed", reason="the answer is no picture")
+
+    assert caller.ask(failing(), broken).answer.status == "failed"
+    assert caller.ask(failing(), broken).answer.status == "failed"
+    with pytest.raises(Unusable, match="the last 3 calls all failed"):
+        caller.ask(failing(), broken)
+
+
+def test_a_refusal_is_an_answer_and_no_failure():
+    caller = Caller(Limits(failures=2))
+    for _ in range(5):
+        assert caller.ask(lambda: Answer(status="refused", reason="safety")).answer.status == "refused"
+
+
+def test_a_missing_key_stops_the_run():
+    with pytest.raises(Unusable, match="set SOME_KEY"):
+        Caller(FAST).ask(failing(NoKey("no key: set SOME_KEY")))
+
+
+def test_stopping_wakes_those_who_wait():
+    caller = Caller(Limits(first_wait=60, longest_wait=60))
+    threading.Timer(0.1, caller.stop).start()
+    started = time.monotonic()
+    with pytest.raises(Stopped):
+        caller.ask(failing(*[Transient("busy")] * 9))
+    assert time.monotonic() - started < 5
+
+
+def test_no_more_calls_are_in_flight_than_allowed():
+    caller, flying, most = Caller(Limits(concurrency=5)), [], []
+
+    def call():
+        flying.append(1)
+        most.append(len(flying))
+        time.sleep(0.005)
+        flying.pop()
+        return Answer(b"x")
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda _: caller.ask(call), range(100)))
+    assert max(most) == 5
+
+
+def test_only_a_few_try_until_the_first_answer():
+    caller, flying, most, answered = Caller(Limits(concurrency=20, probes=2)), [], [], threading.Event()
+
+    def call():
+        flying.append(1)
+        if not answered.is_set():
+            most.append(len(flying))
+        time.sleep(0.05)
+        flying.pop()
+        answered.set()
+        return Answer(b"x")
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda _: caller.ask(call), range(20)))
+    assert max(most) == 2
+
+
+@pytest.mark.parametrize("rate", ["requests_a_minute", "images_a_minute"])
+def test_no_more_calls_start_in_a_minute_than_allowed(monkeypatch, rate):
+    now = [0.0]
+    monkeypatch.setattr("convergebench.generation.limits.time.monotonic", lambda: now[0])
+    caller, begun = Caller(Limits(**{rate: 10})), []
+
+    def wait(condition, seconds):
+        now[0] += seconds
+
+    monkeypatch.setattr(type(caller.gate.room), "wait", wait)
+    for _ in range(35):
+        caller.ask(lambda: begun.append(now[0]) or Answer(b"x"))
+    assert all(later - earlier >= 60 for earlier, later in zip(begun, begun[10:], strict=False))
+    assert 180 <= begun[-1] < 190
+
+
+def test_what_a_step_cost_is_the_sum_of_its_attempts():
+    reply = Caller(FAST, price=0.04).ask(failing(Transient("cut", charged=True), Transient("429")))
+    assert reply.answer.cost == pytest.approx(0.08)
+    with pytest.raises(Rejected) as caught:
+        Caller(FAST, price=0.04).ask(failing(Transient("cut", charged=True), Rejected("400")))
+    assert caught.value.cost == pytest.approx(0.04)
+
+
+def test_without_a_price_a_cost_is_unknown_and_not_zero():
+    assert Caller(FAST).ask(failing()).answer.cost is None
+
+
+def test_a_budget_lets_a_call_wait_for_those_in_flight_that_may_turn_out_free():
+    caller = Caller(Limits(concurrency=8, attempts=9, first_wait=0.001, longest_wait=0.01), Budget(0.10), price=0.04)
+    hurdles = iter([Transient("429")] * 3)
+
+    def call():
+        time.sleep(0.01)
+        for error in hurdles:
+            raise error
+        return Answer(b"x")
+
+    with ThreadPoolExecutor(2) as pool:
+        assert len(list(pool.map(lambda _: caller.ask(call), range(2)))) == 2
+    with pytest.raises(OverBudget, match=r"\$0.08 is spent, so a call at \$0.04 would pass the limit of \$0.1"):
+        caller.ask(call)
+
+
+def test_one_dollar_buys_twenty_five_calls_at_nearly_four_cents_and_then_stops():
+    caller, paid = Caller(Limits(concurrency=32), Budget(1.00), price=0.039), []
+
+    def chain(_):
+        with pytest.raises(OverBudget):
+            while True:
+                caller.ask(lambda: paid.append(1) or Answer(b"x"))
+
+    with ThreadPoolExecutor(32) as pool:
+        list(pool.map(chain, range(32)))
+    assert len(paid) == 25
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    workers=some.integers(1, 48),
+    fates=some.lists(some.sampled_from(["ok", "refused", "429", "cut", "400"]), min_size=1, max_size=12),
+    before=some.sampled_from([0.0, 0.5, 0.99]),
+)
+def test_one_dollar_never_buys_more_than_twenty_five_calls_at_nearly_four_cents(workers, fates, before):
+    paid, lock, turn = [], threading.Lock(), iter(range(10**6))
+
+    def call():
+        with lock:
+            fate = fates[next(turn) % len(fates)]
+            if fate in ("ok", "refused", "cut"):
+                paid.append(fate)
+        time.sleep(0.0005)
+        if fate == "429":
+            raise Transient("429")
+        if fate == "cut":
+            raise Transient("cut", charged=True)
+        if fate == "400":
+            raise Rejected("400")
+        return Answer(b"x", status=fate)
+
+    limits = Limits(concurrency=workers, first_wait=0.0001, longest_wait=0.0002, attempts=3, failures=10**6, probes=99)
+    budget = Budget(1.00, before)
+    caller = Caller(limits, budget, price=0.039)
+
+    def chain(_):
+        for _ in range(4):
+            try:
+                caller.ask(call)
+            except Rejected:
+                pass
+            except OverBudget:
+                return
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(chain, range(40)))
+    assert len(paid) <= int((1.00 - before) / 0.039)
+    assert budget.spent <= 1.00
+    assert budget.held == 0
