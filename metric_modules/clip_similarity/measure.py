@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,16 +43,21 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
         raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
     try:
         network, processor = _read(checkpoint, dtype, cached=True)
-    except OSError:
+    except OSError as error:
+        if Path(checkpoint).is_dir():
+            raise Absent(f"the folder {checkpoint} is no complete model: {_first(error)}") from None
         if not _hub_answers():
             raise Absent(f"the weights of {checkpoint} are not in the cache, and the Hub does not answer") from None
         try:
             network, processor = _read(checkpoint, dtype, cached=False)
         except OSError as error:
-            raise Absent(f"the weights of {checkpoint} did not come: {str(error).strip().splitlines()[0]}") from None
-    if not hasattr(network, "get_image_features"):
-        raise ValueError(f"{checkpoint} is a {network.config.model_type}; a model with image features is needed")
+            raise Absent(f"the weights of {checkpoint} did not come: {_first(error)}") from None
     return Model(checkpoint, network.eval().to(device), processor, _digest(network))
+
+
+def _first(error: OSError) -> str:
+    """The first line of transformers' long explanations."""
+    return str(error).strip().splitlines()[0]
 
 
 def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
@@ -60,6 +66,8 @@ def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
     network = AutoModel.from_pretrained(checkpoint, dtype=getattr(torch, dtype), local_files_only=cached)
+    if not hasattr(network, "get_image_features"):
+        raise ValueError(f"{checkpoint} is a {network.config.model_type}; a model with image features is needed")
     # CLIP's own Pillow preparation by its name: the automatic choice prefers torchvision where that is installed.
     if network.config.model_type == "clip":
         return network, CLIPImageProcessorPil.from_pretrained(checkpoint, local_files_only=cached)

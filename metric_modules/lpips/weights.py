@@ -196,10 +196,12 @@ class PlainArrays(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         import numpy as np
 
+        rebuild = np._core.multiarray._reconstruct  # type: ignore[attr-defined]
         allowed = {
             ("numpy", "dtype"): np.dtype,
             ("numpy", "ndarray"): np.ndarray,
-            ("numpy.core.multiarray", "_reconstruct"): np._core.multiarray._reconstruct,  # type: ignore[attr-defined]
+            ("numpy.core.multiarray", "_reconstruct"): rebuild,  # as numpy 1 wrote it
+            ("numpy._core.multiarray", "_reconstruct"): rebuild,
         }
         if (module, name) not in allowed:
             raise ValueError(f"the file asks for {module}.{name}; only plain numpy arrays are read")
