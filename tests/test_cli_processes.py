@@ -15,7 +15,7 @@ def test_a_process_that_sees_fewer_than_were_launched_refuses_to_pay_again(monke
     monkeypatch.setenv("WORLD_SIZE", "2")
     alone = SimpleNamespace(num_processes=1, process_index=0)
     monkeypatch.setattr("accelerate.PartialState", lambda cpu: alone)
-    with pytest.raises(UserError, match="2 processes were launched but each sees 1; .* launch with --multi_gpu"):
+    with pytest.raises(UserError, match=r"2 processes were launched but each sees 1; .* launch with --multi_gpu"):
         rank_and_size()
 
 
@@ -23,7 +23,7 @@ def test_ranks_that_cannot_meet_are_one_sentence(monkeypatch):
     for name, value in {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    with pytest.raises(UserError, match="2 processes were launched but cannot meet: .*MASTER_ADDR"):
+    with pytest.raises(UserError, match=r"2 processes were launched but cannot meet: .*MASTER_ADDR"):
         rank_and_size()
 
 
