@@ -24,6 +24,7 @@ from .records import Answer, UserError
 MOST_BYTES = 2**27  # of one response; a 4K picture as base64 has a third of that
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 CONNECT = 15.0  # seconds
+STANDARD = str.maketrans("-_", "+/")
 
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
 
@@ -220,9 +221,10 @@ def encoded(data: bytes) -> str:
 
 
 def decoded(text: object) -> bytes:
-    """The bytes of a base64 field."""
+    """The bytes of a base64 field, in either alphabet, or of a data address."""
+    letters = (str(text).partition("base64,")[2] or str(text)).translate(STANDARD)
     try:
-        return base64.b64decode(str(text).partition("base64,")[2] or str(text), validate=True)
+        return base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
     except binascii.Error as error:
         raise Transient(f"a picture field that is no base64 ({error})", charged=True) from error
 

@@ -6,13 +6,13 @@ import json
 import time
 
 import pytest
-from PIL import Image
-from vendors import chains
-from vendors.loopback import Reply, bomb, picture, serving
-
 from convergebench.generation import editors
 from convergebench.generation.calls import Caller, Unusable
 from convergebench.generation.limits import Limits
+from PIL import Image
+from vendors import chains
+from vendors.hub import hub
+from vendors.loopback import Reply, bomb, picture, serving
 
 VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "hf")
 SENTINEL = "hf_sentinel-key-1234567890"
@@ -28,20 +28,6 @@ def vendor(request, monkeypatch):
     if request.param == "hf":
         hub(monkeypatch)
     return module
-
-
-def hub(monkeypatch):
-    import huggingface_hub
-    from huggingface_hub.inference._providers import _common
-
-    _common._fetch_inference_provider_mapping.cache_clear()
-    monkeypatch.setattr("huggingface_hub.inference._providers.fal_ai._POLLING_INTERVAL", 0.01)
-    monkeypatch.setattr("huggingface_hub.constants.INFERENCE_PROXY_TEMPLATE", "set by the editor")
-    from huggingface_hub.utils import _http
-
-    factory = _http._GLOBAL_CLIENT_FACTORY
-    monkeypatch.setattr(_http, "_GLOBAL_CLIENT_FACTORY", factory)
-    huggingface_hub.close_session()
 
 
 @pytest.fixture
@@ -150,7 +136,9 @@ def test_a_page_in_place_of_json_is_a_failure_that_says_so(ask):
 
 
 def test_an_echoed_key_reaches_no_step_and_no_error(ask, vendor, tmp_path):
-    echo = json.dumps({"error": {"message": f"bad key {SENTINEL}", "code": SENTINEL}, "detail": SENTINEL, "code": SENTINEL})
+    echo = json.dumps(
+        {"error": {"message": f"bad key {SENTINEL}", "code": SENTINEL}, "detail": SENTINEL, "code": SENTINEL}
+    )
     step, _ = ask(Reply(400, echo.encode()))
     assert step.status == "failed"
     with pytest.raises(Unusable) as caught:

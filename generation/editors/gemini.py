@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -78,7 +79,6 @@ class Editor:
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client = self.client
         import httpx2
-        import pydantic
         from google.genai import errors
 
         data = images.png(image)
@@ -89,15 +89,15 @@ class Editor:
                 response = client.models.generate_content(
                     model=self.model, contents=contents(data, instruction), config=self.config(image.size, seed)
                 )
-            except json.JSONDecodeError as error:
-                raise Transient(f"an answer that is no JSON, starting with {error.doc[:60]!r}", charged=True) from error
             except errors.APIError as error:
                 raise fault(error) from error
             except httpx2.TransportError as error:
                 raise wire.broken(error) from error
-            except pydantic.ValidationError as error:
-                raise Transient(f"an answer of another shape ({error.error_count()} fields)", charged=True) from error
-        return read(response)
+        try:
+            return read(json.loads(response.sdk_http_response.body), response.sdk_http_response.headers or {})
+        except (ValueError, TypeError, AttributeError) as error:  # no JSON, or JSON of another shape
+            start = str(response.sdk_http_response.body)[:60]
+            raise Transient(f"an answer in place of JSON, starting with {start!r}", charged=True) from error
 
     def config(self, size: Size, seed: int) -> Any:
         from google.genai import types
@@ -105,6 +105,7 @@ class Editor:
         ratios = self.ratios()
         goal = nearest(size, tuple(ratios.values()))
         return types.GenerateContentConfig(
+            should_return_http_response=True,  # read here, because the SDK drops what is said about a finish
             response_modalities=["TEXT", "IMAGE"],
             image_config=types.ImageConfig(
                 aspect_ratio=next(ratio for ratio, size in ratios.items() if size == goal),
@@ -123,41 +124,36 @@ def contents(data: bytes, instruction: str) -> list[Any]:
     return [types.Content(role="user", parts=[picture, types.Part.from_text(text=instruction)])]
 
 
-def read(response: Any) -> Answer:
+def read(told: dict[str, Any], headers: Mapping[str, str]) -> Answer:
     """A picture, a refusal or neither; thoughts are kept, and no picture is ever taken from them."""
-    candidate = (response.candidates or [None])[0]
-    parts = (candidate.content.parts if candidate and candidate.content else None) or []
-    finish = name(candidate.finish_reason) if candidate else ""
-    feedback = response.prompt_feedback
-    blocked = name(feedback.block_reason) if feedback else ""
-    headers = (response.sdk_http_response.headers if response.sdk_http_response else None) or {}
-    about: dict[str, Any] = {
-        "finish_reason": finish or None,
-        "block_reason": blocked or None,
-        "model": response.model_version,
-        "request_id": response.response_id or headers.get("x-goog-request-id"),
-        "usage": response.usage_metadata.model_dump(mode="json", exclude_none=True)
-        if response.usage_metadata
-        else None,
-        "thoughts": "\n".join(part.text for part in parts if part.thought and part.text) or None,
+    candidate = (told.get("candidates") or [{}])[0]
+    parts = (candidate.get("content") or {}).get("parts") or []
+    thoughts, shown = (
+        [part for part in parts if bool(part.get("thought")) is is_thought] for is_thought in (True, False)
+    )
+    finish, feedback = candidate.get("finishReason", ""), told.get("promptFeedback") or {}
+    blocked = feedback.get("blockReason", "")
+    about = {
+        "finish_reason": finish,
+        "block_reason": blocked,
+        "model": told.get("modelVersion"),
+        "request_id": told.get("responseId") or headers.get("x-goog-request-id"),
+        "usage": told.get("usageMetadata"),
+        "thoughts": words(thoughts),
     }
-    text = "\n".join(part.text for part in parts if part.text and not part.thought)
-    pictures = [part.inline_data for part in parts if part.inline_data and part.inline_data.data and not part.thought]
+    details = {key: value for key, value in about.items() if value}
+    pictures = [part["inlineData"] for part in shown if (part.get("inlineData") or {}).get("data")]
     if pictures:
-        about |= {"declared": pictures[0].mime_type, "pictures": len(pictures)}
-        return Answer(pictures[0].data, text=text, details=compact(about))
-    said = (candidate.finish_message if candidate else feedback and feedback.block_reason_message) or ""
+        details |= {"declared": pictures[0].get("mimeType"), "pictures": len(pictures)}
+        return Answer(wire.decoded(pictures[0]["data"]), text=words(shown), details=details)
+    said = candidate.get("finishMessage") or feedback.get("blockReasonMessage")
     reason = ": ".join(filter(None, (blocked or finish or "no candidates", said)))
     status = "refused" if blocked or finish in REFUSALS else "no_image"
-    return Answer(status=status, reason=reason, text=text, details=compact(about))
+    return Answer(status=status, reason=reason, text=words(shown), details=details)
 
 
-def name(reason: Any) -> str:
-    return str(getattr(reason, "value", reason) or "")
-
-
-def compact(about: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in about.items() if value is not None}
+def words(parts: list[dict[str, Any]]) -> str:
+    return "\n".join(part["text"] for part in parts if part.get("text"))
 
 
 def fault(error: Any) -> Exception:

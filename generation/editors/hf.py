@@ -106,4 +106,6 @@ def worded(error: ValueError) -> Exception:
     text = str(error)
     if "not supported" in text or "doesn't support" in text:
         return Unusable(text)
-    return Rejected(text, charged=True) if "failed" in text else Transient(f"an answer out of order: {text}", charged=True)
+    if "failed" in text:
+        return Rejected(text, charged=True)
+    return Transient(f"an answer out of order: {text}", charged=True)

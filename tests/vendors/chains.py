@@ -5,13 +5,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from PIL import Image
-from vendors.loopback import Reply, Request, Server
-
 from convergebench.generation import editors, loop
 from convergebench.generation.calls import Caller
 from convergebench.generation.limits import Limits
 from convergebench.generation.records import Chain, Program, Source, Step
+from PIL import Image
+
+from vendors.loopback import Reply, Request, Server
 
 SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
 PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
@@ -36,7 +36,9 @@ def script(module: ModuleType, *plays: Play) -> Callable[[Server, Request], Repl
     return vendor
 
 
-def one_step(folder: Path, module: ModuleType, base: str, caller: Caller | None = None, timeout: float = 5, **more: Any) -> Step:
+def one_step(
+    folder: Path, module: ModuleType, base: str, caller: Caller | None = None, timeout: float = 5, **more: Any
+) -> Step:
     """Run a chain of one step and hand back what was recorded."""
     spec = module.SPEC.format(base=base, timeout=timeout) + "".join(f",{key}={value}" for key, value in more.items())
     return run(folder, spec, module.SIZE, caller)[-1]
@@ -48,5 +50,7 @@ def run(folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = 
     chain = Chain(SOURCE, PROGRAM, choice.label, {**choice.settings, "short_side": min(size)}, 1, rounds)
     steps: list[Step] = []
     start = Image.radial_gradient("L").resize(size).convert("RGB")
-    loop.run_chain(chain, choice.editor, folder, lambda _: (start, None), caller.ask, lambda _, step: steps.append(step))
+    loop.run_chain(
+        chain, choice.editor, folder, lambda _: (start, None), caller.ask, lambda _, step: steps.append(step)
+    )
     return steps

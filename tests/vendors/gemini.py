@@ -21,7 +21,8 @@ def asked(server: Server, request: Request) -> None:
     picture, words = content["parts"]
     inline = picture["inlineData"]
     assert (inline.get("mimeType") or inline.get("mime_type")) == "image/png"  # the API takes both spellings
-    assert is_png(base64.b64decode(inline["data"]))
+    standard = inline["data"].replace("-", "+").replace("_", "/")  # and both alphabets
+    assert is_png(base64.b64decode(standard, validate=True))
     assert words["text"] == "Paint the door green."
     config = body["generationConfig"]
     assert config["responseModalities"] == ["TEXT", "IMAGE"]

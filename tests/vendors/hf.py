@@ -38,7 +38,9 @@ def is_order(request: Request) -> bool:
 
 def shown(server: Server, data: bytes) -> Reply:
     server.kept = data  # type: ignore[attr-defined]
-    return told({"request_id": "r1", "status": "IN_QUEUE", "response_url": f"https://queue.fal.run/{HOSTED}/requests/r1"})
+    return told(
+        {"request_id": "r1", "status": "IN_QUEUE", "response_url": f"https://queue.fal.run/{HOSTED}/requests/r1"}
+    )
 
 
 def rest(server: Server, request: Request) -> Reply:

@@ -37,7 +37,9 @@ class Reply:
 
 
 def told(value: Any, status: int = 200, **headers: str) -> Reply:
-    return Reply(status, json.dumps(value).encode(), headers={key.replace("_", "-"): text for key, text in headers.items()})
+    return Reply(
+        status, json.dumps(value).encode(), headers={key.replace("_", "-"): text for key, text in headers.items()}
+    )
 
 
 class Server:
@@ -126,9 +128,10 @@ def serving(vendor: Callable[[Server, Request], Reply]) -> Iterator[Server]:
         raise about.faults[0]
 
 
-def picture(size: tuple[int, int] = (64, 48), kind: str = "PNG", colour: Any = (200, 30, 60)) -> bytes:
+def picture(size: tuple[int, int] = (64, 48), kind: str = "PNG") -> bytes:
+    """A noisy picture, so that its base64 has every letter of the alphabet."""
     buffer = io.BytesIO()
-    Image.new("RGB", size, colour).save(buffer, kind)
+    Image.effect_noise(size, 90).convert("RGB").save(buffer, kind)
     return buffer.getvalue()
 
 
