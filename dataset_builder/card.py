@@ -5,13 +5,14 @@ would make it return the rows of an earlier build, or those of another folder of
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from convergebench.generation.records import UserError
 
+from .benchmark import eval_yaml
 from .hashes import Hashes
 from .schema import CONFIGS, SPLIT, Config, Reader, Written, columns_of, yaml_features
 from .statistics import columns_text, configs_text, counts, licence_ids, licences_text, statistics_text, totals_text
@@ -20,10 +21,13 @@ HOME = "convergebench/convergebench"
 PATTERNS = {"steps": "data/steps/*/*.parquet"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 FIRST = "Not published yet."
+VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
 
 
-def write(folder: Path, repo: str | None = None, fresh: Mapping[str, Written] | None = None) -> Path:
-    """Write README.md from the files under data/; the list of published versions stays as it is."""
+def write(
+    folder: Path, repo: str | None = None, fresh: Mapping[str, Written] | None = None, versions: str | None = None
+) -> Path:
+    """Write README.md and eval.yaml from the files under data/; the list of published versions stays as it is."""
     import yaml
 
     refuse_strangers(folder)
@@ -49,8 +53,9 @@ def write(folder: Path, repo: str | None = None, fresh: Mapping[str, Written] | 
         "columns": columns_text({name: about["columns"] for name, about in infos.items()}),
         "statistics": statistics_text(known),
         "licences": licences_text(known),
-        "versions": previous(folder, r"this card changed\.\n\n(.*?)\n\n## Cite") or FIRST,
+        "versions": versions or previous(folder, VERSIONS) or FIRST,
     }
+    replace(folder / "eval.yaml", eval_yaml(infos))
     text = "---\n" + yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120) + "---\n" + fill(body, values)
     return replace(folder / "README.md", text)
 
@@ -70,11 +75,10 @@ def info(reader: Reader, hashes: Hashes, config: Config) -> dict[str, Any] | Non
     rows = sum(footer.num_rows for footer in footers)
     size = sum(footer.row_group(group).total_byte_size for footer in footers for group in range(footer.num_row_groups))
     download = sum((Path(reader.folder) / file).stat().st_size for file in files)
-    digest = sha256("".join(f"{file} {hashes.of(file)}\n" for file in files).encode()).hexdigest()
     described: dict[str, Any] = {"config_name": config.name}
     if config.name == "steps":
         described["default"] = True
-    described["description"] = f"A row is {config.row}. {rows:,} rows, content sha256 {digest}"
+    described["description"] = f"A row is {config.row}. {rows:,} rows, content sha256 {digest(files, hashes.of)}"
     pattern = PATTERNS.get(config.name, f"data/{config.name}/*.parquet")
     described["data_files"] = [{"split": SPLIT, "path": pattern}]
     return {
@@ -91,6 +95,21 @@ def info(reader: Reader, hashes: Hashes, config: Config) -> dict[str, Any] | Non
             "dataset_size": size,
         },
     }
+
+
+def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
+    """One hash for a config: it changes when any of its files does."""
+    return sha256("".join(f"{file} {hash_of(file)}\n" for file in files).encode()).hexdigest()
+
+
+def front_matter(path: Path) -> tuple[dict[str, Any], str]:
+    """A card's YAML and the text after it."""
+    import yaml
+
+    parts = path.read_text(encoding="utf-8").split("---\n", 2)
+    if len(parts) < 3 or parts[0]:
+        raise UserError(f"{path} does not begin with YAML between two lines of ---")
+    return yaml.safe_load(parts[1]) or {}, parts[2]
 
 
 def previous(folder: Path, pattern: str) -> str | None:

@@ -111,10 +111,12 @@ SCORES = Config(
         Column("step", "int32", "number of the step in its chain"),
         Column("round", "int32", "round of the chain, from 1"),
         Column("position", "int32", "place in the round's cycle of instructions, from 1"),
-        Column("status", "string", "of the step: ok, shrunk, refused, no_image or failed"),
+        Column(
+            "status", "string", "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"
+        ),
         Column("sha256", "string", "of the picture the numbers belong to"),
         Column("psnr", "float64", "peak signal-to-noise ratio in dB, higher is closer; has a ceiling, never inf"),
-        Column("rmse", "float64", "root mean square error of the pixels, 0 to 1, lower is closer"),
+        Column("rmse", "float64", "root mean square error of the pixels in grey levels, 0 to 255, lower is closer"),
         Column("ssim", "float64", "structural similarity, up to 1, higher is closer"),
         Column("lpips", "float64", "learned perceptual distance, lower is closer"),
         Column("lpips_worst_tile", "float64", "largest mean of the 8x8 LPIPS map: the part that changed most"),

@@ -6,10 +6,14 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
 
 
 class Place(NamedTuple):
@@ -23,13 +27,13 @@ class Place(NamedTuple):
 class Reader:
     """A dataset folder, or a Hub dataset as `hf://datasets/NAMESPACE/NAME@REVISION`."""
 
-    def __init__(self, folder: str | Path):
+    def __init__(self, folder: str | Path, api: "HfApi | None" = None):
         self.folder = str(folder)
         self.remote = None
         if self.folder.startswith("hf://"):
             from huggingface_hub import HfFileSystem
 
-            self.remote = HfFileSystem()
+            self.remote = HfFileSystem(endpoint=api.endpoint, token=api.token) if api else HfFileSystem()
             self.folder = self.folder.removeprefix("hf://")
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self.group = lru_cache(maxsize=4)(self._group)
@@ -97,4 +101,4 @@ class Reader:
         with self.open(file) as opened:
             pictures = opened.read_row_group(group, columns=[column]).column(0).combine_chunks()
         # The struct's own validity too: a missing picture is a null struct.
-        return pictures.field("bytes") if not pictures.null_count else pa.compute.struct_field(pictures, "bytes")
+        return pictures.field("bytes") if not pictures.null_count else pc.struct_field(pictures, "bytes")

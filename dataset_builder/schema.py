@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,5 +142,12 @@ def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any
 
 
 def hash_file(path: Path) -> str:
+    """The file's sha256; asked again in the same process, it is read again only if it changed."""
+    status = path.stat()
+    return hashed(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=65536)
+def hashed(path: Path, size: int, time: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

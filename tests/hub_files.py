@@ -79,7 +79,7 @@ def resolve(on: Handler, kind: str, id: str, revision: str, path: str) -> None:
         send(on, file, {**headers, "ETag": f'"{file.oid}"'})
         return
     linked = {"X-Linked-Etag": f'"{file.sha256}"', "X-Linked-Size": str(file.size)}
-    location = f"{on.server.url}/content/{file.sha256}/{quote(path.rsplit('/', 1)[-1])}"
+    location = f"{on.server.content_url}/content/{file.sha256}/{quote(path.rsplit('/', 1)[-1])}"
     on.head(302, 0, {**headers, **linked, "Location": location, "ETag": f'"{file.sha256}"'})
 
 

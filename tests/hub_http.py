@@ -59,6 +59,8 @@ class HubServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.store, self.token = Store(folder), token
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        # Another host than the API's, as the real one: clients do not send their token there.
+        self.content_url = f"http://localhost:{self.server_address[1]}"
         self.log: list[Exchange] = []
         self.received = 0  # bytes of request bodies, all together
         self.cut_at: int | None = None  # cut every connection once so many were received

@@ -1,0 +1,103 @@
+"""`convergebench publish`: a version of the dataset, the metrics or the app goes to the Hub."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from convergebench.dataset_builder.publish import Plan
+
+
+@click.command("publish")
+@click.argument("what", type=click.Choice(["dataset", "metrics", "space"]))
+@click.argument("path", type=click.Path(path_type=Path), required=False)
+@click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where to. For metrics: the namespace alone.")
+@click.option("--tag", metavar="vX.Y.Z", help="The version: major, minor or patch as the change asks for.")
+@click.option("--dry-run", is_flag=True, help="Check and compare, change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+def publish(what: str, path: Path | None, repo: str, tag: str | None, dry_run: bool, as_json: bool) -> None:
+    """Check, show what will change, upload what is new in one commit, and tag it.
+
+    \b
+    convergebench publish dataset convergebench --repo NAMESPACE/convergebench --tag v1.0.0 --dry-run
+    convergebench publish metrics --repo NAMESPACE --tag v1.0.0
+    convergebench publish space convergebench-space --repo NAMESPACE/convergebench
+    """
+    from convergebench.generation.records import UserError
+    from huggingface_hub import HfApi
+    from huggingface_hub.utils import disable_progress_bars
+
+    if as_json or not sys.stderr.isatty():
+        disable_progress_bars()
+    api = HfApi(library_name="convergebench")
+    if what == "dataset":
+        made = dataset(api, path or Path("convergebench"), repo, tag, dry_run, quiet=as_json)
+    elif what == "metrics":
+        from convergebench import metric_modules
+        from convergebench.dataset_builder import spaces
+
+        shown = (lambda *about: None) if as_json else tell_space
+        folder = path or Path(str(metric_modules.__path__[0]))
+        made = {"commits": spaces.publish_metrics(api, folder, repo, tag, shown, dry_run)}
+    elif path is None:
+        raise UserError("no PATH given for the space; it is a folder with app.py, README.md and requirements.txt")
+    else:
+        from convergebench.dataset_builder import spaces
+
+        shown = (lambda *about: None) if as_json else tell_space
+        made = {"commits": {repo: spaces.publish_folder(api, path, repo, tag, shown, dry_run)}}
+    if as_json:
+        click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | made))
+
+
+def dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run: bool, quiet: bool) -> dict[str, Any]:
+    """Publish the dataset with a bar over the checks, which read every picture once."""
+    from convergebench.dataset_builder import publish as publishing
+    from convergebench.dataset_builder.schema import CONFIGS, Reader
+
+    from .progress import bar
+
+    plans: list[Plan] = []
+
+    def shown(plan: "Plan") -> None:
+        plans.append(plan)
+        if not quiet:
+            tell(plan)
+
+    reader = Reader(folder)
+    with bar("check", sum(len(reader.files(name)) for name in CONFIGS), "files", quiet) as advance:
+        commit = publishing.publish(api, folder, repo, tag, lambda file: advance(1, ""), shown, dry_run)
+    change = plans[0].change
+    if not quiet:
+        click.echo("nothing was changed (--dry-run)" if dry_run else f"{repo} {tag or ''} is at {commit}")
+    return {
+        "commit": commit,
+        "last": plans[0].last,
+        "level": change.level,
+        "changes": change.words,
+        "added": change.added,
+        "removed": change.removed,
+        "bytes": change.bytes,
+        "rows": plans[0].rows,
+    }
+
+
+def tell(plan: "Plan") -> None:
+    from convergebench.dataset_builder.statistics import number, size_text
+
+    since = f"after {plan.last} (a {plan.change.level} change)" if plan.last else "(the first version)"
+    click.echo(f"{plan.repo}: {plan.tag or 'no tag'} {since}")
+    for word in plan.change.words:
+        click.echo(f"  {word}")
+    for name, (before, after) in plan.rows.items():
+        click.echo(f"  {name}: {before:,} -> {after:,} rows")
+    kept = number(plan.change.unchanged, "file")
+    sizes = f"{number(len(plan.change.added), 'file')} to upload ({size_text(plan.change.bytes)})"
+    click.echo(f"  {sizes}, {number(len(plan.change.removed), 'file')} to delete, {kept} unchanged")
+
+
+def tell_space(repo: str, files: int, changed: int) -> None:
+    click.echo(f"{repo}: {files} files, {changed} changed")

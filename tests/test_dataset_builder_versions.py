@@ -1,0 +1,95 @@
+"""Which of major, minor and patch a change asks for."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from convergebench.dataset_builder import versions
+from convergebench.dataset_builder.versions import State, Version
+from convergebench.generation.records import UserError
+
+FEATURES = [{"name": "chain", "dtype": "string"}]
+OLD = State(
+    schema={"steps": FEATURES, "chains": FEATURES},
+    rows={"steps": 10, "chains": 1},
+    chains=frozenset({"a"}),
+    suites=frozenset({("demo", "1")}),
+    editors=frozenset({"paint"}),
+    files={"data/steps/paint/0000.parquet": ("1" * 64, 100)},
+)
+MORE = replace(
+    OLD,
+    chains=frozenset({"a", "b"}),
+    editors=frozenset({"paint", "jpeg"}),
+    files={**OLD.files, "data/steps/jpeg/0000.parquet": ("2" * 64, 50)},
+)
+WIDER = replace(MORE, schema={"steps": [*FEATURES, {"name": "mood", "dtype": "string"}], "chains": FEATURES})
+SCORED = replace(OLD, schema=OLD.schema | {"scores": FEATURES}, rows=OLD.rows | {"scores": 9})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level", "says"),
+    [
+        (OLD, OLD, "patch", "the card changed"),
+        (OLD, MORE, "minor", "1 chain added, with the editors jpeg"),
+        (OLD, SCORED, "minor", "the config scores is new"),
+        (SCORED, replace(SCORED, rows=SCORED.rows | {"scores": 20}), "minor", "scores went from 9 to 20 rows"),
+        (MORE, WIDER, "major", r"the schema of steps changed \(\+mood:string\)"),
+        (WIDER, MORE, "major", r"the schema of steps changed \(-mood:string\)"),
+        (MORE, OLD, "major", "1 chain gone"),
+        (SCORED, OLD, "major", "the config scores is gone"),
+        (OLD, replace(OLD, suites=frozenset({("demo", "2")})), "major", "suite demo went from version 1 to 2"),
+        (OLD, replace(OLD, suites=OLD.suites | {("imported", "")}), "patch", "the card changed"),
+        (OLD, replace(OLD, files={"data/steps/paint/0000.parquet": ("3" * 64, 100)}), "minor", "data files changed"),
+    ],
+)
+def test_the_level_is_that_of_the_largest_change(old, new, level, says):
+    change = versions.compare(old, new)
+    assert change.level == level
+    assert re.match(says, change.words[0])
+
+
+def test_a_metric_added_to_the_scores_is_minor():
+    wider = replace(SCORED, schema=SCORED.schema | {"scores": [*FEATURES, {"name": "niqe", "dtype": "float64"}]})
+    assert versions.compare(SCORED, replace(wider, files={"data/scores/0000.parquet": ("4" * 64, 9)})).level == "minor"
+
+
+def test_only_new_files_are_uploaded_and_gone_ones_deleted():
+    change = versions.compare(OLD, MORE)
+    assert (change.added, change.removed, change.unchanged) == (("data/steps/jpeg/0000.parquet",), (), 1)
+    assert change.bytes == 50
+    assert versions.compare(MORE, OLD).removed == ("data/steps/jpeg/0000.parquet",)
+
+
+@pytest.mark.parametrize(
+    ("tag", "old", "new", "says"),
+    [
+        (
+            "v1.0.1",
+            OLD,
+            MORE,
+            "v1.0.1 is a patch version after v1.0.0, but 1 chain added.*; it must be v1.1.0 or later",
+        ),
+        (
+            "v1.1.0",
+            MORE,
+            WIDER,
+            "v1.1.0 is a minor version after v1.0.0, but the schema of steps changed .* v2.0.0 or later",
+        ),
+        ("v0.9.0", OLD, OLD, "the tag v0.9.0 does not come after the last one, v1.0.0"),
+        ("1.0", OLD, OLD, "no tag '1.0'; a tag is vMAJOR.MINOR.PATCH"),
+        ("v1.01.0", OLD, OLD, "no tag 'v1.01.0'"),
+    ],
+)
+def test_a_tag_that_promises_less_than_the_change_is_refused(tag, old, new, says):
+    with pytest.raises(UserError, match=says):
+        versions.allow(tag, ["v1.0.0", "a-branch-point"], versions.compare(old, new))
+
+
+@pytest.mark.parametrize("tag", ["v1.1.0", "v1.2.0", "v2.0.0"])
+def test_a_tag_that_promises_enough_is_taken(tag):
+    assert versions.allow(tag, ["v1.0.0", "v0.1.0"], versions.compare(OLD, MORE)) == Version.read(tag)
+
+
+def test_the_first_tag_is_free():
+    assert str(versions.allow("v0.3.0", [], versions.compare(None, OLD))) == "v0.3.0"
