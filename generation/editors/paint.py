@@ -67,4 +67,5 @@ def removed(pixels: NDArray[numpy.uint8], request: words.Request) -> NDArray[num
     found = finding.find(pixels, thing, (request.colour,) if request.colour else thing.colours)
     if found is None:
         return None
-    return healing.heal(*laying.lift(pixels, thing, look(thing.name, found.colour, *found.place[2:]), found.place))
+    bare, hole = laying.lift(pixels, thing, look(thing.name, found.colour, *found.place[2:]), found.place)
+    return healing.heal(bare, hole, borrow=thing.place != "worn")  # else a second mouth may come to lie on a forehead

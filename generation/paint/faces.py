@@ -1,5 +1,6 @@
 """Where a face is, by the cascade that scikit-image ships."""
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 WINDOW = 24  # pixels, the cascade's
-SHORT = 128  # the short side at which faces are looked for
+SHORT = 128, 192  # the short sides at which faces are looked for
 LADDER = 1.06  # the ratio between neighbouring face sizes, so that a finder has few to try
 
 
@@ -35,12 +36,15 @@ def cascade() -> Any:
 def find(image: NDArray[numpy.uint8]) -> Face:
     """The largest face near the middle, or the place where a portrait has it."""
     height, width = image.shape[:2]
-    scale = min(1.0, SHORT / min(height, width))
-    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    least = (WINDOW, WINDOW)
-    boxes = cascade().detect_multi_scale(small, 1.15, 1, least, (min(small.shape[:2]),) * 2)
-    if not boxes:
-        return Face(width * 0.5 - 0.18 * min(width, height), height * 0.2, step(0.36 * min(width, height)), False)
+    for side in SHORT:
+        scale = min(1.0, side / min(height, width))
+        small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        boxes = cascade().detect_multi_scale(small, 1.15, 1, (WINDOW, WINDOW), (min(small.shape[:2]),) * 2)
+        if boxes:
+            break
+    else:
+        size = usual(image)
+        return Face(width * 0.5 - size / 2, height * 0.2, size, False)
 
     def worth(box: dict[str, int]) -> float:
         away = abs((box["c"] + box["width"] / 2) / small.shape[1] - 0.5)
@@ -52,6 +56,16 @@ def find(image: NDArray[numpy.uint8]) -> Face:
     return Face(middle[0] - size / 2, middle[1] - size / 2, size)
 
 
+def usual(image: NDArray[numpy.uint8]) -> float:
+    """The size of a face in a portrait."""
+    return step(0.36 * min(image.shape[:2]))
+
+
 def step(size: float) -> float:
     """The nearest size on the ladder."""
-    return LADDER ** round(numpy.log(size) / numpy.log(LADDER))
+    return LADDER ** rung(size)
+
+
+def rung(size: float) -> int:
+    """Where on the ladder a size is."""
+    return round(math.log(size) / math.log(LADDER))

@@ -9,8 +9,8 @@ from .drawing import Pixels
 THIN = 0.012  # half-width of a hole, as a share of the short side, up to which smoothness is enough
 
 
-def heal(image: NDArray[numpy.uint8], hole: NDArray[numpy.bool_]) -> NDArray[numpy.uint8]:
-    """The picture with the hole filled."""
+def heal(image: NDArray[numpy.uint8], hole: NDArray[numpy.bool_], borrow: bool = True) -> NDArray[numpy.uint8]:
+    """The picture with the hole filled, if need be with a piece borrowed from elsewhere in it."""
     if not hole.any():
         return image
     pad = 12 + round(0.05 * min(image.shape[:2]))
@@ -19,7 +19,7 @@ def heal(image: NDArray[numpy.uint8], hole: NDArray[numpy.bool_]) -> NDArray[num
     result = image.copy()
     smooth = membrane(image[part].astype(numpy.float32), hole[part])
     depth = cv2.distanceTransform(hole[part].astype(numpy.uint8), cv2.DIST_L2, 3).max()
-    if depth > THIN * min(image.shape[:2]):
+    if borrow and depth > THIN * min(image.shape[:2]):
         borrowed = clone(image, hole, part)
         if borrowed is not None:
             smooth = borrowed

@@ -76,8 +76,8 @@ def lift(
     cover = drawn.cover[here][..., None]
     glass = numpy.minimum(cover, 0.6)
     result[there] = (result[there] - drawn.colour[here]) / (1 - glass)
-    hole[there] = drawn.cover[here] > 0.5
-    grow = 2 + round(0.004 * min(image.shape[:2]))
+    hole[there] = drawn.cover[here] > 0.3
+    grow = 1 + round(0.002 * min(image.shape[:2]))
     hole = cv2.dilate(hole.astype(numpy.uint8), numpy.ones((grow * 2 + 1,) * 2, numpy.uint8)).astype(numpy.bool_)
     dark = shadow(thing, drawn, place)
     far = reach(place)

@@ -9,7 +9,7 @@ from .drawing import Pixels
 from .things import Thing, look
 
 LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # of the height
-LADDER = 1.07  # between neighbouring sizes of a thing
+LADDER = faces.LADDER  # between neighbouring sizes of a thing
 SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": (0.08, 0.92)}
 
 Place = tuple[int, int, int, int, bool]  # left, top, width, height, mirrored
@@ -23,7 +23,8 @@ def worn(image: NDArray[numpy.uint8], thing: Thing) -> Place:
 def on_face(face: faces.Face, thing: Thing) -> Place:
     left, top, right, bottom = thing.frame
     width, height = round((right - left) * face.size), round((bottom - top) * face.size)
-    return round(face.x + left * face.size), round(face.y + top * face.size), width, height, False
+    above = max(round(face.y + top * face.size), -height // 2)  # half of a hat at least is seen
+    return round(face.x + left * face.size), above, width, height, False
 
 
 def size_of(thing: Thing, short: int, step: int) -> tuple[int, int]:
@@ -31,6 +32,15 @@ def size_of(thing: Thing, short: int, step: int) -> tuple[int, int]:
     left, top, right, bottom = thing.frame
     width = thing.size * short * LADDER**step
     return max(8, round(width)), max(8, round(width * (bottom - top) / (right - left)))
+
+
+def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int]:
+    """The size that many steps up or down from the size that has this width."""
+    left, _, right, _ = thing.frame
+    if thing.place == "worn":
+        rung = faces.rung(width / (right - left)) + step
+        return on_face(faces.Face(0, 0, faces.LADDER**rung), thing)[2:4]
+    return size_of(thing, short, faces.rung(width / (thing.size * short)) + step)
 
 
 def free(image: NDArray[numpy.uint8], thing: Thing, side: str, chance: numpy.random.Generator) -> Place:

@@ -66,3 +66,10 @@ def look(name: str, colour: str, width: int, height: int, mirrored: bool = False
     if mirrored:
         parts = [numpy.ascontiguousarray(part[:, ::-1]) for part in parts]
     return Look(parts[0], parts[1])
+
+
+@lru_cache(maxsize=256)
+def lopsided(name: str) -> bool:
+    """Whether the thing looks different in a mirror."""
+    large = master(name, every()[name].colours[0])
+    return float(abs(large.colour - large.colour[:, ::-1]).mean()) > 0.25 * float(large.colour.mean())
