@@ -1,0 +1,105 @@
+"""`convergebench score`: every metric of every step, into the dataset."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from convergebench.metric_modules.engine import Outcome
+
+
+@click.command("score")
+@click.argument("dataset", type=click.Path(path_type=Path))
+@click.option("--metrics", help="Only these, separated by commas; the others stay as they are. Default: all.")
+@click.option("--device", help="cpu or cuda. Default: cuda where there is one.")
+@click.option("--dtype", help="float32 or bfloat16. Default: bfloat16 where the hardware multiplies it.")
+@click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; changes memory, never results.")
+@click.option("--profile", is_flag=True, help="Say at the end which metric took which share of the time.")
+@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+def score(
+    dataset: Path,
+    metrics: str | None,
+    device: str | None,
+    dtype: str | None,
+    batch_size: int | None,
+    profile: bool,
+    as_json: bool,
+) -> None:
+    """Add scores and floors to a dataset; the same command again computes only what is missing.
+
+    \b
+    convergebench score convergebench
+    convergebench score convergebench --metrics psnr,ssim --dtype float32
+    accelerate launch --multi_gpu --num_processes 4 -m convergebench.metric_modules convergebench
+    """
+    asked = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None
+    outcome = run(dataset, asked, device, dtype, batch_size, profile, quiet=as_json)
+    if outcome.rank == 0 and as_json:
+        click.echo(json.dumps(outcome.to_dict()))
+    if outcome.damage:
+        sys.exit(1)
+
+
+def run(
+    dataset: Path,
+    metrics: list[str] | None = None,
+    device: str | None = None,
+    dtype: str | None = None,
+    batch_size: int | None = None,
+    profile: bool = False,
+    quiet: bool = False,
+) -> "Outcome":
+    """Score with a progress bar, rewrite the card, and say what was left out and why."""
+    from convergebench.dataset_builder import card
+    from convergebench.generation.records import UserError
+    from convergebench.metric_modules import engine, job
+
+    from .processes import rank_and_size
+    from .progress import bar
+
+    rank, size = rank_and_size()
+    try:
+        made = job.prepare(dataset, metrics, device, dtype)
+        share = "score" if size == 1 else f"score, part 1 of {size}"
+        with bar(share, made.images(rank, size), "images", quiet or rank > 0) as advance:
+            outcome = engine.run(made, rank, size, barrier, batch_size or engine.BATCH, advance)
+    except (engine.Unusable, engine.Silent) as error:
+        raise UserError(str(error)) from error
+    if rank == 0:
+        card.write(dataset)
+        if not quiet:
+            say(dataset, outcome, profile)
+    return outcome
+
+
+def barrier() -> None:
+    """All processes of a launch come this far before one goes on."""
+    from .processes import rank_and_size
+
+    if rank_and_size()[1] > 1:
+        from accelerate import PartialState
+
+        PartialState().wait_for_everyone()
+
+
+def say(dataset: Path, outcome: "Outcome", profile: bool) -> None:
+    """The summary, with everything that is not in the scores and why."""
+    from convergebench.dataset_builder.statistics import number
+
+    rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""
+    click.echo(
+        f"{dataset}: {number(outcome.rows, 'row')} of scores, {number(outcome.pairs, 'floor')}; "
+        f"{number(outcome.images, 'image')} scored now{rate}"
+    )
+    if profile:
+        for name, part in outcome.shares.items():
+            click.echo(f"  {name:14} {part:6.1%} of the time")
+    for name, reason in outcome.absent.items():
+        click.echo(f"left out: {name}, because {reason}", err=True)
+    for line in outcome.damage[:10]:
+        click.echo(f"damaged: {line}", err=True)
+    if len(outcome.damage) > 10:
+        click.echo(f"damaged: {len(outcome.damage) - 10} more, with their reasons in the scores", err=True)
