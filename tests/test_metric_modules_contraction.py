@@ -134,6 +134,8 @@ def test_sources_count_alike_whatever_their_number_of_chains():
         ({"rounds": [1]}, "for curves of up to 3 values"),
         ({"rounds": [1, 3, 2]}, "rounds are"),
         ({"mse": [[1.0, -1.0]] * 2}, "list 1 holds -1"),
+        ({"mse": [1.0, 2.0]}, "curve 1 is 1.0; it is a list of numbers"),
+        ({"steps": [[1.0], ["a"]]}, "list of steps 2 is"),
         ({"confidence": 0}, "confidence is 0"),
     ],
 )

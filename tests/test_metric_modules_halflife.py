@@ -159,6 +159,8 @@ def test_the_same_chains_give_the_same_result_and_order_does_not_matter():
         ({"scale": "dB"}, "no scale 'dB'"),
         ({"confidence": 95}, "confidence is 95"),
         ({"predictions": [[31.0, 30.0]]}, "curve 1 holds 31"),
+        ({"predictions": [0.9, 0.8]}, "curve 1 is 0.9; each curve is a list of numbers"),
+        ({"predictions": [[0.9], "abc"]}, "curve 2 is 'abc'; each curve is a list of numbers"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(options, sentence):

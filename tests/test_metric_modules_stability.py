@@ -100,6 +100,7 @@ def test_images_with_a_missing_run_are_left_out_and_counted():
     [
         ([], "every image needs a value"),
         ([[1.0]], "every image needs a value"),
+        ([1.0, 2.0, 3.0], "every image needs a value"),
         ([[1, 2], [1, 2, 3]], "every image needs a value"),
         ([[1, 2, None], [1, 2, 3]], "1 of 2 images have a value for every run"),
     ],

@@ -1,5 +1,7 @@
 """The statistics modules as their users meet them: loaded by evaluate, where convergebench is not installed."""
 
+import doctest
+import importlib
 import json
 import os
 import re
@@ -115,6 +117,16 @@ def test_every_page_measures_its_own_example(tmp_path):
     for name, headline in run(PAGES, tmp_path).items():
         assert len(headline) > 10, name
         assert "None" not in headline, name
+
+
+FILES = [path for name in NAMES for path in sorted((ROOT / "metric_modules" / name).glob("*.py")) if path.stem != "app"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_examples_in_its_code_hold(path):
+    module = importlib.import_module(f"convergebench.metric_modules.{path.parent.name}.{path.stem}")
+    assert doctest.testmod(module).failed == 0
+    assert module.__doc__
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -32,9 +32,7 @@ def measure(mse: str, steps: str) -> tuple[str, dict]:
 
 
 with gr.Blocks(title="Contraction") as demo:
-    gr.Markdown(
-        "# Contraction\nDoes every round move the picture less than the one before?"
-    )
+    gr.Markdown("# Contraction\nDoes every round move the picture less than the one before?")
     with gr.Row():
         with gr.Column():
             mse = gr.Textbox(MSE, lines=4, label="MSE against the reference, one chain a line")

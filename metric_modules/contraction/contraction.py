@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from numbers import Real
 from typing import Any
 
 import datasets
@@ -111,9 +112,13 @@ def check(
     confidence: float,
 ) -> list[int]:
     """The rounds of the curves; every refusal is one sentence."""
-    if not len(mse) or not max(len(own) for own in mse):
+    for name, lists in (("curve", mse), ("list of steps", steps or [])):
+        for number, own in enumerate(lists, 1):
+            if not (hasattr(own, "__len__") and all(value is None or isinstance(value, Real) for value in own)):
+                raise ValueError(f"{name} {number} is {own!r}; it is a list of numbers, with None for a missing one")
+    longest = max((len(own) for own in mse), default=0)
+    if not longest:
         raise ValueError("no curves were given; contraction needs at least one list with a value")
-    longest = max(len(own) for own in mse)
     at = list(range(1, longest + 1)) if rounds is None else [int(each) for each in rounds]
     if sorted(set(at)) != at or at[0] < 1 or longest > len(at):
         raise ValueError(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 
 from .fates import END_CAUSES, ENDS, known
 
@@ -29,6 +30,11 @@ def check_rounds(curves: Sequence[Sequence[float | None]], rounds: Sequence[int]
     """The rounds as given, or 1, 2, 3, ... to the end of the longest curve."""
     if not len(curves):
         raise ValueError("no curves were given; half-life needs at least one list of values")
+    for number, curve in enumerate(curves, 1):
+        if not listed(curve):
+            raise ValueError(
+                f"curve {number} is {curve!r}; each curve is a list of numbers, with None for a missing one"
+            )
     longest = max(len(curve) for curve in curves)
     if rounds is None:
         return list(range(1, max(longest, 1) + 1))
@@ -40,6 +46,11 @@ def check_rounds(curves: Sequence[Sequence[float | None]], rounds: Sequence[int]
     if longest > len(whole):
         raise ValueError(f"a curve of {longest} values was given with {len(whole)} rounds; it has one value per round")
     return whole
+
+
+def listed(curve: object) -> bool:
+    """Whether it is a list, tuple or array of numbers and None."""
+    return hasattr(curve, "__len__") and all(value is None or isinstance(value, Real) for value in curve)  # type: ignore[attr-defined]
 
 
 def check_counts(name: str, given: Sequence | None, count: int) -> list:

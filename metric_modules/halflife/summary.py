@@ -72,14 +72,14 @@ def half_life(
     short, outlived = rounds[-1] < MEDIAN_FROM, np.isinf(middle)
     reason = None
     if short:
-        reason = f"chains of {rounds[-1]} rounds give a share that survives; a median needs {MEDIAN_FROM}"
+        reason = f"chains of {plural(rounds[-1])} give a share that survives; a median needs {MEDIAN_FROM}"
     elif outlived:
         reason = f"more than half survive round {horizon:.0f}"
     printed = f">{horizon:.0f}" if outlived else spell(bracket(middle, rounds))
     return {
         "half_life": None if reason else int(middle),
         "half_life_bracket": None if reason else bracket(middle, rounds),
-        "half_life_text": f"{share:.0%} survive {horizon:.0f} rounds" if short else printed,
+        "half_life_text": f"{share:.0%} survive {plural(int(horizon))}" if short else printed,
         "half_life_interval": None if short or limits is None else [None if np.isinf(x) else int(x) for x in limits],
         "half_life_reason": reason,
     }
@@ -88,6 +88,10 @@ def half_life(
 def bracket(round: float, rounds: Sequence[int]) -> list[int]:
     """The last measured round before a loss, and the round of the loss."""
     return [max((each for each in rounds if each < round), default=0), int(round)]
+
+
+def plural(rounds: int) -> str:
+    return f"{rounds} round{'s' * (rounds != 1)}"
 
 
 def spell(limits: list[int]) -> str:

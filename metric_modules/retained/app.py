@@ -25,9 +25,7 @@ with gr.Blocks(title="Retained quality") as demo:
     gr.Markdown("# Retained quality\n1 = untouched, 0 = as far from the original as an unrelated picture.")
     with gr.Row():
         with gr.Column():
-            values = gr.Textbox(
-                "0.05 0.12 0.21 0.33 0.48", lines=3, label="Values, one per picture, - for none"
-            )
+            values = gr.Textbox("0.05 0.12 0.21 0.33 0.48", lines=3, label="Values, one per picture, - for none")
             metric = gr.Radio(["rmse", "ssim", "lpips", "clip"], value="lpips", label="Metric")
             floor = gr.Number(0.74, label="Floor: what an unrelated picture scores")
             button = gr.Button("Measure", variant="primary")

@@ -33,9 +33,7 @@ def measure(text: str) -> tuple[str, dict]:
 
 
 with gr.Blocks(title="Stability") as demo:
-    gr.Markdown(
-        "# Stability\nDo repeated runs of one editor differ by more than chance?"
-    )
+    gr.Markdown("# Stability\nDo repeated runs of one editor differ by more than chance?")
     with gr.Row():
         with gr.Column():
             table = gr.Textbox(EXAMPLE, lines=8, label="Scores", info="One image a line, one value per run.")

@@ -106,7 +106,7 @@ def snapped(printed: float, images: int, runs: int) -> tuple[float, float, float
 
 def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, int]:
     """The rows that have a value for every run, and how many were left out because one is missing."""
-    widths = {len(row) for row in table}
+    widths = {len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in table}
     if len(widths) != 1 or widths.pop() < 2:
         raise ValueError(
             "every image needs a value for each of the same two or more runs; missing ones are None or NaN"
