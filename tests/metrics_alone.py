@@ -1,0 +1,122 @@
+"""Uses every metric folder as a stranger would, where convergebench cannot be imported, and prints what happened.
+
+python metrics_alone.py METRIC_MODULES PLACE: the folders, and an empty folder to work in.
+"""
+
+import contextlib
+import io
+import json
+import os
+import re
+import runpy
+import shutil
+import sys
+import traceback
+from pathlib import Path
+
+sys.modules["convergebench"] = None
+
+import evaluate  # noqa: E402 - after convergebench is out of reach
+import gradio  # noqa: E402
+
+MISSING = "run `convergebench weights"
+
+
+def example(card: Path, calls: list) -> str:
+    """Runs a card's example: what it prints is in the comments beside. Every `compute` is noted with its result."""
+    load = evaluate.load
+
+    def noting_load(*words, **options):
+        metric = load(*words, **options)
+        compute = metric.compute
+
+        def noting_compute(**given):
+            result = compute(**given)
+            calls.append((words[0], given, result))
+            return result
+
+        metric.compute = noting_compute
+        return metric
+
+    evaluate.load = noting_load
+    try:
+        for code in re.findall(r"```python\n(.*?)```", card.read_text(), re.DOTALL):
+            told = re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
+            if not told and "\nassert " not in code:
+                return "the example shows nothing that could fail"
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(code, str(card), "exec"), {})  # noqa: S102 - our own card
+            if printed.getvalue().splitlines() != told:
+                return f"the card says {told}\nit prints {printed.getvalue().splitlines()}"
+    finally:
+        evaluate.load = load
+    return ""
+
+
+def again_by_batches(calls: list) -> str:
+    """The example's calls once more, one example of each column after the other: the results must be equal."""
+    for path, given, result in calls:
+        metric = evaluate.load(path)
+        columns = {name: list(given[name]) for name in metric.features if name in given}
+        for number in range(len(next(iter(columns.values())))):
+            metric.add_batch(**{name: values[number : number + 1] for name, values in columns.items()})
+        found = metric.compute(**{name: value for name, value in given.items() if name not in columns})
+        if json.dumps(found, default=str) != json.dumps(result, default=str):
+            return f"add_batch gives {found}\ncompute gives {result}"
+    return "" if calls else "the example never calls compute"
+
+
+def described(path: str) -> str:
+    """Loads the module, which must say what it is."""
+    return "" if evaluate.load(path).description else "it has no description"
+
+
+def page(folder: Path) -> str:
+    """Runs app.py as a Space does, its own folder first on the path, and builds the page."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        demo = runpy.run_path(str(folder / "app.py"))["demo"]
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
+                del sys.modules[name]
+    if not isinstance(demo, gradio.Blocks):
+        return f"demo is {type(demo).__name__}"
+    config = demo.get_config_file()
+    return "" if config["components"] and config["dependencies"] else "the page is empty"
+
+
+def attempt(found: dict, check: str, work, *given) -> None:
+    """Notes what went wrong, or an empty line."""
+    try:
+        found[check] = work(*given)
+    except (Exception, SystemExit):  # noqa: BLE001 - whatever it is, it is told, and the test fails
+        found[check] = traceback.format_exc()
+
+
+def main(modules: Path, place: Path) -> None:
+    report = {}
+    for folder in sorted(path.parent for path in modules.glob("*/README.md")):
+        name, found, calls = folder.name, report.setdefault(folder.name, {}), []
+        laid = place / "convergebench" / name
+        shutil.copytree(folder, laid, ignore=shutil.ignore_patterns("__pycache__"))
+        os.chdir(modules.parent)
+        attempt(
+            found,
+            "loads",
+            lambda name=name: "" if evaluate.load(f"metric_modules/{name}").description else "no description",
+        )
+        os.chdir(place)
+        attempt(found, "example", example, laid / "README.md", calls)
+        if MISSING in found["example"]:
+            found["example"] = found["batches"] = "missing: " + re.search(r"\S*Error: (.*)", found["example"])[1]
+        else:
+            attempt(found, "batches", again_by_batches, calls)
+        attempt(found, "page", page, laid)
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
