@@ -147,3 +147,12 @@ def smooth(points: Sequence[Point], closed: bool) -> list[Point]:
 def mirror(points: Sequence[Point], about: float = 0.5) -> list[Point]:
     """The same points on the other side of an upright line."""
     return [(2 * about - x, y) for x, y in points]
+
+
+def darker(colour: Colour, by: float = 0.6) -> Colour:
+    return colour[0] * by, colour[1] * by, colour[2] * by
+
+
+def lighter(colour: Colour, by: float = 0.4) -> Colour:
+    red, green, blue = (part + (255 - part) * by for part in colour)
+    return red, green, blue

@@ -15,13 +15,14 @@ MOST = 5  # places that are looked at closely
 
 def find(image: Pixels, thing: Thing, colours: Sequence[str]) -> Found | None:
     """Where the thing is, or None; first where it would be put now, then anywhere."""
+    likely: list[Found] = []
     for area, sizes in searches(image, thing):
         views: Views = {}
         for colour in colours:
-            found = search(image, area, thing, sizes, colour, views)
-            if found:
-                return found
-    return None
+            likely += search(image, area, thing, sizes, colour, views)
+            if likely and likely[-1].gap < SURE:
+                return likely[-1]
+    return min(likely, key=lambda found: found.score, default=None)
 
 
 def searches(image: Pixels, thing: Thing) -> Iterator[tuple[Area, list[tuple[int, int]]]]:
@@ -46,7 +47,7 @@ def worn_sizes(thing: Thing, size: float, steps: Iterable[int]) -> list[tuple[in
 
 def search(
     image: Pixels, area: Area, thing: Thing, sizes: Iterable[tuple[int, int]], colour: str, views: Views
-) -> Found | None:
+) -> list[Found]:
     """The likeliest place in an area, if it is likely at all."""
     tries: list[Found] = []
     for size in sizes:
@@ -60,5 +61,5 @@ def search(
     for one in sorted(near, key=lambda found: found.score)[:3]:
         found = settle(image, thing, one, 1, MANY)
         if found.gap < LIKENESS and found.rim > RIM:
-            return found
-    return None
+            return [found]
+    return []

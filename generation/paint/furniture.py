@@ -1,8 +1,7 @@
 """Things that stand on the floor or hang on the wall, one unit wide."""
 
-from .drawing import Canvas, Colour
+from .drawing import Canvas, Colour, darker
 from .things import Thing
-from .wearables import darker
 
 
 def chair(canvas: Canvas, colour: Colour) -> None:

@@ -1,8 +1,7 @@
 """Things that lie, stand or float in a scene, one unit wide."""
 
-from .drawing import Canvas, Colour
+from .drawing import Canvas, Colour, darker
 from .things import Thing
-from .wearables import darker
 
 LEAF = (52, 128, 62)
 
