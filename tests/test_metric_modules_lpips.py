@@ -110,6 +110,9 @@ def test_the_worst_tile_sees_a_small_part_that_is_gone():
     lost, touched = measure.compare(original, measure.features(known, [part_lost, all_touched]))
     assert lost.worst_tile > 5 * lost.lpips
     assert lost.worst_tile > 5 * touched.worst_tile
+    where = measure.tiles(original, measure.features(known, [part_lost]))[0]
+    assert where.max().item() == lost.worst_tile
+    assert divmod(where.argmax().item(), 8) == (2, 4)
 
 
 def test_bfloat16_stays_near_and_says_so_in_the_signature():
@@ -175,3 +178,22 @@ def test_real_weights_in_bfloat16_move_real_edits_by_less_than_the_card_says():
         assert one.worst_tile == pytest.approx(other.worst_tile, abs=0.01)
         compared += 1
     assert compared == 12
+
+
+@pytest.mark.weights
+@here
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not here")
+def test_the_worst_tile_is_on_the_eye_that_gemini_erased_and_below_an_unrelated_picture():
+    tensors, digest = weights.load("alex")
+    known = measure.model("alex", tensors, "cpu", "float32", digest)
+    portrait, scene = sorted((REAL / "gemini-flash-image").iterdir())
+    pair = images.pair(portrait / "I3_backward.png", portrait / "I0_source.png", "reference")
+    shown, original = (measure.features(known, [picture]) for picture in pair)
+    row, column = divmod(measure.tiles(original, shown)[0].argmax().item(), 8)
+    assert row in (1, 2)  # looked at: the erased eye is at rows 1 and 2, columns 2 and 3
+    assert column in (2, 3)
+    [erased] = measure.compare(original, shown)
+    other, _ = images.pair(scene / "I0_source.png", portrait / "I0_source.png", "reference")
+    [unrelated] = measure.compare(original, measure.features(known, [other]))
+    assert erased.worst_tile == pytest.approx(0.5, abs=0.01)
+    assert unrelated.lpips == pytest.approx(0.85, abs=0.01)  # so a rule that waits for this floor misses the eye

@@ -98,13 +98,31 @@ def features(known: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
 def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list[Distance]:
     """The distances of a batch of predictions from as many references, or from one."""
     import torch
-    from torch.nn import functional
 
     with torch.inference_mode():
-        maps = [(one - other).square().sum(1, keepdim=True) for one, other in zip(reference, prediction, strict=True)]
+        maps = _maps(reference, prediction)
         whole = torch.stack([place.mean((1, 2, 3)) for place in maps]).sum(0)
-        tiles = torch.stack([functional.adaptive_avg_pool2d(place, TILES) for place in maps]).sum(0).amax((1, 2, 3))
-    return [Distance(w, t) for w, t in zip(whole.tolist(), tiles.tolist(), strict=True)]
+        worst = _tiled(maps).amax((1, 2))
+    return [Distance(w, t) for w, t in zip(whole.tolist(), worst.tolist(), strict=True)]
+
+
+def tiles(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> "torch.Tensor":
+    """For each prediction the 8 x 8 distances, of which the largest is its worst tile."""
+    import torch
+
+    with torch.inference_mode():
+        return _tiled(_maps(reference, prediction))
+
+
+def _maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
+    return [(one - other).square().sum(1, keepdim=True) for one, other in zip(reference, prediction, strict=True)]
+
+
+def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
+    import torch
+    from torch.nn import functional
+
+    return torch.stack([functional.adaptive_avg_pool2d(place, TILES)[:, 0] for place in maps]).sum(0)
 
 
 def signature(known: Model) -> str:
