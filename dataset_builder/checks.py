@@ -10,7 +10,7 @@ from typing import Any
 from convergebench.generation.records import UserError
 
 from .card import digest, front_matter
-from .schema import CONFIGS, SCORES, Reader, arrow, hash_file
+from .schema import CONFIGS, PUBLISHED, SCORES, Reader, arrow, hash_file
 
 SECRETS = re.compile(
     r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}|r8_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
@@ -42,7 +42,7 @@ def check(folder: Path, progress: Callable[[str], None] = lambda file: None) -> 
 
 
 def check_schema(reader: Reader) -> None:
-    """Every file of a config has its columns; scores may have more."""
+    """Every file of a config has its columns; scores and published numbers may have more."""
     for name, config in CONFIGS.items():
         wanted = arrow(config.columns)
         first = None
@@ -51,7 +51,9 @@ def check_schema(reader: Reader) -> None:
             first = first or found
             if found != first:
                 raise UserError(f"{file} has other columns than the first file of {name}; build or score again")
-            if list(found)[: len(wanted)] != list(wanted) or (len(found) > len(wanted) and config is not SCORES):
+            if list(found)[: len(wanted)] != list(wanted) or (
+                len(found) > len(wanted) and config not in (SCORES, PUBLISHED)
+            ):
                 raise UserError(f"{file} has not the columns of {name} in this version; build or score again")
 
 
@@ -82,8 +84,8 @@ def check_card(folder: Path, reader: Reader) -> None:
 def check_sources(reader: Reader) -> None:
     for row in reader.table("sources", ["source", "licence", "attribution"]).to_pylist():
         for name in ("licence", "attribution"):
-            if not (row[name] or "").strip():
-                raise UserError(f"source {row['source']!r} has no {name}; say whose it is before it is published")
+            if (row[name] or "").strip() in ("", "unknown"):
+                raise UserError(f"source {row['source']!r} has no known {name}; say whose it is before it is published")
 
 
 def check_rows(reader: Reader, file: str, secrets: dict[str, str]) -> None:

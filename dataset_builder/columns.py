@@ -153,4 +153,26 @@ FLOORS = Config(
     ),
 )
 
-CONFIGS = {config.name: config for config in (STEPS, CHAINS, SCORES, SOURCES, FLOORS)}
+PUBLISHED = Config(
+    "published",
+    "numbers that somebody else published for one step, under their own definitions",
+    (
+        Column("chain", "string", "id of the chain here, where its pictures are in this dataset"),
+        Column("editor", "string", "the editor as this dataset names it"),
+        Column("case", "string", "the case as the published table names it"),
+        Column("run", "int32", "1 for the first time"),
+        Column("round", "int32", "round of the chain, from 1"),
+        Column("position", "int32", "place in the round's cycle, from 1; null where only whole rounds are published"),
+        Column("psnr", "float64", "as published, in dB"),
+        Column("rmse", "float64", "as published"),
+        Column("ssim", "float64", "as published"),
+        Column("lpips", "float64", "as published"),
+        Column("clip", "float64", "as published"),
+        Column("reasons", "string", "JSON: for each value that is null, why"),
+        Column("table", "string", "name of the published table"),
+        Column("table_sha256", "string", "of the table's file"),
+        Column("signature", "string", "what is known of how the numbers were made"),
+    ),
+)
+
+CONFIGS = {config.name: config for config in (STEPS, CHAINS, SCORES, SOURCES, FLOORS, PUBLISHED)}

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .columns import CHAINS, CONFIGS, FLOORS, SCORES, SOURCES, STEPS, Column, Config
+from .columns import CHAINS, CONFIGS, FLOORS, PUBLISHED, SCORES, SOURCES, STEPS, Column, Config
 from .reader import Place, Reader
 
 __all__ = [
     "CHAINS",
     "CONFIGS",
     "FLOORS",
+    "PUBLISHED",
     "SCORES",
     "SOURCES",
     "STEPS",
@@ -65,6 +66,8 @@ def columns_of(schema: pa.Schema, config: str) -> list[Column]:
     known = {column.name: column for column in CONFIGS[config].columns} if config in CONFIGS else {}
     names = {ours: name for name, ours in ARROW.items()}
     added = "a metric added to the scores; its folder under metric_modules says what it measures"
+    if config == "published":
+        added = "as published"
     return [known.get(field.name) or Column(field.name, names[field.type], added) for field in schema]
 
 

@@ -1,0 +1,104 @@
+"""`convergebench import`: chains made elsewhere become chains here."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from convergebench.dataset_builder.importing import Found
+
+
+@click.command("import")
+@click.argument("path")
+@click.option(
+    "--layout",
+    required=True,
+    type=click.Choice(["edit-converge-bench", "table", "dataset"]),
+    help="A folder of cases; a CSV or JSONL of paths; a Hub or local dataset with picture columns.",
+)
+@click.option("--editor", help="The editor's name; a table may name it in a column.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder.")
+@click.option("--prompts", type=click.Path(path_type=Path), help="edit-converge-bench: JSON with each case's words.")
+@click.option("--column", "columns", multiple=True, metavar="OURS=THEIRS", help="table: a column's name there.")
+@click.option("--source-column", default="image", show_default=True, help="dataset: the column of the source.")
+@click.option("--turn", "turns", multiple=True, metavar="COLUMN", help="dataset: the picture column of each turn.")
+@click.option("--words", multiple=True, metavar="COLUMN", help="dataset: the column of each turn's instruction.")
+@click.option("--split", help="dataset: which split.")
+@click.option("--config", help="dataset: which config.")
+@click.option("--revision", help="dataset: which version.")
+@click.option("--closes/--open", default=None, help="Whether a finished round should equal the source.")
+@click.option("--kind", help="Of the sources: face, object, scene, texture or text.")
+@click.option("--origin", type=click.Choice(["real", "synthetic"]), default="real", show_default=True)
+@click.option("--licence", default="unknown", show_default=True, help="Of the sources; it must be known to publish.")
+@click.option("--attribution", default="unknown", show_default=True, help="Of the sources.")
+@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+def import_(
+    path: str,
+    layout: str,
+    editor: str | None,
+    out: Path,
+    prompts: Path | None,
+    columns: tuple[str, ...],
+    source_column: str,
+    turns: tuple[str, ...],
+    words: tuple[str, ...],
+    split: str | None,
+    config: str | None,
+    revision: str | None,
+    closes: bool | None,
+    kind: str | None,
+    origin: str,
+    licence: str,
+    attribution: str,
+    as_json: bool,
+) -> None:
+    """Keep the bytes as they are, derive ids from the content, list what cannot be read.
+
+    \b
+    convergebench import chains/flux --layout edit-converge-bench --editor flux --out runs/flux
+    convergebench import answers.csv --layout table --column chain=case --column path=file --out runs/elsewhere
+    convergebench import ORG/edits --layout dataset --editor NAME --turn turn_1_image --out runs/edits
+    """
+    from convergebench.dataset_builder import importing, layout_pairs, layout_table, layout_turns
+    from convergebench.dataset_builder.statistics import number
+    from convergebench.generation.records import UserError
+
+    if not editor and layout != "table":
+        raise UserError(f"no --editor given; the layout {layout} does not say whose chains these are")
+    found: Found
+    if layout == "edit-converge-bench":
+        found = layout_pairs.edit_converge_bench(Path(path), str(editor), prompts, kind)
+    elif layout == "table":
+        found = layout_table.table(Path(path), editor, pairs(columns), kind, closes is not False)
+    else:
+        if not turns:
+            raise UserError("no --turn given; name the picture column of each turn, such as --turn turn_1_image")
+        found = layout_turns.dataset(
+            path, str(editor), source_column, turns, words, split, config, revision, kind, closes is True
+        )
+    owner = importing.Owner(origin, licence, attribution)
+    made = importing.import_chains(found, out, owner)
+    for problem in made.problems:
+        click.echo(f"{problem.where}: {problem.reason}", err=True)
+    if as_json:
+        problems = [{"where": problem.where, "reason": problem.reason} for problem in made.problems]
+        click.echo(json.dumps({"made": made.made, "already": made.already, "problems": problems}))
+    else:
+        words_ = f"{number(len(made.made), 'chain')} imported, {len(made.already)} were there before"
+        click.echo(
+            f"{out}: {words_}; {number(len(made.problems), 'problem')}{' (listed above)' if made.problems else ''}"
+        )
+    if made.problems:
+        sys.exit(1)
+
+
+def pairs(columns: tuple[str, ...]) -> dict[str, str]:
+    """OURS=THEIRS as a mapping."""
+    from convergebench.generation.records import UserError
+
+    if wrong := [column for column in columns if "=" not in column]:
+        raise UserError(f"--column is {wrong[0]!r}; it is OURS=THEIRS, such as path=file")
+    return dict(column.split("=", 1) for column in columns)

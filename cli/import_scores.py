@@ -1,0 +1,59 @@
+"""`convergebench import-scores`: a published score table comes to stand beside our own scores."""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("import-scores")
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option(
+    "--dataset",
+    type=click.Path(path_type=Path),
+    default=Path("convergebench"),
+    show_default=True,
+    help="The dataset's folder.",
+)
+@click.option("--editor", help="Whose scores these are, where the table does not say.")
+@click.option("--column", "columns", multiple=True, metavar="OURS=THEIRS", help="A column's name in the table.")
+@click.option("--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="Its 0 means: not computed.")
+@click.option("--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its 0 is a number like others.")
+@click.option(
+    "--duplicates",
+    type=click.Choice(["refuse", "first", "last", "mean"]),
+    default="refuse",
+    show_default=True,
+    help="What counts where rows differ for one editor, case, run, round and position.",
+)
+@click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
+@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+def import_scores(
+    table: Path,
+    dataset: Path,
+    editor: str | None,
+    columns: tuple[str, ...],
+    zeros: tuple[str, ...],
+    real_zeros: tuple[str, ...],
+    duplicates: str,
+    signature: str,
+    as_json: bool,
+) -> None:
+    """Add a CSV, JSON or JSONL of published scores to the dataset's config `published`.
+
+    \b
+    convergebench import-scores scores.csv --column case=id --column clip=clip_similarity --zero-is-missing lpips
+    """
+    from convergebench.dataset_builder import published
+
+    from .import_ import pairs
+
+    made = published.import_scores(table, dataset, pairs(columns), editor, zeros, duplicates, signature, real_zeros)
+    about = {"rows": made.rows, "matched": made.matched, "settled": made.settled, "zeros": made.zeros}
+    if as_json:
+        click.echo(json.dumps({"file": str(made.file), **about}))
+        return
+    click.echo(
+        f"{made.file}: {made.rows} rows, {made.matched} of chains that are in the dataset; {made.settled} duplicates "
+        f"({duplicates}); {made.zeros} zeros taken as not computed"
+    )
