@@ -105,6 +105,23 @@ def test_a_picture_of_no_stated_kind_is_refused_by_its_number(name, tmp_path):
     assert metric.compute(predictions=[COLOUR], references=[COLOUR])["rmse"] == 0  # a refusal leaves nothing behind
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF", "TIFF", "AVIF", "DDS"])
+def test_a_file_cut_or_altered_anywhere_is_read_or_refused_by_name(kind):
+    random = np.random.default_rng(0)
+    whole, refused = encoded(Image.fromarray(COLOUR), kind), []
+    for number in range(200):
+        data = bytearray(whole[: random.integers(len(whole))] if number % 2 else whole)
+        for place in random.integers(0, min(len(data), 600), 3 if data else 0):
+            data[place] = random.integers(256)
+        try:
+            assert images.pixels(bytes(data), "prediction 1").ndim == 3
+        except ValueError as refusal:
+            refused.append(str(refusal))
+    assert len(refused) > 20
+    assert [words for words in refused if not words.startswith("prediction 1 ") or "0x" in words] == []
+
+
 def test_a_path_is_read_like_its_bytes(tmp_path):
     (tmp_path / "a.png").write_bytes(encoded(Image.fromarray(COLOUR), "PNG"))
     np.testing.assert_array_equal(images.pixels(tmp_path / "a.png"), COLOUR)

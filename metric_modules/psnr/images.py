@@ -14,14 +14,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 MAX_PIXELS = 8192 * 8192
 Size = (
     str | int | None
 )  # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
 
-UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, struct.error, Image.DecompressionBombError)
+# What Pillow's decoders were seen to raise on files that were cut or altered at random.
+UNREADABLE = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    RuntimeError,
+    EOFError,
+    struct.error,
+    Image.DecompressionBombError,
+)
 
 
 def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
@@ -66,6 +77,8 @@ def _opened(data: bytes, name: str) -> Image.Image:
         raise ValueError(f"{name} is empty; give the bytes of an image file")
     try:
         return Image.open(io.BytesIO(data))
+    except UnidentifiedImageError:
+        raise ValueError(f"{name} is not an image file: its {len(data)} bytes begin with {data[:8]!r}") from None
     except UNREADABLE as error:
         raise ValueError(f"{name} is not an image file that can be read: {error}") from None
 
