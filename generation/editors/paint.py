@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy
-from numpy.typing import NDArray
 from PIL import Image
 
 from ..images import png
-from ..paint import finding, healing, laying, placing, toning, wearing, words
-from ..paint.things import every, look
+from ..paint import expressions, finding, healing, laying, placing, toning, wearing, words
+from ..paint.drawing import Pixels
+from ..paint.things import COMMON, every, look
 from ..records import Answer, UserError
 
 
@@ -30,17 +30,15 @@ class Editor:
             return Answer(status="refused", reason=f"paint does not know how to carry out {instruction!r}")
         chance = numpy.random.default_rng(seed)
         pixels = carried_out(numpy.asarray(image), request, chance)
-        if pixels is None:
-            return Answer(status="refused", reason=f"paint finds no {request.thing} in the picture to remove")
+        if isinstance(pixels, str):
+            return Answer(status="refused", reason=pixels)
         if request.verb not in ("flip", "turn"):
             pixels = wearing.wear(pixels, self.wear, chance)
         return Answer(png(Image.fromarray(numpy.ascontiguousarray(pixels))))
 
 
-def carried_out(
-    pixels: NDArray[numpy.uint8], request: words.Request, chance: numpy.random.Generator
-) -> NDArray[numpy.uint8] | None:
-    """What was asked for and nothing else; None where there is nothing to remove."""
+def carried_out(pixels: Pixels, request: words.Request, chance: numpy.random.Generator) -> Pixels | str:
+    """What was asked for and nothing else, or one sentence why it cannot be done."""
     if request.verb == "flip":
         return pixels[:, ::-1] if request.side == "horizontal" else pixels[::-1]
     if request.verb == "turn":
@@ -49,10 +47,12 @@ def carried_out(
         return added(pixels, request, chance)
     if request.verb == "remove":
         return removed(pixels, request)
+    if request.thing in ("smile", "neutral"):
+        return expressions.smile(pixels) if request.thing == "smile" else expressions.neutral(pixels)
     return toning.TONES[request.thing](pixels) if request.thing else pixels
 
 
-def added(pixels: NDArray[numpy.uint8], request: words.Request, chance: numpy.random.Generator) -> NDArray[numpy.uint8]:
+def added(pixels: Pixels, request: words.Request, chance: numpy.random.Generator) -> Pixels:
     """The picture with the thing in it."""
     thing = every()[request.thing]
     worn = thing.place == "worn"
@@ -61,11 +61,13 @@ def added(pixels: NDArray[numpy.uint8], request: words.Request, chance: numpy.ra
     return laying.lay(pixels, thing, look(thing.name, colour, *place[2:]), place)
 
 
-def removed(pixels: NDArray[numpy.uint8], request: words.Request) -> NDArray[numpy.uint8] | None:
-    """The picture without the thing, or None where there is none."""
+def removed(pixels: Pixels, request: words.Request) -> Pixels | str:
+    """The picture without the thing, or why not; a thing of unknown colour may have any, its usual ones first."""
     thing = every()[request.thing]
     found = finding.find(pixels, thing, (request.colour,) if request.colour else thing.colours)
+    if found is None and not request.colour:
+        found = finding.find(pixels, thing, [colour for colour in COMMON if colour not in thing.colours])
     if found is None:
-        return None
+        return f"paint finds no {request.colour} {thing.name}".replace("  ", " ") + " in the picture to remove"
     bare, hole = laying.lift(pixels, thing, look(thing.name, found.colour, *found.place[2:]), found.place)
     return healing.heal(bare, hole, borrow=thing.place != "worn")  # else a second mouth may come to lie on a forehead

@@ -152,8 +152,16 @@ THINGS = (
     Thing("table", table, (-0.01, 0.03, 1.01, 0.72), ("wood", "white"), "ground", 0.42),
     Thing("lamp", lamp, (0.02, 0.02, 0.98, 2.44), ("cream", "red", "teal"), "ground", 0.2, ("floor lamp",)),
     Thing("clock", clock, (0, 0, 1, 1), ("black", "red", "wood"), "wall", 0.18, ("wall clock",)),
-    Thing("painting", painting, (-0.01, -0.01, 1.01, 0.77), ("gold", "black", "wood"), "wall", 0.3, ("picture frame", "framed picture")),
+    Thing(
+        "painting",
+        painting,
+        (-0.01, -0.01, 1.01, 0.77),
+        ("gold", "black", "wood"),
+        "wall",
+        0.3,
+        ("picture frame", "framed picture"),
+    ),
     Thing("bicycle", bicycle, (0, 0, 1, 0.7), ("red", "blue", "yellow"), "ground", 0.44, ("bike",)),
     Thing("sofa", sofa, (-0.01, 0, 1.01, 0.63), ("teal", "red", "grey"), "ground", 0.5, ("couch",)),
     Thing("tree", tree, (0, 0, 1, 1.62), ("green", "orange"), "ground", 0.32),
-)  # fmt: skip
+)

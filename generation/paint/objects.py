@@ -209,4 +209,4 @@ THINGS = (
     Thing("suitcase", suitcase, (0, 0.02, 1, 0.84), ("brown", "teal", "red"), "ground", 0.24, ("luggage", "bag")),
     Thing("traffic cone", cone, (0, 0, 1, 1.3), ("orange", "red"), "ground", 0.16, ("cone",)),
     Thing("pumpkin", pumpkin, (0, 0, 1, 0.92), ("orange", "white"), "ground", 0.18),
-)  # fmt: skip
+)

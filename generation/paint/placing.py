@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from . import faces
 from .drawing import Pixels
-from .things import Thing, look
+from .things import Thing, look, lopsided
 
 LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # of the height
 LADDER = faces.LADDER  # between neighbouring sizes of a thing
@@ -67,7 +67,7 @@ def free(image: NDArray[numpy.uint8], thing: Thing, side: str, chance: numpy.ran
         load = float(total[y1, x1] - total[y0, x1] - total[y1, x0] + total[y0, x0]) / max(1, (x1 - x0) * (y1 - y0))
         if load < least:
             best, least = (left, top), load
-    return (*best, wide, tall, bool(chance.integers(2)) and not side)
+    return (*best, wide, tall, bool(chance.integers(2)) and lopsided(thing.name))
 
 
 def standing_out(image: NDArray[numpy.uint8], thing: Thing, place: Place) -> str:

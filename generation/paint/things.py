@@ -16,6 +16,7 @@ COLOURS: dict[str, Colour] = {
     "silver": (196, 200, 206), "straw": (224, 190, 122), "teal": (28, 142, 148), "wood": (168, 108, 58),
     "sky": (132, 186, 222), "terracotta": (190, 98, 62), "cream": (238, 222, 188),
 }  # fmt: skip
+COMMON = ("red", "blue", "green", "yellow", "black", "white", "brown", "pink", "gold", "grey")
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Look:
 @cache
 def every() -> dict[str, Thing]:
     """All things by name."""
-    from . import furniture, headwear, objects, wearables
+    from . import fruits, furniture, headwear, objects, wearables
 
-    return {thing.name: thing for place in (wearables, headwear, objects, furniture) for thing in place.THINGS}
+    return {thing.name: thing for place in (wearables, headwear, objects, furniture, fruits) for thing in place.THINGS}
 
 
 @lru_cache(maxsize=256)
@@ -72,4 +73,4 @@ def look(name: str, colour: str, width: int, height: int, mirrored: bool = False
 def lopsided(name: str) -> bool:
     """Whether the thing looks different in a mirror."""
     large = master(name, every()[name].colours[0])
-    return float(abs(large.colour - large.colour[:, ::-1]).mean()) > 0.25 * float(large.colour.mean())
+    return float(abs(large.colour - large.colour[:, ::-1]).mean()) > 0.2 * float(large.colour.mean())

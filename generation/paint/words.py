@@ -15,10 +15,12 @@ BACK = "restore|bring back|return|give back|add|recover|back to"
 TONES = (  # the first that fits
     ("enhance", r"(?:restor|improv|enhanc|repair)\w* .*(?:image|quality|clarity|noise|blur|degrad\w*)"),
     ("denoise", DENOISE),
-    ("patches", r"patches"),
-    ("edges", r"edges?|outlines?|line drawing|sketch"),
+    ("smile", r"(?:smil|laugh|grin)\w*|happy"),
+    ("neutral", r"neutral|serious|stop smiling"),
     ("photograph", r"photograph|photorealistic|photo realistic"),
-    ("colour", rf"(?:{BACK})\w* .*colou?rs?|colou?ri[sz]e|in (?:full )?colou?r"),
+    ("edges", r"edges?|outlines?|line drawing|sketch"),
+    ("patches", r"patches"),
+    ("colour", rf"(?:{BACK})\w* .*colou?rs?|colou?r(?:i[sz]e)? the|in (?:full )?colou?r"),
     ("grey", r"gr[ea]y ?scale|monochrome|black and white|desaturate"),
     ("sepia", r"sepia"),
     ("warmer", r"warm(?:er)?"),
@@ -105,7 +107,8 @@ def mentioned(text: str) -> tuple[str, int] | None:
     spots = []
     for name, thing in every().items():
         for word in (name, *thing.words):
-            for match in re.finditer(rf"\b{word}(?:s|es)?\b", text):
+            alone = r"(?= (?:to|on|from|in|at)\b|$)" if word in COLOURS else ""  # an orange, not an orange ball
+            for match in re.finditer(rf"\b{word}(?:s|es)?\b{alone}", text):
                 spots.append((match.start(), -len(word), name))
     if not spots:
         return None
