@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy
+from numpy.typing import NDArray
 from PIL import Image
 
 from ..images import png
@@ -62,12 +63,21 @@ def added(pixels: Pixels, request: words.Request, chance: numpy.random.Generator
 
 
 def removed(pixels: Pixels, request: words.Request) -> Pixels | str:
-    """The picture without the thing, or why not; a thing of unknown colour may have any, its usual ones first."""
+    """The picture without the thing, or why not."""
+    bare = lifted(pixels, request)
+    if isinstance(bare, str):
+        return bare
+    return healing.heal(
+        *bare, borrow=every()[request.thing].place != "worn"
+    )  # else a second mouth may lie on a forehead
+
+
+def lifted(pixels: Pixels, request: words.Request) -> tuple[Pixels, NDArray[numpy.bool_]] | str:
+    """The picture with a hole where the thing was; a thing of unknown colour may have any, its usual ones first."""
     thing = every()[request.thing]
     found = finding.find(pixels, thing, (request.colour,) if request.colour else thing.colours)
     if found is None and not request.colour:
         found = finding.find(pixels, thing, [colour for colour in COMMON if colour not in thing.colours])
     if found is None:
         return f"paint finds no {request.colour} {thing.name}".replace("  ", " ") + " in the picture to remove"
-    bare, hole = laying.lift(pixels, thing, look(thing.name, found.colour, *found.place[2:]), found.place)
-    return healing.heal(bare, hole, borrow=thing.place != "worn")  # else a second mouth may come to lie on a forehead
+    return laying.lift(pixels, thing, look(thing.name, found.colour, *found.place[2:]), found.place)
