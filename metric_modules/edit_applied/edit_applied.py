@@ -14,7 +14,7 @@ from .transforms import MARGIN
 
 FIELDS = ("applied", "region_share", "undone", "undo_ratio")
 
-DESCRIPTION = """Whether an edit happened (applied, 0 or 1, with the share of the picture that its largest region covers)
+DESCRIPTION = """Whether an edit happened (applied, 0 or 1, with the share of the picture its largest region covers)
 and whether a second edit took it back (undone, 0 or 1, with the part of the change that is left). Every null has a
 reason."""
 

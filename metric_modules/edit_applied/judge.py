@@ -1,5 +1,6 @@
 """Did a step make its edit, or take one back? The rules, on looks; CLIP's embeddings join in where they are given."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from .transforms import asked_transforms, made, residual, square
 
 SHARE = 0.003  # of the picture: the least that an edit covers
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
+ABOUT_SHARPNESS = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
 UNDONE = 0.5  # of an edit: the most that may be left of it
 
 FORWARD = ("applied", "region_share")
@@ -24,6 +26,7 @@ NOTHING_APPLIED = "the edit was not applied, so there is nothing to take back"
 MISSING = "a picture of this round is missing"
 SYMMETRIC = "the picture looks too much like itself after the transform to tell"
 WHOLE = "a flip or rotation moves the whole picture"
+SHARPNESS = "a change of sharpness is not seen on blurred cells"
 OVERLAP = "another edit covers most of this one"
 
 
@@ -139,6 +142,10 @@ def judge_step(
     pictures = [picture for picture in looks[: position + 1] if picture is not None]
     if len(pictures) <= position:
         return nothing(MISSING)
+    if any(ABOUT_SHARPNESS.match(instruction) for instruction in cycle[start:end]):
+        return nothing(SHARPNESS)
+    if other or (len(cycle) % 2 and start > 0):
+        meaning = None  # the program's words tell of the other edit too, or of the first picture only
     asked = [asked_transforms(instruction) for instruction in cycle]
     geometric = all(asked[start:end])
     if geometric:  # composed transforms are not looked for: each of them has to be made

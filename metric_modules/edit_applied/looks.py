@@ -44,7 +44,7 @@ def drifted(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     basis = np.column_stack([x - middle, np.ones(len(x))])
     move = (y - x).astype(np.float64)
     coefficients = np.vstack([np.zeros((3, 3)), np.median(move, axis=0)])
-    for _ in range(12):
+    for _ in range(6):
         residual = np.linalg.norm(move - basis @ coefficients, axis=1)
         scale = 2 * max(1.0, 1.4826 * float(np.median(residual)))
         weighted = basis / ((1 + (residual / scale) ** 2) ** 2)[:, None]
