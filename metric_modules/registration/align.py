@@ -9,6 +9,7 @@ LEVELS = (256, 512)  # short sides, coarse to fine; a smaller reference is used 
 BLOCK = 9  # a block is this part of the short side long at the coarsest level
 REACH = 16  # and is looked for this part of the short side away, in every direction: 32 pixels of 512
 FINE_REACH = 3  # pixels around the coarser find that the finer level searches
+SMALLEST = 64  # pixels a side; in less there is no room for blocks
 TEXTURE = 1.0  # grey levels a pixel, along a block's flattest direction; a flatter block fits anywhere
 FEWEST, MOST = 12, 128  # textured blocks; of more, those with the most texture
 ZOOM = 0.08  # the most that the scale may differ from 1
@@ -61,6 +62,8 @@ def anchors(reference: np.ndarray) -> Anchors:
     """Choose the textured blocks of an RGB uint8 reference."""
     greys = pyramid(reference)
     coarse = greys[0]
+    if min(coarse.shape) < SMALLEST:
+        return Anchors(reference.shape[:2], greys, np.zeros((0, 2)))
     side, reach = blocks_of(coarse)
     edge = reach + side // 2 + 1
     x, y = (np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side) for length in coarse.shape[::-1])
