@@ -1,12 +1,15 @@
 """Every metric folder is complete in itself, a new one unasked: it loads, its card's example holds, its page builds."""
 
 import ast
+import doctest
+import importlib
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -77,7 +80,7 @@ def test_its_card_is_a_space_and_says_what_a_reader_needs(folder):
 @every_folder
 def test_its_requirements_name_all_it_imports(folder):
     names = {re.split(r"[<>=!~\[ ]", line)[0].lower() for line in (folder / "requirements.txt").read_text().split("\n")}
-    distributions = packages_distributions()
+    distributions = installed()
     missing = {}
     for path in folder.glob("*.py"):
         for module in imported(path) - set(sys.stdlib_module_names) - {file.stem for file in folder.glob("*.py")}:
@@ -85,6 +88,9 @@ def test_its_requirements_name_all_it_imports(folder):
             if module != "gradio" and not carriers & names:  # a Space brings the gradio its card names
                 missing[module] = path.name
     assert missing == {}
+
+
+installed = cache(packages_distributions)  # reads every distribution's list of files
 
 
 def imported(path):
@@ -96,6 +102,16 @@ def imported(path):
         elif isinstance(node, ast.ImportFrom) and not node.level:
             found.add(node.module.split(".")[0])
     return found
+
+
+@every_folder
+def test_the_examples_in_its_code_hold(folder):
+    told = [path for path in folder.glob("*.py") if ">>> " in path.read_text() and not path.is_symlink()]
+    for path in told:
+        module = importlib.import_module(f"convergebench.metric_modules.{folder.name}.{path.stem}")
+        found = doctest.testmod(module)
+        assert found.attempted > 0
+        assert found.failed == 0, path
 
 
 @every_folder
