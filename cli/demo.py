@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+DATASET = Path("convergebench")
+
 
 @click.command("demo")
 @click.option("--suite", default="demo", show_default=True, help="A smaller one is `smoke`.")
@@ -20,6 +22,7 @@ def demo(suite: str, workers: int) -> None:
     from convergebench.generation import suites
 
     from . import build as building
+    from . import score as scoring
     from .generate import run
 
     started = time.monotonic()
@@ -28,7 +31,23 @@ def demo(suite: str, workers: int) -> None:
     click.echo(f"1. {len(made.chains)} chains, {made.calls} edits, into {runs}")
     if not run(made, runs, workers, None, (0, 1)).clean:
         sys.exit(1)
-    click.echo("2. the dataset, into convergebench")
-    building.run((runs,), Path("convergebench"))
+    click.echo(f"2. the dataset, into {DATASET}")
+    building.run((runs,), DATASET)
+    click.echo("3. scores")
+    fetch_weights()
+    if scoring.run(DATASET).damage:
+        sys.exit(1)
     click.echo(f"\nDone in {time.monotonic() - started:.0f} s. What to look at next:")
-    click.echo("  python -c \"import datasets; print(datasets.load_dataset('convergebench'))\"")
+    click.echo("  python -c \"import datasets; print(datasets.load_dataset('convergebench', 'scores'))\"")
+
+
+def fetch_weights() -> None:
+    """Bring the LPIPS weights once; without them the demo goes on, and says that it does."""
+    from convergebench.metric_modules.lpips import weights
+
+    from .weights import watched
+
+    try:
+        weights.fetch(("alex",), click.echo, watched)
+    except (OSError, ValueError) as error:
+        click.echo(f"going on without LPIPS: {error}", err=True)

@@ -66,7 +66,9 @@ def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
     work.mkdir()
     words = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", installed, wheel]
     subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True)
-    environment = {**os.environ, "PYTHONPATH": str(installed), "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
+    alone = {"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "https_proxy": "http://127.0.0.1:9"}
+    caches = {"HF_HOME": str(tmp_path / "hf"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment = {**os.environ, **alone, **caches, "PYTHONPATH": str(installed)}
 
     def python(*words):
         result = subprocess.run([sys.executable, *words], cwd=work, env=environment, capture_output=True, text=True)
