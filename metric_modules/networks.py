@@ -45,7 +45,7 @@ def lpips(device: str, dtype: str, net: str = "alex") -> Measure:
             if known is None:
                 small = f"the picture is smaller than the {measure.SMALLEST} pixels that LPIPS needs"
                 return [dict.fromkeys(("lpips", "lpips_worst_tile"), small) for _ in pictures]
-            found = measure.compare(known, measure.features(model, pictures))
+            found = measure.distances(model, known, pictures)
             return [{"lpips": distance.lpips, "lpips_worst_tile": distance.worst_tile} for distance in found]
 
         columns = ("lpips", "lpips_worst_tile")

@@ -1,9 +1,11 @@
 """LPIPS 0.1 as pure functions: the features of a reference are computed once, for any number of predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ NETS = {
 DTYPES = ("float32", "bfloat16")
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
 TILES = 8
+CACHED = 200_000  # numbers worked on at once
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
 
 
@@ -71,6 +74,38 @@ def features(known: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
     Squared differences of these, summed over channels, are LPIPS around each place.
     """
     import torch
+
+    with torch.inference_mode():
+        found = []
+        for stage, values in enumerate(_stages(known, pictures)):
+            unit = torch.empty(values.shape, device=known.device)
+            for picture, rows in _parts(values):
+                unit[picture, rows] = _unit(known, stage, values[picture, rows])
+            found.append(unit.permute(0, 3, 1, 2))
+        return found
+
+
+def distances(known: Model, reference: Sequence["torch.Tensor"], pictures: Sequence[np.ndarray]) -> list[Distance]:
+    """The distances of pictures from one reference, whose features are known; a stage is let go once it is compared."""
+    import torch
+
+    with torch.inference_mode():
+        maps = []
+        for stage, values in enumerate(_stages(known, pictures)):
+            original, places = (
+                reference[stage].permute(0, 2, 3, 1)[0],
+                torch.empty(values.shape[:3], device=known.device),
+            )
+            for picture, rows in _parts(values):
+                gap = _unit(known, stage, values[picture, rows])
+                places[picture, rows] = gap.sub_(original[rows]).square_().sum(-1)
+            maps.append(places[:, None])
+        return _distances(maps)
+
+
+def _stages(known: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Tensor"]:
+    """The activations of each stage: pictures x rows x columns x channels."""
+    import torch
     from torch.nn import functional
 
     for picture in pictures:
@@ -78,21 +113,47 @@ def features(known: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
             raise ValueError(
                 f"a picture is {picture.shape[1]}x{picture.shape[0]}; LPIPS needs {SMALLEST} pixels a side"
             )
-    stages = []
-    with torch.inference_mode():
-        batch = torch.from_numpy(np.stack(pictures)).to(known.device).permute(0, 3, 1, 2).float() / 127.5 - 1
-        shift, scale = (torch.tensor(v, device=known.device).view(1, 3, 1, 1) for v in (SHIFT, SCALE))
-        values = ((batch - shift) / scale).to(known.dtype)
-        for stage, (pool, convolutions) in enumerate(NETS[known.net]):
-            if pool:
-                values = functional.max_pool2d(values, pool, 2)
-            for number, stride, padding in convolutions:
-                weight, bias = known.tensors[f"features.{number}.weight"], known.tensors[f"features.{number}.bias"]
-                values = functional.conv2d(values, weight, bias, stride, padding).relu_()
-            tapped = values.float()
-            length = tapped.square().sum(1, keepdim=True).sqrt()
-            stages.append(tapped / (length + 1e-10) * known.tensors[f"heads.{stage}"].sqrt().view(1, -1, 1, 1))
-    return stages
+    table = _scaled(known.dtype)
+    batch = torch.from_numpy(np.stack([cv2.LUT(picture, table) for picture in pictures]))
+    values = batch.view(known.dtype).to(known.device).permute(0, 3, 1, 2)
+    for pool, convolutions in NETS[known.net]:
+        if pool:
+            values = functional.max_pool2d(values, pool, 2)
+        for number, stride, padding in convolutions:
+            weight, bias = known.tensors[f"features.{number}.weight"], known.tensors[f"features.{number}.bias"]
+            values = functional.conv2d(values, weight, bias, stride, padding).relu_()
+        yield values.permute(0, 2, 3, 1)
+
+
+@lru_cache
+def _scaled(dtype: "torch.dtype") -> np.ndarray:
+    """The network's input for every grey level of every channel; bfloat16 as its bits, which numpy has no name for."""
+    import torch
+
+    levels = torch.arange(256, dtype=torch.float32).view(1, 256, 1) / 127.5 - 1
+    table = ((levels - torch.tensor(SHIFT)) / torch.tensor(SCALE)).to(dtype)
+    return (table.view(torch.int16) if dtype == torch.bfloat16 else table).numpy()
+
+
+def _parts(values: "torch.Tensor") -> Iterator[tuple[int, slice]]:
+    """Rows of one picture at a time that stay in the processor's cache while they are worked on."""
+    pictures, height, width, channels = values.shape
+    count = max(1, CACHED // (width * channels))
+    for picture in range(pictures):
+        for top in range(0, height, count):
+            yield picture, slice(top, top + count)
+
+
+def _unit(known: Model, stage: int, values: "torch.Tensor") -> "torch.Tensor":
+    """Features of unit length over channels, in float32, weighted by the square root of the stage's head."""
+    import torch
+
+    unit = values.to(torch.float32, copy=True)
+    length = (unit * unit).sum(-1, keepdim=True).sqrt_()
+    length += 1e-10
+    unit /= length
+    unit *= known.tensors[f"heads.{stage}"].sqrt()
+    return unit
 
 
 def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list[Distance]:
@@ -100,10 +161,7 @@ def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Ten
     import torch
 
     with torch.inference_mode():
-        maps = _maps(reference, prediction)
-        whole = torch.stack([place.mean((1, 2, 3)) for place in maps]).sum(0)
-        worst = _tiled(maps).amax((1, 2))
-    return [Distance(w, t) for w, t in zip(whole.tolist(), worst.tolist(), strict=True)]
+        return _distances(_maps(reference, prediction))
 
 
 def tiles(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> "torch.Tensor":
@@ -116,6 +174,14 @@ def tiles(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tenso
 
 def _maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
     return [(one - other).square().sum(1, keepdim=True) for one, other in zip(reference, prediction, strict=True)]
+
+
+def _distances(maps: Sequence["torch.Tensor"]) -> list[Distance]:
+    import torch
+
+    whole = torch.stack([place.mean((1, 2, 3)) for place in maps]).sum(0)
+    worst = _tiled(maps).amax((1, 2))
+    return [Distance(w, t) for w, t in zip(whole.tolist(), worst.tolist(), strict=True)]
 
 
 def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
