@@ -1,0 +1,112 @@
+"""The case in which each editor did worst, as a strip of small pictures inside the page."""
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from convergebench.metric_modules.halflife.fates import Fate
+
+from .cases import Case
+from .fates import Field, quality
+from .load import Pictures
+from .table import Column, Table, written
+
+SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
+FRAMES = 6
+QUALITY = 55
+COLUMNS = (
+    Column("editor", "Editor"),
+    Column("chain", "Chain"),
+    Column("source", "Source"),
+    Column("program", "Program"),
+    Column("round", "Round", "count"),
+    Column("quality", "Retained quality", "share"),
+    Column("fate", "Lost in round"),
+    Column("cause", "To"),
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One small picture as a data URI; without one, `words` say why."""
+
+    label: str
+    words: str
+    uri: str = ""
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True)
+class Strip:
+    editor: str
+    title: str
+    frames: tuple[Frame, ...]
+
+
+def worst(field: Field, fates: Mapping[str, Sequence[Fate]]) -> Table:
+    """For each editor the case lost first, of those the one with the lowest quality; a row for each round shown."""
+    rows = []
+    for editor, cases in field.cases.items():
+        pairs = [pair for pair in zip(cases, fates[editor], strict=True) if pair[1].lost]
+        if not pairs:
+            continue
+        case, fate = min(pairs, key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], field.checks), pair[0].chain))
+        values = quality(case, field.checks) or [None] * case.rounds
+        last = case.rounds if case.end_round is None else case.end_round
+        about = {"editor": editor, "chain": case.chain, "source": case.source, "program": case.program}
+        rows += [
+            about | {"round": round, "quality": values[round - 1], "fate": fate.text, "cause": fate.cause}
+            for round in spread(last, FRAMES - 1)
+        ]
+    note = "" if rows else "No editor lost a case."
+    return Table("worst", "The worst case of each editor", COLUMNS, rows, note)
+
+
+def mean_quality(case: Case, checks: Sequence[str]) -> float:
+    values = [value for value in quality(case, checks) if value is not None]
+    return sum(values) / len(values) if values else 0.0
+
+
+def spread(last: int, count: int) -> list[int]:
+    """Rounds from the first to the last, evenly."""
+    if last <= count:
+        return list(range(1, last + 1))
+    return sorted({round(1 + place * (last - 1) / (count - 1)) for place in range(count)})
+
+
+def strips(table: Table, pictures: Pictures, lengths: Mapping[str, int]) -> list[Strip]:
+    """The strips of the table's rows; `lengths` holds the steps in a round of each chain."""
+    found = []
+    for chain in dict.fromkeys(row["chain"] for row in table.rows):
+        rows = [row for row in table.rows if row["chain"] == chain]
+        one = rows[0]
+        name = f"{one['source']}, {one['program']}"
+        frames = [frame(pictures.read(chain, 0), "original", f"{name}: the original")]
+        for row in rows:
+            words = f"{name}, as {one['editor']} returned it in round {row['round']}"
+            data = pictures.read(chain, row["round"] * lengths[chain])
+            frames.append(frame(data, f"round {row['round']}, {written(row['quality'], 'share')}", words))
+        title = f"{name}: lost to {one['cause']!r} in round {one['fate']}; retained quality below each picture"
+        found.append(Strip(one["editor"], title.replace("'", ""), tuple(frames)))
+    return found
+
+
+def frame(data: bytes | None, label: str, words: str) -> Frame:
+    """A picture made small; one that is missing or broken is said in words."""
+    from PIL import Image
+
+    if data is None:
+        return Frame(label, "no picture")
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            opened.draft("RGB", (SIDE * 2, SIDE * 2))
+            small = opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        return Frame(label, f"unreadable: {type(error).__name__}")
+    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    small.save(buffer, "WEBP", quality=QUALITY, method=4)
+    uri = "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return Frame(label, words, uri, *small.size)

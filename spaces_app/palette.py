@@ -1,0 +1,81 @@
+"""Colours for light and dark that stay apart for colour-blind readers, and SVG that follows the reader's theme.
+
+A figure is drawn once in the light colours. Rules of CSS turn each of them into its dark partner, so that the same file
+serves both, and a viewer without CSS shows the light one.
+"""
+
+import re
+from typing import NamedTuple
+
+
+class Colour(NamedTuple):
+    light: str
+    dark: str
+
+
+PAPER = Colour("#ffffff", "#14181f")
+INK = Colour("#1b2330", "#e9ecf0")
+MUTED = Colour("#566070", "#a9b2be")
+GRID = Colour("#dce1e7", "#353d49")
+
+# After Okabe and Ito: hues that stay apart without red or green, at 4.5:1 or more against the paper.
+SERIES = (
+    Colour("#0068a8", "#5cb8f0"),
+    Colour("#b84900", "#ff8f52"),
+    Colour("#00725a", "#3fcfa1"),
+    Colour("#a03a80", "#e895ce"),
+    Colour("#7d5a00", "#e3b94f"),
+    Colour("#5248bd", "#aca6ff"),
+    Colour("#4a5361", "#bdc5d0"),
+    Colour("#9c2f2f", "#ff9c9c"),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES = ("--", (0, (5, 1.5, 1, 1.5)), (0, (1.5, 1.5)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+DARK = "@media screen and (prefers-color-scheme: dark)"
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance by WCAG 2.2."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast ratio by WCAG 2.2, from 1 to 21.
+
+    >>> round(contrast("#000000", "#ffffff"))
+    21
+    """
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def dark_rules(scope: str = "svg") -> str:
+    """CSS that gives every light colour of a drawing its dark partner; it wins over the drawing's own styles."""
+    rules = [
+        f'{scope} [style*="{name}: {colour.light}"]{{{name}:{colour.dark} !important}}'
+        for colour in (PAPER, INK, MUTED, GRID, *SERIES)
+        for name in ("fill", "stroke")
+    ]
+    return f"{DARK}{{{''.join(rules)}}}"
+
+
+def tidied(svg: str, name: str, title: str, description: str, alone: bool) -> str:
+    """matplotlib's SVG with a title and description to be read aloud, ids of its own, and the reader's fonts.
+
+    `alone` carries the dark colours along; inside a page the page has them.
+    """
+    body = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT).replace('"DejaVu Sans"', FONT)
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'\bid="', f'id="{name}-', body)
+    body = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", body)
+    head = f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>'
+    if alone:
+        head += f"<style>{dark_rules()}</style>"
+    opening = body[: body.index(">") + 1]
+    labelled = opening[:-1] + f' role="img" aria-labelledby="{name}-title {name}-desc">'
+    if not alone:
+        labelled = re.sub(r' (width|height)="[^"]*"', "", labelled)
+    return labelled + head + body[len(opening) :]

@@ -1,0 +1,166 @@
+"""A table as data: typed columns and plain rows, told as CSV, JSON, LaTeX, HTML or text."""
+
+import csv
+import html
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Row = Mapping[str, Any]
+NONE = "–"
+FORMS: dict[str, Callable[[Any], str]] = {
+    "text": str,
+    "count": lambda value: f"{value:d}",
+    "rounds": lambda value: f"{value:.1f}",
+    "share": lambda value: f"{value:.0%}",
+    "money": lambda value: f"${value:.3f}",
+    "seconds": lambda value: f"{value:.1f} s",
+    "number": lambda value: f"{value:.3g}",
+    "change": lambda value: f"{value:+.1f}",
+    "p": lambda value: "<0.001" if value < 0.001 else f"{value:.3f}",
+}
+
+
+class Column(NamedTuple):
+    """One column: what it is called in files and to a reader, how it is written, and whether the page shows it.
+
+    With `interval`, the columns KEY_low and KEY_high hold its limits; a null upper limit lies past the end.
+    """
+
+    key: str
+    title: str
+    form: str = "text"
+    interval: bool = False
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """`name` is the file's, `title` the reader's; a table without rows says in `note` why it has none."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+    note: str = ""
+
+    @property
+    def keys(self) -> list[str]:
+        return [key for column in self.columns for key in keys(column)]
+
+
+def keys(column: Column) -> list[str]:
+    return [column.key, f"{column.key}_low", f"{column.key}_high"] if column.interval else [column.key]
+
+
+def missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def written(value: Any, form: str) -> str:
+    """A value as a reader sees it; what is missing is a dash.
+
+    >>> written(0.516, "share"), written(None, "rounds")
+    ('52%', '–')
+    """
+    return NONE if missing(value) else FORMS[form](value)
+
+
+def cell(row: Row, column: Column) -> str:
+    """The value, with its limits in brackets where it has them."""
+    value = written(row.get(column.key), column.form)
+    low, high = (row.get(key) for key in (f"{column.key}_low", f"{column.key}_high"))
+    if not column.interval or missing(row.get(column.key)) or missing(low):
+        return value
+    form = "count" if column.form == "text" else column.form
+    upper = "…" if missing(high) else written(high, form)
+    return f"{value} [{written(low, form)}, {upper}]"
+
+
+def as_csv(table: Table) -> str:
+    """All values in full; what is missing is empty."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.keys)
+    for row in table.rows:
+        writer.writerow(["" if missing(row.get(key)) else row[key] for key in table.keys])
+    return out.getvalue()
+
+
+def as_json(table: Table) -> str:
+    """The same values, with the table's title and what its columns are called."""
+    rows = [{key: None if missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
+    titles = {column.key: column.title for column in table.columns}
+    about = {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
+    return json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "–": "--",
+    "…": r"\dots{}",
+    "×": r"$\times$",
+}
+
+
+def escaped(text: str) -> str:
+    return "".join(SPECIAL.get(sign, sign) for sign in text)
+
+
+def as_latex(table: Table) -> str:
+    """A booktabs tabular with the columns that the page shows, to paste into a paper."""
+    shown = [column for column in table.columns if column.shown]
+    lines = [
+        f"% {table.title}. Needs \\usepackage{{booktabs}}.".replace("\n", " "),
+        f"\\begin{{tabular}}{{{''.join('l' if column.form == 'text' else 'r' for column in shown)}}}",
+        "\\toprule",
+        " & ".join(escaped(column.title) for column in shown) + r" \\",
+        "\\midrule",
+        *(" & ".join(escaped(cell(row, column)) for column in shown) + r" \\" for row in table.rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def as_html(table: Table, caption: str = "", rows: Sequence[Row] | None = None, apart: str = "") -> str:
+    """The columns that the page shows. Rows with another value of `apart` than the rows before are set apart."""
+    chosen = list(table.rows if rows is None else rows)
+    shown = [column for column in table.columns if column.shown]
+    head = "".join(f'<th scope="col">{html.escape(column.title)}</th>' for column in shown)
+    lines = []
+    for place, row in enumerate(chosen):
+        begins = bool(apart and place and row.get(apart) != chosen[place - 1].get(apart))
+        cells = []
+        for number, column in enumerate(shown):
+            kind = "" if column.form == "text" else ' class="n"'
+            text = html.escape(cell(row, column)).replace(" [", ' <span class="ci">[').replace("]", "]</span>", 1)
+            text = text if "[" in text else html.escape(cell(row, column))
+            cells.append(f'<th scope="row">{text}</th>' if not number else f"<td{kind}>{text}</td>")
+        lines.append(f"<tr{' class=apart' if begins else ''}>{''.join(cells)}</tr>")
+    title = html.escape(caption or table.title)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption>{title}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def as_text(table: Table, columns: Sequence[str] | None = None) -> str:
+    """For a terminal: aligned columns, without colours."""
+    shown = [column for column in table.columns if (column.shown if columns is None else column.key in columns)]
+    lines = [[column.title for column in shown], *([cell(row, column) for column in shown] for row in table.rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(shown))]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if column.form == "text" else text.rjust(width)
+            for text, width, column in zip(line, widths, shown, strict=True)
+        ).rstrip()
+        for line in lines
+    )
