@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .remote import Window, extent
+
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
@@ -36,7 +38,7 @@ class Reader:
             self.remote = HfFileSystem(endpoint=api.endpoint, token=api.token) if api else HfFileSystem()
             self.folder = self.folder.removeprefix("hf://")
         self.footer = lru_cache(maxsize=4096)(self._footer)
-        self.group = lru_cache(maxsize=4)(self._group)
+        self.pictures = lru_cache(maxsize=4)(self._pictures)
 
     def files(self, config: str) -> list[str]:
         """The config's files, in the order of its rows; none where the config does not exist."""
@@ -49,56 +51,67 @@ class Reader:
     def open(self, file: str) -> pq.ParquetFile:
         """A new handle: pyarrow's are not for use by two threads at once."""
         path = f"{self.folder}/{file}"
-        # Neighbouring columns are fetched in one request, and nothing is read ahead of what was asked for.
-        source = self.remote.open(path, "rb", cache_type="none") if self.remote else path
-        return pq.ParquetFile(source, metadata=self.footer(file), pre_buffer=True)
+        return pq.ParquetFile(Window(self.remote, path) if self.remote else path, metadata=self.footer(file))
+
+    def read(self, file: str, group: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """Some columns of one row group, from the Hub in one request."""
+        names = list(columns) if columns is not None else None
+        if not self.remote:
+            with self.open(file) as opened:
+                return opened.read_row_group(group, columns=names)
+        with Window(self.remote, f"{self.folder}/{file}") as window:
+            window.fetch(*extent(self.footer(file), group, names))
+            opened = pq.ParquetFile(window, metadata=self.footer(file))
+            return opened.read_row_group(group, columns=names, use_threads=False)
 
     def _footer(self, file: str) -> pq.FileMetaData:
         path = f"{self.folder}/{file}"
         if not self.remote:
             return pq.read_metadata(path)
-        with self.remote.open(path, "rb", cache_type="none") as source:
-            return pq.read_metadata(source)
+        with Window(self.remote, path) as window:
+            return pq.read_metadata(window)
+
+    def groups(self, config: str) -> Iterator[tuple[str, int]]:
+        """Every row group of a config, in the order of its rows."""
+        for file in self.files(config):
+            for group in range(self.footer(file).num_row_groups):
+                yield file, group
 
     def plain(self, file: str) -> list[str]:
         """The columns that hold no pictures."""
-        return [
-            field.name for field in self.footer(file).schema.to_arrow_schema() if not pa.types.is_struct(field.type)
-        ]
+        schema = self.footer(file).schema.to_arrow_schema()
+        return [field.name for field in schema if not pa.types.is_struct(field.type)]
 
     def table(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
         """All rows of a config without its pictures, or the columns named."""
-        tables = []
-        for file in self.files(config):
-            with self.open(file) as opened:
-                tables.append(opened.read(columns=list(columns) if columns else self.plain(file)))
-        if not tables:
+        files = self.files(config)
+        if not files:
             raise FileNotFoundError(f"{self.folder} has no config {config!r}: there is no data/{config}/**/*.parquet")
+        tables = [self.read(file, group, columns or self.plain(file)) for file, group in self.groups(config)]
+        if not tables:
+            empty = self.footer(files[0]).schema.to_arrow_schema().empty_table()
+            tables = [empty.select(list(columns or self.plain(files[0])))]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time."""
-        for file in self.files(config):
-            with self.open(file) as opened:
-                for group in range(opened.num_row_groups):
-                    yield from opened.read_row_group(group, columns=list(columns) if columns else None).to_pylist()
+        for file, group in self.groups(config):
+            yield from self.read(file, group, columns).to_pylist()
 
     def places(self, config: str = "steps") -> list[Place]:
         """Where each row of `table(config)` lies, in the same order."""
-        found = []
-        for file in self.files(config):
-            footer = self.footer(file)
-            for group in range(footer.num_row_groups):
-                found += [Place(file, group, row) for row in range(footer.row_group(group).num_rows)]
-        return found
+        return [
+            Place(file, group, row)
+            for file, group in self.groups(config)
+            for row in range(self.footer(file).row_group(group).num_rows)
+        ]
 
     def picture(self, place: Place, column: str = "image") -> bytes | None:
         """The bytes of one picture; the last few row groups are kept, since neighbours are usually next."""
-        value = self.group(place.file, place.group, column)[place.row]
+        value = self.pictures(place.file, place.group, column)[place.row]
         return value.as_py() if value.is_valid else None
 
-    def _group(self, file: str, group: int, column: str) -> pa.Array:
-        with self.open(file) as opened:
-            pictures = opened.read_row_group(group, columns=[column]).column(0).combine_chunks()
+    def _pictures(self, file: str, group: int, column: str) -> pa.Array:
+        pictures = self.read(file, group, [column]).column(0).combine_chunks()
         # The struct's own validity too: a missing picture is a null struct.
-        return pictures.field("bytes") if not pictures.null_count else pc.struct_field(pictures, "bytes")
+        return pc.struct_field(pictures, "bytes")

@@ -104,3 +104,9 @@ def test_a_metric_added_later_keeps_its_column(tmp_path):
     schema.write(tmp_path / "a.parquet", columns, [values])
     kept = schema.columns_of(pq.read_schema(tmp_path / "a.parquet"), "scores")
     assert [(c.name, c.type) for c in kept] == [(c.name, c.type) for c in columns]
+
+
+def test_a_file_without_rows_is_a_table_without_rows(tmp_path):
+    schema.write(tmp_path / "data" / "scores" / "0000.parquet", schema.SCORES.columns, [])
+    table = Reader(tmp_path).table("scores")
+    assert (table.num_rows, table.column_names) == (0, [column.name for column in schema.SCORES.columns])
