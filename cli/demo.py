@@ -1,12 +1,13 @@
 """`convergebench demo`: the whole way, on editors that need neither weights nor network."""
 
+import shutil
 import sys
 import time
 from pathlib import Path
 
 import click
 
-DATASET = Path("convergebench")
+DATASET, REPORT = Path("convergebench"), Path("report")
 
 
 @click.command("demo")
@@ -22,6 +23,7 @@ def demo(suite: str, workers: int) -> None:
     from convergebench.generation import suites
 
     from . import build as building
+    from . import report as reporting
     from . import score as scoring
     from .generate import run
 
@@ -37,8 +39,14 @@ def demo(suite: str, workers: int) -> None:
     fetch_weights()
     if scoring.run(DATASET).damage:
         sys.exit(1)
+    click.echo(f"4. the report, into {REPORT}\n")
+    click.echo(reporting.run(DATASET, REPORT)["text"])
     click.echo(f"\nDone in {time.monotonic() - started:.0f} s. What to look at next:")
-    click.echo("  python -c \"import datasets; print(datasets.load_dataset('convergebench', 'scores'))\"")
+    command = "convergebench" if shutil.which("convergebench") else sys.argv[0]
+    python = "python" if command == "convergebench" else Path(command).with_name("python")
+    click.echo(f"  {REPORT / 'index.html'} in a browser")
+    click.echo(f"  {command} space {DATASET}")
+    click.echo(f"  {python} -c \"import datasets; print(datasets.load_dataset('{DATASET}', 'scores'))\"")
 
 
 def fetch_weights() -> None:

@@ -1,11 +1,10 @@
-"""The README's tree: a line per file, in the file's own first words. Run it to write the tree anew."""
+"""The README's lists, from their sources: the tree, in each file's first words, and the verbs. Run it to write them."""
 
 import ast
 import subprocess
 from pathlib import Path
 
 HOUSE = Path(__file__).parent.parent
-BEGIN, END = "<!-- tree -->", "<!-- end of tree -->"
 TOLD = {
     "LICENSE": "Apache-2.0",
     "Makefile": "the commands: setup, demo, test, check, space, bench",
@@ -53,13 +52,28 @@ def tree() -> str:
     return "\n".join(lines)
 
 
-def written() -> str:
-    """The tree as README.md has it."""
-    text = (HOUSE / "README.md").read_text()
-    return text.split(BEGIN)[1].split(END)[0].strip().removeprefix("```text").removesuffix("```").strip()
+def verbs() -> str:
+    """A line per verb, in the words of its help."""
+    from convergebench.cli.__main__ import main
+
+    names = main.list_commands(None)
+    return "\n".join(
+        f"convergebench {name:14} {main.get_command(None, name).get_short_help_str(200)}" for name in names
+    )
+
+
+LISTS = {"tree": tree, "verbs": verbs}
+
+
+def written(name: str) -> str:
+    """A list as README.md has it."""
+    inside = (HOUSE / "README.md").read_text().split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0]
+    return inside.strip().removeprefix("```text").removesuffix("```").strip()
 
 
 if __name__ == "__main__":
     readme = HOUSE / "README.md"
-    before, rest = readme.read_text().split(BEGIN)
-    readme.write_text(f"{before}{BEGIN}\n\n```text\n{tree()}\n```\n\n{END}{rest.split(END)[1]}")
+    for name, made in LISTS.items():
+        text, begin, end = readme.read_text(), f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, after = text.split(begin)[0], text.split(end)[1]
+        readme.write_text(f"{before}{begin}\n\n```text\n{made()}\n```\n\n{end}{after}")
