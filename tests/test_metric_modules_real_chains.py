@@ -1,0 +1,49 @@
+"""What the metrics make of one real failure, looked at: an eye that went when the glasses were taken off."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from convergebench.metric_modules.edit_applied.judge import judge_step
+from convergebench.metric_modules.edit_applied.looks import look
+from PIL import Image
+from skimage import data
+
+REAL = Path(__file__).parents[2] / "shared/data/real_chains"
+CHAIN = REAL / "gemini-flash-image/portrait_01_glasses_add_remove"
+pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not beside the checkout")
+
+
+def shown(name, size=512):
+    return np.asarray(Image.open(CHAIN / f"{name}.png").convert("RGB").resize((size, size), Image.Resampling.LANCZOS))
+
+
+def test_an_erased_eye_passes_for_undone_because_the_glasses_are_gone():
+    looks = [look(shown(name)) for name in ("I2_backward", "I3_forward", "I3_backward")]
+    undo = judge_step(("add glasses", "remove glasses"), True, 2, looks, small=True)
+    assert undo.undone == 1
+
+
+@pytest.mark.weights
+def test_the_worst_tile_lies_on_the_erased_eye_but_is_not_yet_another_picture():
+    from convergebench.metric_modules.lpips import measure, weights
+
+    tensors, digest = weights.load("alex")
+    model = measure.model("alex", tensors, "cpu", "float32", digest)
+    source = measure.features(model, [shown("I0_source")])
+    tiles = []
+    for n in (1, 2, 3):
+        answer = measure.features(model, [shown(f"I{n}_backward")])
+        places = [(one - other).square().sum(1) for one, other in zip(source, answer, strict=True)]
+        # 512 pixels in 8 x 8 tiles: the eyes lie in the third row, the erased one in the third column.
+        tiles.append(
+            sum(
+                row[0, (h := row.shape[1]) * 2 // 8 : h * 3 // 8, h * 2 // 8 : h * 3 // 8].mean().item()
+                for row in places
+            )
+        )
+    worst = measure.compare(source, measure.features(model, [shown("I3_backward")]))[0].worst_tile
+    assert tiles[0] < tiles[1] < tiles[2]
+    assert tiles[2] == pytest.approx(worst, rel=0.1)
+    other = measure.features(model, [data.astronaut()])
+    assert worst < 0.75 * measure.compare(source, other)[0].lpips
