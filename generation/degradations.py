@@ -48,7 +48,7 @@ def motion_blur(pixels: Whole, seed: int) -> Whole:
     """Moved while the shutter was open: every point becomes a slanted stroke."""
     length, slope = share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
     total = numpy.zeros_like(pixels)
-    for step in range(-length // 2, length - length // 2):
+    for step in range(-(length // 2), length - length // 2):
         total += shifted(pixels, step, step * slope // 100)
     return total // length
 

@@ -112,19 +112,19 @@ def read(id: str, folder: Path | None = None) -> bytes:
         clean, _, name = id.partition("~")
         picture = degradations.degrade(name, decode(read(clean, folder)), id)
         return same_pixels(id, picture, degradations.expected(id))
+    wanted, place = row(id), folder or cache_folder()
+    if wanted.package.startswith("installed:"):
+        return accepted(wanted, found_here(wanted))
+    if (data := kept(wanted, place)) is not None:
+        return data
+    if wanted.package == "painted":
+        return accepted(wanted, None)
     from . import gather
 
-    wanted, place = row(id), folder or cache_folder()
-    if wanted.package == "painted" or wanted.package.startswith("installed:"):
-        return accepted(wanted, found_here(wanted))
-    data = kept(wanted, place)
-    if data is None:
-        together = [other.id for other in manifest().values() if other.package == wanted.package]
-        problems = gather.gather(together, place)
-        if id in problems:
-            raise UserError(problems[id])
-        data = kept(wanted, place)
-    if data is None:
+    problems = gather.gather([other.id for other in manifest().values() if other.package == wanted.package], place)
+    if id in problems:
+        raise UserError(problems[id])
+    if (data := kept(wanted, place)) is None:
         raise UserError(f"source {id!r} did not stay in {place}; is something else writing there?")
     return data
 
@@ -138,8 +138,6 @@ def found_here(wanted: Row) -> bytes | None:
     """The file of a package that this machine has anyway."""
     from . import packages
 
-    if wanted.package == "painted":
-        return None
     try:
         return packages.fetch(wanted.package, [wanted.path]).get(wanted.path)
     except packages.Unavailable as reason:

@@ -1,0 +1,102 @@
+"""Degradations damage what they are named for, keep every pixel's place, and come out the same anywhere."""
+
+import hashlib
+
+import numpy
+import pytest
+from convergebench.generation import degradations, images, sources
+from convergebench.generation.records import UserError
+from PIL import Image
+
+NAMES = list(degradations.DEGRADATIONS)
+CLEAN = images.decode(sources.read("astronaut")).resize((240, 240), Image.Resampling.LANCZOS)
+
+
+def pixels(picture: Image.Image) -> numpy.ndarray:
+    return numpy.asarray(picture, float)
+
+
+def detail(picture: Image.Image) -> float:
+    return float(numpy.abs(numpy.diff(pixels(picture), axis=1)).mean())
+
+
+def colour(picture: Image.Image) -> float:
+    return float(numpy.ptp(pixels(picture), axis=2).mean())
+
+
+def test_there_are_the_studys_seven():
+    assert NAMES == [
+        "defocus-blur", "motion-blur", "digital-zoom", "old-film", "old-photo-black-and-white", "old-photo-colour",
+        "surveillance",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_picture_degrades_the_same_way_and_another_one_differently(name):
+    one, two = (degradations.degrade(name, CLEAN, f"x~{name}") for _ in range(2))
+    assert one.tobytes() == two.tobytes()
+    assert one.size == CLEAN.size
+    assert one.tobytes() != CLEAN.tobytes()
+    if name not in ("defocus-blur", "digital-zoom"):
+        assert degradations.degrade(name, CLEAN, f"y~{name}").tobytes() != one.tobytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_pixel_stays_in_its_place(name):
+    grey = pixels(CLEAN.convert("L"))
+    broken = pixels(degradations.degrade(name, CLEAN, f"x~{name}").convert("L"))
+
+    def match(down: int, right: int) -> float:
+        inner = slice(12, -12)
+        moved = numpy.roll(broken, (down, right), (0, 1))
+        return float(numpy.corrcoef(grey[inner, inner].ravel(), moved[inner, inner].ravel())[0, 1])
+
+    here = match(0, 0)
+    assert here > 0.6
+    assert all(match(*step) < here for step in ((6, 0), (-6, 0), (0, 6), (0, -6)))
+
+
+def test_blur_takes_detail_film_and_old_prints_take_colour_and_surveillance_takes_light():
+    broken = {name: degradations.degrade(name, CLEAN, f"x~{name}") for name in NAMES}
+    for name in ("defocus-blur", "motion-blur", "digital-zoom"):
+        assert detail(broken[name]) < 0.8 * detail(CLEAN)
+        assert abs(pixels(broken[name]).mean() - pixels(CLEAN).mean()) < 3
+    assert colour(broken["old-photo-black-and-white"]) < 0.3 * colour(CLEAN)
+    assert colour(broken["surveillance"]) < 0.5 * colour(CLEAN)
+    assert pixels(broken["surveillance"]).mean() < 0.8 * pixels(CLEAN).mean()
+    warm = pixels(broken["old-photo-colour"]).mean(axis=(0, 1))
+    assert warm[0] > warm[1] > warm[2]
+
+
+def test_compression_is_what_jpeg_does():
+    ours = degradations.compressed(numpy.asarray(CLEAN, numpy.int64), 30)
+    grey = CLEAN.convert("L")
+    buffer = __import__("io").BytesIO()
+    grey.save(buffer, "JPEG", quality=30)
+    theirs = pixels(Image.open(buffer))
+    mine = degradations.compressed(numpy.repeat(numpy.asarray(grey, numpy.int64)[..., None], 3, 2), 30)[..., 0]
+    assert numpy.abs(mine.clip(0, 255) - theirs).mean() < 0.2
+    assert ours.shape == (240, 240, 3)
+
+
+def test_the_pixels_are_those_that_were_frozen():
+    whole = hashlib.sha256(b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)).hexdigest()
+    assert whole == FROZEN
+    picture = images.decode(sources.read("painted-text~old-film"))
+    assert sources.pixel_hash(picture) == sources.record("painted-text~old-film").sha256
+
+
+CLEAN_SMALL = CLEAN.crop((20, 20, 116, 116))
+FROZEN = "d27d7a5f6b001ef3c00caa1a6c07ea5cc1cf0c001987208f8df7cb109dd4a719"
+
+
+def test_a_degraded_source_has_the_clean_picture_as_its_reference():
+    record = sources.record("painted-text~motion-blur")
+    assert record.reference == sources.record("painted-text").sha256 != record.sha256
+    assert sources.reference("painted-text~motion-blur") == sources.read("painted-text")
+    assert sources.reference("painted-text") is None
+
+
+def test_an_unknown_degradation_is_answered_with_the_ones_there_are():
+    with pytest.raises(UserError, match="no degradation 'fog'; the degradations are defocus-blur"):
+        degradations.degrade("fog", CLEAN, "x")

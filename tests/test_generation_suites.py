@@ -1,0 +1,123 @@
+"""Suites name what exists and plan only what fits."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.generation import degradations, plan, programs, sources, suites
+from convergebench.generation.records import UserError
+
+VALUES = {
+    "title": "t", "version": "1", "short_side": 64, "rounds": 2, "runs": 1, "sources": ["coffee"], "programs": ["hat"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_every_source_and_program_of_a_suite_is_used(name):
+    suite = suites.load(name)
+    pairs = [pair for variant in suite.variants for pair in suites.cases(suite, variant)]
+    assert {source.id for source, _ in pairs} == set(suite.sources)
+    assert {program.id for _, program in pairs} == set(suite.programs)
+
+
+def test_what_a_picture_already_shows_is_not_added():
+    planned = {(source.id, program.id) for source, program in suites.cases(suites.load("v1"))}
+    assert ("astronaut", "glasses") in planned
+    assert ("grace-hopper", "glasses") not in planned
+    assert ("reading-room", "chair-left") not in planned
+    assert ("chelsea", "smile-and-back") not in planned
+    assert all(sources.row(source).kind in programs.get(program).fits for source, program in planned)
+
+
+def test_demo_and_smoke_need_no_download():
+    for name in ("demo", "smoke"):
+        places = {sources.row(id).package for id in suites.load(name).sources}
+        assert places <= {"installed:scikit-image", "painted"}
+
+
+def test_the_demo_asks_at_most_fifteen_hundred_times_and_has_ten_rounds():
+    suite = suites.load("demo")
+    assert suite.rounds == 10
+    cycles = sum(len(program.cycle) for _, program in suites.cases(suite))
+    assert 1000 <= cycles * suite.rounds * len(suite.editors) <= 1500
+
+
+def test_v1_mini_has_twelve_of_v1_in_its_shares_and_all_its_programs():
+    whole, mini = suites.load("v1"), suites.load("v1-mini")
+    assert len(mini.sources) == 12
+    assert set(mini.sources) < set(whole.sources)
+    assert mini.programs == whole.programs
+    assert mini.rounds == whole.rounds == 20
+    assert (mini.runs, whole.runs) == (1, 3)
+    kinds = [sources.row(id).kind for id in mini.sources]
+    assert [kinds.count(kind) for kind in ("face", "object", "scene", "texture")] == [4, 4, 3, 1]
+    assert sum(sources.row(id).origin == "real" for id in mini.sources) == 6
+
+
+def test_banana100_has_thirteen_sources_a_hundred_steps_five_runs_and_the_studys_variants():
+    suite = suites.load("banana100")
+    assert len(suite.sources) == 13
+    assert suite.runs == 5
+    for variant in suite.variants:
+        for _, program in suites.cases(suite, variant):
+            assert 99 <= variant.rounds * len(program.cycle) <= 100
+    settings = [dict(variant.settings) for variant in suite.variants]
+    for wanted in ({"seed": "fixed"}, {"temperature": 0.0}, {"temperature": 0.4}, {"resolution": "1K"}):
+        assert wanted in settings
+
+
+def test_restoration_is_thirteen_scenes_by_seven_degradations_by_twelve_prompts():
+    suite = suites.load("restoration")
+    scenes, broken = (set(part) for part in zip(*(id.split("~") for id in suite.sources), strict=True))
+    assert (len(scenes), broken) == (13, set(degradations.DEGRADATIONS))
+    every = suites.cases(suite, suite.variants[0])
+    assert len(every) == len(set(every)) == 13 * 7 * 12
+    assert all(source.reference and source.reference != source.sha256 for source, _ in every)
+
+
+def test_an_editor_that_lacks_a_setting_leaves_the_variant_out():
+    made = plan.make(suites.load("banana100"), ["identity"])
+    assert {chain.settings["seed"] for chain in made.chains} == {"per-step", "fixed"}
+    assert not any("temperature" in chain.settings for chain in made.chains)
+
+
+def test_a_variant_that_says_nothing_is_the_suite():
+    suite = suites.from_values("s", {**VALUES, "variants": [{"name": "plain"}, {"name": "twice", "runs": 2}]})
+    plain, twice = suite.variants
+    assert (plain.sources, plain.programs, plain.rounds, plain.runs) == (("coffee",), ("hat",), 2, 1)
+    assert (twice.rounds, twice.runs) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"round": 3}, "suite 's' has no use for round; its fields are title"),
+        ({"sources": ["cofee"]}, "no source 'cofee'"),
+        ({"programs": ["hut"]}, "no program 'hut'"),
+        ({"sources": ["coffee~motion-blurr"]}, "no degraded picture 'coffee~motion-blurr'"),
+        ({"variants": [{"name": "v", "sedd": 1}]}, "variant 'v' of suite 's' has no use for sedd"),
+    ],
+)
+def test_a_wrong_suite_is_one_sentence(changes, sentence):
+    with pytest.raises(UserError, match=sentence):
+        suites.from_values("s", {**VALUES, **changes})
+
+
+def test_an_unknown_suite_is_answered_with_the_ones_there_are():
+    with pytest.raises(
+        UserError, match="no suite 'v2'; the suites are banana100, demo, restoration, smoke, v1, v1-mini"
+    ):
+        suites.load("v2")
+
+
+def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
+    told = CliRunner().invoke(main, ["suites", "--json"])
+    rows = {row["name"]: row for row in json.loads(told.output)}
+    assert rows["v1"]["sources"] == 100
+    assert rows["restoration"]["chains"] == 1092 + 2 * 364
+    brought = CliRunner().invoke(main, ["sources", "smoke", "--out", str(tmp_path)])
+    assert brought.exit_code == 0, brought.output
+    assert {path.name for path in tmp_path.iterdir()} == {"astronaut.png", "coffee.png"}
+    wrong = CliRunner().invoke(main, ["sources", "v2", "--out", str(tmp_path)])
+    assert wrong.exit_code == 2
