@@ -4,6 +4,7 @@ What an earlier attempt uploaded is not uploaded again, so the same command fini
 """
 
 import contextlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,7 +107,7 @@ def plainly(repo: str) -> Iterator[None]:
         yield
     except HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else 0
-        said = error.server_message or type(error).__name__
+        said = re.sub(r"hf_\w+", "hf_***", error.server_message or type(error).__name__)
         advice = {
             401: "log in with `hf auth login`, or check the repository's name",
             403: "the token may not write there; `hf auth login` with one that may",

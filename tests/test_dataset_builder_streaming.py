@@ -72,7 +72,7 @@ def large(folder, megabytes):
     return out
 
 
-@pytest.mark.parametrize("megabytes", [84, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("megabytes", [42, pytest.param(500, marks=pytest.mark.slow)])
 def test_the_first_row_one_picture_and_the_scores_cost_little(tmp_path, monkeypatch, megabytes):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
