@@ -46,6 +46,7 @@ class Case:
     audit: str | None
     retained: dict[str, Values]
     raw: dict[str, Values]
+    moved: Values  # RMSE to the return before, where the scores hold it
     worst_tile: Values
     lpips_floor: float | None
     applied: list[bool | None] | None
@@ -62,7 +63,7 @@ class Case:
     def quality(self) -> Values:
         """The lowest of the retained qualities that were computed for this chain, round by round."""
         lists = [self.retained[name] for name in QUALITIES if any(value is not None for value in self.retained[name])]
-        return [None if None in values else min(values) for values in zip(*lists, strict=True)]  # type: ignore[type-var]
+        return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
 
 def follow(
@@ -116,6 +117,7 @@ def case(chain: Row, scores: Sequence[Row], zeros: Zeros, calls: Sequence[Row]) 
         audit=settings.get("audit"),
         retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
         raw={name: [row.get(name) for row in returns] for name in RAW},
+        moved=[row.get("rmse_previous") for row in returns],
         worst_tile=[row.get("lpips_worst_tile") for row in returns],
         lpips_floor=zeros.floor(chain, "lpips"),
         applied=judged("forward", "edit_applied"),

@@ -5,8 +5,10 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.fates import CAUSES
 
-from .figures import Drawing, Look, blank, key, panels, single
-from .palette import GRID, PAPER, SERIES
+from .curves import NAMES
+from .figures import Drawing, Look, blank, key, lines, panels, single, summed_up
+from .figures import looks as looks_of
+from .palette import GRID, MUTED, PAPER, SERIES
 from .table import Table, written
 
 Rows = Sequence[Mapping[str, Any]]
@@ -43,10 +45,7 @@ def of_group(tables: Mapping[str, Table], group: str, looks: Mapping[str, Look],
 def slices(curves: Rows, metric: str) -> dict[str, Rows]:
     """The rows of each slice by its name."""
     names = dict.fromkeys(row["slice"] for row in curves if row["slice"] != "all")
-    return {
-        name.partition(": ")[2]: [row for row in curves if row["slice"] == name and row["metric"] == metric]
-        for name in names
-    }
+    return {name: [row for row in curves if row["slice"] == name and row["metric"] == metric] for name in names}
 
 
 def incidence(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | None:
@@ -88,7 +87,7 @@ def plane(name: str, rows: Rows, looks: Mapping[str, Look], across: str, up: str
             ways[editor] = both
     if not ways:
         return None
-    figure, grid = blank(height=4.2, width=5.4)
+    figure, grid = blank(height=4.2)
     axes = grid[0, 0]
     for editor, way in ways.items():
         look = looks[editor]
@@ -106,6 +105,78 @@ def plane(name: str, rows: Rows, looks: Mapping[str, Look], across: str, up: str
         for editor, way in ways.items()
     ]
     return Drawing(name, f"{words}, from the first round (hollow) to the last", "; ".join(told) + ".", figure)
+
+
+def sensitivity(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | None:
+    """Mean rounds kept under other thresholds: where lines cross, the order depends on the threshold."""
+    rows = [row for row in table.rows if row["group"] == group and row["what"] == "threshold"]
+    drawn = {editor: look for editor, look in looks.items() if any(row.get(editor) is not None for row in rows)}
+    if not drawn:
+        return None
+    figure, grid = blank(height=3.2)
+    axes, told = grid[0, 0], []
+    for editor, look in drawn.items():
+        own = [(float(row["setting"]), row[editor]) for row in rows if row.get(editor) is not None]
+        axes.plot(*zip(*own, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
+                  label=editor, clip_on=False)  # fmt: skip
+        told.append(f"{editor} " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in own))
+    axes.set_xticks([float(row["setting"]) for row in rows])
+    axes.set_ylim(0)
+    axes.set_xlabel("threshold of what has to be retained")
+    axes.set_ylabel("rounds kept, mean")
+    key(figure, axes)
+    return Drawing("sensitivity", "Rounds kept under other thresholds", "; ".join(told) + ".", figure)
+
+
+GROWN = {"q": "contraction factor q", "exponent": "exponent of MSE in n"}
+
+
+def growth(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | None:
+    """Contraction factor and growth exponent of every editor with limits; what was not computed has no panel."""
+    rows = {row["editor"]: row for row in table.rows if row["group"] == group}
+    there = [name for name in GROWN if any(row[name] is not None for row in rows.values())]
+    if not there:
+        return None
+    shown = [editor for editor in looks if any(rows.get(editor, {}).get(name) is not None for name in there)]
+    figure, grid = blank(1, len(there), 1.0 + 0.34 * len(shown), sharey=True)
+    told = []
+    for axes, name in zip(grid[0], there, strict=True):
+        for place, editor in enumerate(shown):
+            row, look = rows[editor], looks[editor]
+            if row[name] is None:
+                continue
+            axes.plot(row[name], place, marker=look.marker, color=look.colour, ms=7)
+            if row[f"{name}_low"] is not None:
+                axes.plot([row[f"{name}_low"], row[f"{name}_high"]], [place, place], color=look.colour, lw=1.8)
+            told.append(f"{editor}, {GROWN[name]} {written(row[name], 'number')}")
+        axes.set_yticks(range(len(shown)), shown)
+        axes.set_xlabel(GROWN[name])
+        axes.axvline(1, color=MUTED.light, lw=0.8, ls=(0, (2, 2)))
+    grid[0, 0].invert_yaxis()
+    return Drawing(
+        "growth", "How the error grows: 0 is jitter, 1 a random walk, 2 drift", "; ".join(told) + ".", figure
+    )
+
+
+def published(curves: Table, names: Sequence[str]) -> list[Drawing]:
+    """One figure per published table, each metric in its own unit."""
+    made = []
+    for number, name in enumerate(names, 1):
+        rows = [row for row in curves.rows if row["group"] == name]
+        own = looks_of(list(dict.fromkeys(row["editor"] for row in rows)), [])
+        metrics = list(dict.fromkeys(row["metric"] for row in rows))
+        figure, grid = blank(-(-len(metrics) // 2), min(2, len(metrics)), 0.7 + 2.1 * -(-len(metrics) // 2))
+        for axes, metric in zip(grid.flat, metrics, strict=False):
+            lines(axes, [row for row in rows if row["metric"] == metric], own)
+            axes.set_title(NAMES[metric])
+        for axes in list(grid.flat)[len(metrics) :]:
+            axes.set_visible(False)
+        key(figure, grid.flat[0])
+        parts = [
+            f"{NAMES[each]}: {summed_up([row for row in rows if row['metric'] == each], 'number')}" for each in metrics
+        ]
+        made.append(Drawing(f"published-{number}", f"Published scores of {name}", " ".join(parts), figure))
+    return made
 
 
 def price(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | None:

@@ -15,7 +15,7 @@ KNOWN_ENDS = ("identity", "random", "oracle")
 TRANSPORT = ("jpeg", "webp", "resize", "vae", "blur", "noise", "tint")
 ROLES = {"editor": "editors", "recall": "editors with confirmed recall", "reference": "reference rows"}
 
-Fates = dict[str, list[Fate]]  # by editor, in the order of its cases
+Key = tuple[str, str, int]  # of a case: source, program, run
 
 
 def role(editor: str, recalling: Iterable[str] = ()) -> str:
@@ -119,14 +119,9 @@ def of_curve(case: Case, values: Values, threshold: float = HALF, horizon: int |
 def quality(case: Case, checks: Sequence[str]) -> Values:
     """The lowest retained quality of those that are checked, round by round; empty where none is."""
     lists = [case.retained[name] for name in QUALITIES if name in checks]
-    return [None if None in values else min(values) for values in zip(*lists, strict=True)]  # type: ignore[type-var]
+    return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
 
-def kept(fates: Mapping[str, Fate], horizons: Mapping[str, int] | None = None) -> dict[str, float | None]:
-    """Rounds kept by name; None where a technical failure left it open before the horizon."""
-    found: dict[str, float | None] = {}
-    for name, fate in fates.items():
-        horizon = horizons[name] if horizons else None
-        reached = horizon is not None and fate.kept >= horizon
-        found[name] = horizon if reached else fate.rounds_kept
-    return found
+def kept(fates: Mapping[Key, Fate], horizons: Mapping[Key, int]) -> dict[Key, float | None]:
+    """Rounds kept up to each case's horizon; None where a technical failure left it open before that."""
+    return {key: horizons[key] if fate.kept >= horizons[key] else fate.rounds_kept for key, fate in fates.items()}

@@ -4,7 +4,8 @@ import html
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 from .curves import NAMES
 from .palette import DASHES, GRID, INK, MARKERS, MUTED, PAPER, SERIES, tidied
@@ -52,6 +53,7 @@ class Look:
     marker: str
     dash: Any
     width: float
+    apart: bool
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,19 @@ class Drawing:
     description: str
     figure: "Figure"
 
-    def svg(self, alone: bool = True) -> str:
+    @cached_property
+    def drawn(self) -> str:
+        """Laid out once, for this and for the PNG."""
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
         buffer = io.StringIO()
         with styled():
             self.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+        return buffer.getvalue()
+
+    def svg(self, alone: bool = True) -> str:
         words = html.escape(self.title), html.escape(self.description)
-        return tidied(buffer.getvalue(), self.name, *words, alone)
+        return tidied(self.drawn, self.name, *words, alone)
 
     def png(self) -> bytes:
         buffer = io.BytesIO()
@@ -90,7 +99,7 @@ def looks(editors: Sequence[str], references: Sequence[str]) -> dict[str, Look]:
         colour = SERIES[place % len(SERIES)].light
         apart = editor in references
         dash = DASHES[(place - len(editors)) % len(DASHES)] if apart else "-"
-        found[editor] = Look(colour, MARKERS[place % len(MARKERS)], dash, 1.5 if apart else 2.2)
+        found[editor] = Look(colour, MARKERS[place % len(MARKERS)], dash, 1.5 if apart else 2.2, apart)
     return found
 
 
@@ -102,24 +111,36 @@ def blank(rows: int = 1, columns: int = 1, height: float = 3.4, width: float = W
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
-def lines(axes: "Axes", rows: Sequence[Mapping[str, Any]], looks: Mapping[str, Look], medians: bool = False) -> None:
-    """A line per editor with its band; medians are dotted."""
+def lines(
+    axes: "Axes",
+    rows: Sequence[Mapping[str, Any]],
+    looks: Mapping[str, Look],
+    medians: bool = False,
+    share: bool = False,
+) -> None:
+    """A line per editor with its band; medians are dotted. Shares go down in steps, from all before the first round."""
+    from matplotlib.ticker import MaxNLocator
+
+    step: Literal["post"] | None = "post" if share else None
     for editor, look in looks.items():
         own = [row for row in rows if row["editor"] == editor]
         if not own:
             continue
-        rounds, means = [row["round"] for row in own], [row["mean"] for row in own]
-        every = max(1, len(own) // 10)
-        axes.plot(rounds, means, color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
-                  markevery=every, label=editor, clip_on=False, zorder=3)  # fmt: skip
-        known = [row for row in own if row["mean_low"] is not None]
-        axes.fill_between([row["round"] for row in known], [row["mean_low"] for row in known],
-                          [row["mean_high"] for row in known], color=look.colour, alpha=0.13, lw=0)  # fmt: skip
+        start = [{"round": 0, "mean": 1.0, "mean_low": 1.0, "mean_high": 1.0}] if share else []
+        drawn = [*start, *own]
+        axes.plot([row["round"] for row in drawn], [row["mean"] for row in drawn], color=look.colour, ls=look.dash,
+                  lw=look.width, marker=look.marker, ms=5, markevery=(len(start), max(1, len(own) // 10)), label=editor,
+                  clip_on=False, zorder=3, drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
+        known = [row for row in drawn if row["mean_low"] is not None]
+        if known and not (share and look.apart):
+            low, high = [row["mean_low"] for row in known], [row["mean_high"] for row in known]
+            at = [row["round"] for row in known]
+            axes.fill_between(at, low, high, color=look.colour, alpha=0.13, lw=0, step=step)
         if medians:
-            axes.plot(rounds, [row["median"] for row in own], color=look.colour, ls=":", lw=1)
+            axes.plot([row["round"] for row in own], [row["median"] for row in own], color=look.colour, ls=":", lw=1)
     axes.set_xlabel("round")
-    axes.xaxis.get_major_locator().set_params(integer=True, nbins=6)
-    axes.set_xlim(1)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.set_xlim(0 if share else 1)
 
 
 def scaled(axes: "Axes", share: bool = False) -> None:
@@ -149,8 +170,8 @@ def single(
     own = [row for row in rows if row["metric"] == metric and row["slice"] == "all"]
     if not own:
         return None
-    figure, axes = blank(height=3.6)
-    lines(axes[0, 0], own, looks)
+    figure, axes = blank(height=3.36)
+    lines(axes[0, 0], own, looks, share=metric == "kept")
     scaled(axes[0, 0], share=metric == "kept")
     axes[0, 0].set_ylabel("share of cases" if metric == "kept" else "retained quality")
     key(figure, axes[0, 0])
@@ -173,7 +194,7 @@ def panels(
     height = -(-len(filled) // columns)
     figure, grid = blank(height, columns, 0.7 + 2.1 * height, sharey=True)
     for axes, (title, rows) in zip(grid.flat, filled.items(), strict=False):
-        lines(axes, rows, looks, medians)
+        lines(axes, rows, looks, medians, share)
         scaled(axes, share)
         axes.set_title(title)
     for axes in list(grid.flat)[len(filled) :]:

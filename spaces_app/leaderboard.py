@@ -11,7 +11,7 @@ from convergebench.metric_modules.halflife.summary import summarise
 
 from .cases import Case
 from .fates import ROLES, Field, of_curve, quality, role
-from .table import Column, Table
+from .table import Column, Table, trimmed
 
 COLUMNS = (
     Column("editor", "Editor"),
@@ -138,7 +138,6 @@ def ordered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
-    """Columns that are empty for every editor are not shown."""
-    empty = {column.key for column in COLUMNS if all(row.get(column.key) is None for row in rows)}
-    columns = tuple(column._replace(shown=column.shown and column.key not in empty - {"rank"}) for column in COLUMNS)
-    return Table("leaderboard", "Convergence", columns, rows, "" if rows else "There is no case to count.")
+    """A column that is empty for every editor is not shown, but for the rank."""
+    note = "" if rows else "There is no case to count."
+    return trimmed(Table("leaderboard", "Convergence", COLUMNS, rows, note), ["rank"])

@@ -11,6 +11,14 @@ from .cases import Case
 from .fates import CHECKS, Field, coverage
 from .table import Column, Table, written
 
+WHAT = {
+    "edits": "whether edits were made and taken back",
+    "rmse": "RMSE",
+    "ssim": "SSIM",
+    "lpips": "LPIPS",
+    "worst_tile": "the worst part by LPIPS",
+    "clip": "meaning by CLIP",
+}
 COLUMNS = (Column("fact", "Fact"), Column("value", "Value"))
 
 
@@ -35,7 +43,7 @@ def facts(
         "floor pairs": len(floors),
         "sources": len({case.source for case in cases}),
         "excluded sources": ", ".join(excluded) or "none",
-        "threshold": threshold,
+        "threshold": f"{threshold:g}",
         "level": LEVEL,
         "sources for a verdict": EXACT_UP_TO,
     }
@@ -60,3 +68,51 @@ def facts(
     for number, signature in enumerate(signatures, 1):
         found[f"signature {number}"] = signature
     return Table("facts", "What was measured", COLUMNS, [{"fact": key, "value": value} for key, value in found.items()])
+
+
+def paragraph(table: Table) -> str:
+    """The facts in sentences for a paper, in Markdown."""
+    known = {row["fact"]: row["value"] for row in table.rows}
+    groups = [name.partition(":")[0] for name in known if name.endswith(": headline")]
+    signatures = [str(value) for name, value in known.items() if name.startswith("signature ")]
+    parts = [measured(known), *(of_group(known, group) for group in groups), judged(known)]
+    parts += [f"Signatures: {'; '.join(signatures)}."] if signatures else []
+    return "# Methods\n\n" + "\n\n".join(parts) + "\n"
+
+
+def measured(known: Mapping[str, Any]) -> str:
+    return (
+        f"We used ConvergeBench (suite {known['suite']}): {known['editors']} editors, {known['chains']} chains on "
+        f"{known['sources']} source pictures, {known['score rows']} scored steps. Every distance is measured between a "
+        "return and its chain's reference at the suite's evaluation size. Retained quality is (m - floor) / (ceiling - "
+        "floor), clipped to 0..1, with the floor of each reference the metric's median over the suite's unrelated "
+        f"sources ({known['floor pairs']} pairs). A case counts until the first of: edit not made, not taken back, the "
+        f" lowest of retained RMSE, SSIM and LPIPS below {known['threshold']}, one part as far away as an unrelated "
+        "picture (worst LPIPS tile), retained CLIP below the same threshold, refusal. Excluded from headlines, because "
+        f"unrelated pictures resemble them: {known['excluded sources']}. Chains under recall audit, which are not "
+        f"counted: {known['chains under audit']}. Chains left out because they count twice or have no scores: "
+        f"{known['chains that count twice or have no scores']}."
+    )
+
+
+def of_group(known: Mapping[str, Any], group: str) -> str:
+    own = {name.removeprefix(f"{group}: "): value for name, value in known.items() if name.startswith(f"{group}: ")}
+    covered = ", ".join(f"{WHAT[check]} {own[f'coverage of {check}']}" for check in CHECKS)
+    return (
+        f"{group.capitalize()}: the headline is {own['headline']}, on {own['cases']} cases of {own['sources']} sources "
+        f"and {own['programs']} programs, up to {own['rounds']} rounds; {own['missing cases']} cases are missing "
+        f"through technical failure. Coverage of returns: {covered}."
+    )
+
+
+def judged(known: Mapping[str, Any]) -> str:
+    mark = "chains that ended "
+    ends = [f"{value} {name.removeprefix(mark)}" for name, value in known.items() if name.startswith(mark)]
+    return (
+        f"Chains ended: {', '.join(ends)}. Half-lives are Kaplan-Meier medians; technical failures and the last round "
+        "censor, a refusal is a loss. 95% limits of medians: bootstrap over sources with expanded percentile limits; "
+        "of means: Student's t on source means; of shares: score limits on source counts. Editors are compared in "
+        "pairs on their common cases by a sign-flip test on source means of rounds kept, corrected after Holm at level "
+        f"{known['level']}; with fewer than {known['sources for a verdict']} common sources no verdict is given. "
+        "Editors without a verdict between them share a rank."
+    )

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from . import causes as causing
+from . import causes
 from .figures import Drawing
-from .filmstrips import Strip
+from .filmstrips import Frame, Strip
 from .palette import dark_rules
 from .table import Table, as_html
 
+PUBLISHED = ("published", "published_pairs")
 PART = {"round trips": "Round trips", "replication": "Replication", "restoration": "Restoration"}
 
 
@@ -23,34 +24,20 @@ def page(
 ) -> str:
     """`drawings` by group of programs; `sentences` are what the page says at each part, taken from the tables."""
     groups = list(dict.fromkeys(row["group"] for row in tables["leaderboard"].rows))
-    parts: list[tuple[str, str, str]] = []
-    for group in groups:
-        parts.append(
-            (group.replace(" ", "-"), PART[group], of_group(group, tables, drawings.get(group, ()), sentences))
-        )
-    if strips:
-        parts.append(("worst", "Worst cases", filmstrips(strips, sentences["worst"])))
-    parts += [
-        (name, title, said(sentences.get(name, ())) + body)
-        for name, title, body in (
-            ("where", "Where editors fail first", where(tables, drawings)),
-            (
-                "sensitivity",
-                "What the order depends on",
-                figures(drawings, "sensitivity") + shown(tables, "sensitivity"),
-            ),
-            ("audit", "The recall audit", shown(tables, "recall")),
-            (
-                "published",
-                "Published scores",
-                figures(drawings, "published") + shown(tables, "published", "published_pairs"),
-            ),
-            ("appendix", "Appendix: contraction and growth", figures(drawings, "growth") + shown(tables, "growth")),
-        )
-        if body or sentences.get(name)
+    parts = [
+        (group.replace(" ", "-"), PART[group], of_group(group, tables, drawings.get(group, ()), sentences))
+        for group in groups
     ]
-    parts.append(("methods", "Methods", f"{paragraphs(methods)}{folded(tables['facts'])}"))
-    return document(parts, sentences)
+    parts += [
+        ("worst", "Worst cases", filmstrips(strips, sentences["worst"]) if strips else ""),
+        ("where", "Where editors fail first", where(tables)),
+        ("sensitivity", "What the order depends on", drawn(drawings, "sensitivity") + shown(tables, "sensitivity")),
+        ("audit", "The recall audit", shown(tables, "recall")),
+        ("published", "Published scores", drawn(drawings, "published") + shown(tables, *PUBLISHED)),
+        ("appendix", "Appendix: contraction and growth", drawn(drawings, "growth") + shown(tables, "growth")),
+        ("methods", "Methods", paragraphs(methods) + folded(tables["facts"])),
+    ]
+    return document([part for part in parts if part[2]], sentences)
 
 
 def document(parts: Sequence[tuple[str, str, str]], sentences: Mapping[str, Sequence[str]]) -> str:
@@ -97,24 +84,25 @@ def of_group(
     )
 
 
-def where(tables: Mapping[str, Table], drawings: Mapping[str, Sequence[Drawing]]) -> str:
+def where(tables: Mapping[str, Table]) -> str:
+    """Variance, what is hardest, and the full breakdown folded away."""
     by = tables["breakdown"]
     folds = "".join(
         folded(by, f"Rounds kept by {name}", [row for row in by.rows if row["by"] == name])
-        for name in causing.SLICES
+        for name in causes.SLICES
         if any(row["by"] == name for row in by.rows)
     )
-    return figures(drawings, "where") + shown(tables, "variance", "hardest") + folds
+    return shown(tables, "variance", "hardest") + folds
 
 
 def shown(tables: Mapping[str, Table], *names: str) -> str:
-    """Those of the tables that have rows; the others say why they have none."""
+    """The tables with their notes, one part for each group of programs; without rows, the note alone."""
     found = []
-    for name in names:
-        if name in tables and tables[name].rows:
-            found.append(as_html(tables[name]))
-        elif name in tables and tables[name].note:
-            found.append(said([tables[name].note]))
+    for table in [tables[name] for name in names if name in tables]:
+        found.append(said([table.note] if table.note else []))
+        for group in dict.fromkeys(row.get("group") for row in table.rows):
+            title = table.title if group is None else f"{table.title}: {group}"
+            found.append(as_html(table, title, [row for row in table.rows if row.get("group") == group]))
     return "".join(found)
 
 
@@ -123,16 +111,14 @@ def folded(table: Table, title: str = "", rows: Sequence[Mapping[str, Any]] | No
     return f"<details><summary>{html.escape(title)}</summary>{as_html(table, title, rows)}</details>"
 
 
-def figures(drawings: Mapping[str, Sequence[Drawing]], name: str) -> str:
+def drawn(drawings: Mapping[str, Sequence[Drawing]], name: str) -> str:
     return "".join(figure(drawing) for drawing in drawings.get(name, ()))
 
 
 def figure(drawing: Drawing) -> str:
     title = html.escape(drawing.title)
-    return (
-        f'<figure><div class="scroll" tabindex="0" role="region" aria-label="{title} (figure)">{drawing.svg(alone=False)}'
-        f"</div><figcaption>{title}</figcaption></figure>"
-    )
+    frame = f'<div class="scroll" tabindex="0" role="region" aria-label="{title} (figure)">'
+    return f"<figure>{frame}{drawing.svg(alone=False)}</div><figcaption>{title}</figcaption></figure>"
 
 
 def said(sentences: Sequence[str], kind: str = "") -> str:
@@ -148,16 +134,18 @@ def filmstrips(strips: Sequence[Strip], sentences: Sequence[str]) -> str:
     """One strip per editor: its pictures as small images inside the page."""
     rows = []
     for strip in strips:
-        items = "".join(
-            f'<li><img src="{frame.uri}" alt="{html.escape(frame.words)}" width="{frame.width}" height="{frame.height}">'
-            f"{html.escape(frame.label)}</li>"
-            if frame.uri
-            else f'<li><span class="empty">{html.escape(frame.words)}</span>{html.escape(frame.label)}</li>'
-            for frame in strip.frames
-        )
         title = html.escape(strip.title)
         rows.append(
             f'<div class="strip"><h3>{html.escape(strip.editor)}</h3><p class="note">{title}</p>'
-            f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><ol>{items}</ol></div></div>'
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+            f"<ol>{''.join(map(framed, strip.frames))}</ol></div></div>"
         )
     return said(sentences) + f'<div class="strips">{"".join(rows)}</div>'
+
+
+def framed(frame: Frame) -> str:
+    """One picture of a strip, or the words in its place."""
+    words, label = html.escape(frame.words), html.escape(frame.label)
+    if not frame.uri:
+        return f'<li><span class="empty">{words}</span>{label}</li>'
+    return f'<li><img src="{frame.uri}" alt="{words}" width="{frame.width}" height="{frame.height}">{label}</li>'

@@ -1,6 +1,6 @@
 """Every two editors on their own common cases: who keeps more rounds, and is that more than luck?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -9,11 +9,10 @@ from convergebench.metric_modules.halflife.comparison import LEVEL, Comparison, 
 from convergebench.metric_modules.halflife.fates import Fate
 from convergebench.metric_modules.halflife.survival import log_rank
 
-from .fates import Field, converged, kept
+from .fates import Field, Key, converged, kept
 from .table import Column, Table
 
-Case = tuple[str, str, int]
-Kept = Mapping[str, Mapping[Case, tuple[Fate, int]]]  # by editor: each case's fate and its planned rounds
+Kept = Mapping[str, Mapping[Key, tuple[Fate, int]]]  # by editor: each case's fate and its planned rounds
 
 COLUMNS = (
     Column("group", "Programs", shown=False),
@@ -52,7 +51,7 @@ def compared(fates: Kept, editors: Sequence[str], others: Sequence[str] = ()) ->
     names = [(a, b) for a in editors for b in others] if others else list(combinations(editors, 2))
     pairs = [one(fates, a, b) for a, b in names]
     asked = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
-    corrected = dict(zip(asked, holm([pairs[place].p_value for place in asked]), strict=True))  # type: ignore[misc]
+    corrected = dict(zip(asked, holm([pairs[place].p_value for place in asked]), strict=True))
     return [
         replace(pair, p_holm=corrected.get(place), verdict=verdict(pair, corrected.get(place), LEVEL))
         for place, pair in enumerate(pairs)
@@ -62,13 +61,12 @@ def compared(fates: Kept, editors: Sequence[str], others: Sequence[str] = ()) ->
 def one(fates: Kept, first: str, second: str) -> Comparison:
     """Two editors, uncorrected."""
     both = fates[first].keys() & fates[second].keys()
-    horizons: dict[Any, int] = {key: min(fates[first][key][1], fates[second][key][1]) for key in both}
-    sides = []
+    horizons = {key: min(fates[first][key][1], fates[second][key][1]) for key in both}
+    sides: list[dict[Hashable, float | None]] = []
     for editor in (first, second):
-        cut = {key: fate for key, (fate, _) in fates[editor].items() if key in both}
-        alone = {key: None for key in fates[editor] if key not in both}
-        sides.append(kept(cut, horizons) | alone)  # type: ignore[arg-type]
-    return compare((first, second), *sides, {key: key[0] for key in both})  # type: ignore[arg-type]
+        cut = kept({key: fate for key, (fate, _) in fates[editor].items() if key in both}, horizons)
+        sides.append({key: cut.get(key) for key in fates[editor]})
+    return compare((first, second), sides[0], sides[1], {key: key[0] for key in both})
 
 
 def rows(fates: Kept, pairs: Sequence[Comparison], group: str, family: str) -> list[dict[str, Any]]:
@@ -105,6 +103,11 @@ def rows(fates: Kept, pairs: Sequence[Comparison], group: str, family: str) -> l
             }
         )
     return found
+
+
+def judged(pair: Comparison, p_holm: float | None) -> str:
+    """The verdict by name under a corrected p."""
+    return words(replace(pair, verdict=verdict(pair, p_holm, LEVEL)))
 
 
 def words(pair: Comparison) -> str:

@@ -52,10 +52,13 @@ def contrast(first: str, second: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def dark_rules(scope: str = "svg") -> str:
-    """CSS that gives every light colour of a drawing its dark partner; it wins over the drawing's own styles."""
+def dark_rules() -> str:
+    """CSS that gives every light colour of a drawing its dark partner; it wins over the drawing's own styles.
+
+    No selector names an ancestor: the copies that <use> makes have none.
+    """
     rules = [
-        f'{scope} [style*="{name}: {colour.light}"]{{{name}:{colour.dark} !important}}'
+        f'[style*="{name}: {colour.light}"]{{{name}:{colour.dark} !important}}'
         for colour in (PAPER, INK, MUTED, GRID, *SERIES)
         for name in ("fill", "stroke")
     ]

@@ -1,12 +1,12 @@
 """From scores to tables: pure, so that simulated scores report like real ones, and the Space can ask again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from convergebench.metric_modules.halflife.fates import Fate
 
-from . import causes, curves, leaderboard, methods, pairs, recall
+from . import causes, curves, growth, leaderboard, methods, pairs, published, recall, sensitivity, variance
 from .cases import Case, follow
 from .fates import HALF, Field, converged, fields, role
 from .table import Table
@@ -37,9 +37,13 @@ def report(
     chains: Sequence[Row],
     floors: Sequence[Row] = (),
     calls: Sequence[Row] = (),
+    theirs: Sequence[Row] = (),
     options: Options = Options(),
 ) -> Report:
-    """Every table of the report from the rows of `scores`, `chains` and `floors`; `calls` tell time and cost."""
+    """Every table of the report from the rows of `scores`, `chains` and `floors`.
+
+    `calls` are the rows of `steps` and tell time and cost; `theirs` are those of `published`.
+    """
     zeros = Zeros(floors, chains)
     cases, left_out = follow(scores, chains, zeros, calls)
     excluded = zeros.excluded(chains)
@@ -59,13 +63,20 @@ def report(
         headline += rows
         versus += compared
     chosen = list(groups.values())
+    imported, lines = published.tables(theirs, chains)
+    drawn = curves.table(chosen, fates)
     tables = [
         leaderboard.table(headline),
         pairs.table(versus),
-        curves.table(chosen, fates),
+        replace(drawn, rows=[*drawn.rows, *lines]),
         causes.table(chosen, fates, recalling),
         causes.breakdown(chosen, fates, recalling),
+        variance.table(chosen, fates),
+        variance.hardest(chosen, fates),
+        sensitivity.table(chosen, options.threshold),
+        growth.table(chosen, recalling),
         audit,
+        *imported,
     ]
     made = {table.name: table for table in tables}
     made["facts"] = methods.facts(cases, left_out, excluded, groups, fates, scores, floors, options.threshold)

@@ -3,18 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .cases import GROUPS, RETAINED
+from .cases import GROUPS
 from .fates import CHECKS
+from .methods import WHAT
 from .table import Table, cell, written
-
-WHAT = {
-    "edits": "whether edits were made and taken back",
-    "rmse": "RMSE",
-    "ssim": "SSIM",
-    "lpips": "LPIPS",
-    "worst_tile": "the worst part by LPIPS",
-    "clip": "meaning by CLIP",
-}
 
 
 def all_of(tables: Mapping[str, Table]) -> dict[str, list[str]]:
@@ -64,8 +56,8 @@ def of_group(
         said.append(f"Only some editors have {partial}; `convergebench score` adds what is missing.")
     if any(row["role"] == "editors" and row["rank"] is None for row in board):
         said.append(
-            f"A verdict needs {known['sources for a verdict']} common pictures; without them an editor has no rank, and "
-            "its numbers are indicative."
+            f"A verdict needs {known['sources for a verdict']} common pictures; without them an editor has no rank, "
+            "and its numbers are indicative."
         )
     if known["excluded sources"] != "none":
         said.append(f"Left out, because too many unrelated pictures resemble them: {known['excluded sources']}.")
@@ -80,49 +72,6 @@ def of_group(
         "picture. Bands and brackets are 95% limits over pictures."
     )
     return said
-
-
-def computed(tables: Mapping[str, Table]) -> list[str]:
-    """The retained metrics that have values."""
-    there = {row["metric"] for row in tables["curves"].rows}
-    return [name for name in RETAINED if f"retained {name}" in there]
-
-
-def methods(tables: Mapping[str, Table]) -> str:
-    """The paragraph for a paper, in Markdown."""
-    known = {row["fact"]: row["value"] for row in tables["facts"].rows}
-    parts = [
-        f"We used ConvergeBench (suite {known['suite']}): {known['editors']} editors, {known['chains']} chains on "
-        f"{known['sources']} source pictures, {known['score rows']} scored steps. Every distance is measured between a "
-        "return and its chain's reference at the suite's evaluation size. Retained quality is "
-        "(m - floor) / (ceiling - floor), clipped to [0, 1], with the floor of each reference the metric's median over the "
-        f"suite's unrelated sources ({known['floor pairs']} pairs). A case counts until the first of: edit not made, edit not "
-        "taken back, the lowest of retained RMSE, SSIM and LPIPS below "
-        f"{known['threshold']}, one part as far as an unrelated picture (worst LPIPS tile), retained CLIP below the same "
-        "threshold, refusal. Excluded from headlines, because unrelated pictures resemble them: "
-        f"{known['excluded sources']}. Chains under recall audit, not counted: {known['chains under audit']}.",
-    ]
-    for group in dict.fromkeys(row["group"] for row in tables["leaderboard"].rows):
-        covered = ", ".join(f"{WHAT[check]} {known[f'{group}: coverage of {check}']}" for check in CHECKS)
-        parts.append(
-            f"{group.capitalize()}: the headline is {known[f'{group}: headline']}, on {known[f'{group}: cases']} cases of "
-            f"{known[f'{group}: sources']} sources and {known[f'{group}: programs']} programs, up to N = "
-            f"{known[f'{group}: rounds']} rounds; {known[f'{group}: missing cases']} cases are missing through technical "
-            f"failure. Coverage of returns: {covered}."
-        )
-    ends = ", ".join(f"{value} {name.removeprefix('chains that ended ')}" for name, value in known.items()
-                     if name.startswith("chains that ended "))  # fmt: skip
-    parts.append(
-        f"Chains ended: {ends}. Half-lives are Kaplan-Meier medians; technical failures and the last round censor, a refusal "
-        "is a loss. Limits of medians: bootstrap over sources with expanded percentile limits; of means: Student's t on source "
-        "means; of shares: score limits on source counts. Editors are compared in pairs on their common cases by a sign-flip test on "
-        f"source means of rounds kept, corrected after Holm at level {known['level']}; with fewer than "
-        f"{known['sources for a verdict']} common sources no verdict is given. Editors without a verdict between them share a rank."
-    )
-    signatures = [str(value) for name, value in known.items() if name.startswith("signature ")]
-    if signatures:
-        parts.append(f"Signatures: {'; '.join(signatures)}.")
-    return "# Methods\n\n" + "\n\n".join(parts) + "\n"
 
 
 def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:

@@ -6,7 +6,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 Row = Mapping[str, Any]
@@ -50,6 +50,16 @@ class Table:
     @property
     def keys(self) -> list[str]:
         return [key for column in self.columns for key in keys(column)]
+
+
+def trimmed(table: Table, always: Sequence[str] = ()) -> Table:
+    """The same table; columns without a single value are kept in the files and not shown."""
+    empty = {column.key for column in table.columns if all(missing(row.get(column.key)) for row in table.rows)}
+    columns = tuple(
+        column._replace(shown=column.shown and (column.key in always or column.key not in empty))
+        for column in table.columns
+    )
+    return replace(table, columns=columns)
 
 
 def keys(column: Column) -> list[str]:

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import filmstrips, load, sentences
+from . import filmstrips, load, methods, sentences
 from .figures import Drawing, looks, styled
 from .page import page
 from .report import Options, Report, report
@@ -28,6 +28,7 @@ def write(dataset: Path, out: Path, options: Options = Options()) -> Written:  #
         chains,
         load.rows(dataset, "floors"),
         load.rows(dataset, "steps", load.CALLS),
+        load.rows(dataset, "published"),
         options,
     )
     lengths = {row["chain"]: len(json.loads(row["cycle"])) for row in chains}
@@ -51,10 +52,10 @@ def lay(made: Report, out: Path, strips: list[filmstrips.Strip]) -> Written:
         (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg(), encoding="utf-8")
         (out / "figures" / f"{drawing.name}.png").write_bytes(drawing.png())
         count += 2
-    methods = sentences.methods(made.tables)
-    (out / "methods.md").write_text(methods, encoding="utf-8")
-    text = page(made.tables, drawn, strips, sentences.all_of(made.tables), methods)
-    (out / "index.html").write_text(text, encoding="utf-8")
+    text = methods.paragraph(made.tables["facts"])
+    (out / "methods.md").write_text(text, encoding="utf-8")
+    whole = page(made.tables, drawn, strips, sentences.all_of(made.tables), text)
+    (out / "index.html").write_text(whole, encoding="utf-8")
     return Written(made, out / "index.html", count + 2)
 
 
@@ -72,7 +73,13 @@ def draw(made: Report) -> dict[str, list[Drawing]]:
     names = list(dict.fromkeys(row["editor"] for row in board))
     apart = {row["editor"] for row in board if row["role"] == "reference rows"}
     chosen = looks([name for name in names if name not in apart], [name for name in names if name in apart])
+    tables, first = made.tables, next(iter(made.fields), "")
     with styled():
-        return {
-            group: drawings.of_group(made.tables, group, chosen, place == 0) for place, group in enumerate(made.fields)
+        found: dict[str, list[Drawing | None]] = {
+            group: [*drawings.of_group(tables, group, chosen, place == 0)] for place, group in enumerate(made.fields)
         }
+        found["sensitivity"] = [drawings.sensitivity(tables["sensitivity"], first, chosen)]
+        found["growth"] = [drawings.growth(tables["growth"], first, chosen)]
+        names = list(dict.fromkeys(row["table"] for row in tables["published"].rows))
+        found["published"] = [*drawings.published(tables["curves"], names)]
+    return {part: [drawing for drawing in each if drawing] for part, each in found.items()}

@@ -1,0 +1,169 @@
+"""Pictures for the browser: made once from the bytes as received, kept as files in a cache of limited size."""
+
+import hashlib
+import io
+import os
+import tempfile
+import threading
+import time
+from functools import lru_cache
+from pathlib import Path
+
+from convergebench.metric_modules.psnr.images import UNREADABLE
+from PIL import Image, ImageChops, ImageOps
+
+from .footers import Place
+from .store import Store, Unknown
+
+KINDS = ("thumb", "view", "difference", "received")
+GAINS = (1, 2, 4, 8, 16, 32)
+SIDES = {"thumb": 176, "view": 1024, "difference": 1024}
+MAX_PIXELS = 40_000_000
+LIMIT = 1_000_000_000  # bytes
+YOUNG = 120.0  # seconds for which a file that was just made is not cleared away
+ENDINGS = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
+TYPES = (*ENDINGS, "GIF", "BMP", "TIFF", "PPM", "MPO")
+
+
+class Unseen(ValueError):
+    """There is no picture to show, and why."""
+
+
+class Previews:
+    """Gives paths of pictures; every file lies in one folder, under a name made of hashes alone."""
+
+    def __init__(self, store: Store, folder: Path | None = None, limit: int = LIMIT):
+        self.store = store
+        self.folder = folder or cache_folder(store)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.limit = limit
+        self.size = sum(path.stat().st_size for path in self.folder.iterdir())
+        self.locks = [threading.Lock() for _ in range(64)]
+        self.clearing = threading.Lock()
+        self.decoding = threading.BoundedSemaphore(os.cpu_count() or 2)  # a decoded picture is large
+        self.original = lru_cache(maxsize=4)(self._original)
+
+    def path(self, chain: str, step: int, kind: str = "view", gain: int = 8) -> Path:
+        """The file of one step's picture; made if nobody has asked for it before."""
+        if kind not in KINDS:
+            raise Unknown(f"no picture of kind {str(kind)[:40]!r}; the kinds are {', '.join(KINDS)}")
+        if gain not in GAINS:
+            raise Unknown(f"gain is {str(gain)[:40]!r}; it is one of {', '.join(map(str, GAINS))}")
+        self.store.chain(chain)
+        name = hashlib.sha256(f"{chain} {step} {kind} {gain if kind == 'difference' else ''}".encode()).hexdigest()[:32]
+        with self.locks[int(name[:2], 16) % len(self.locks)]:
+            for ending in ENDINGS.values():
+                path = self.folder / f"{name}.{ending}"
+                if path.exists():
+                    os.utime(path)
+                    return path
+            return self.make(chain, step, kind, gain, name)
+
+    def make(self, chain: str, step: int, kind: str, gain: int, name: str) -> Path:
+        data = self.received(chain, step)
+        with self.decoding:
+            if kind == "received":
+                return self.keep(f"{name}.{ENDINGS[known_type(data)]}", data)
+            picture = decoded(data)
+            if kind == "difference":
+                picture = difference(self.original(chain), picture, gain)
+            picture.thumbnail((SIDES[kind], SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
+            return self.keep(f"{name}.jpg", as_jpeg(picture, 80 if kind == "thumb" else 92))
+
+    def received(self, chain: str, step: int) -> bytes:
+        """The bytes as received, or why there are none."""
+        steps = self.store.steps.find(self.store.chain(chain))
+        if step not in steps:
+            raise Unknown(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {max(steps, default=0)}")
+        place, row = steps[step]
+        data = self.read(place)
+        if not data:
+            raise Unseen(row["reason"] or f"the editor's answer was {row['status'].replace('_', ' ')}, not a picture")
+        return data
+
+    def read(self, place: Place) -> bytes | None:
+        return self.store.steps.picture(place)
+
+    def _original(self, chain: str) -> Image.Image:
+        return decoded(self.received(chain, 0))
+
+    def keep(self, name: str, data: bytes) -> Path:
+        """Write a file whole, and clear away the files that were not asked for longest where there is no room."""
+        with tempfile.NamedTemporaryFile(dir=self.folder, prefix="part-", delete=False) as file:
+            file.write(data)
+        path = Path(file.name).replace(self.folder / name)
+        path.chmod(0o644)
+        self.size += len(data)
+        if self.size > self.limit and self.clearing.acquire(blocking=False):
+            try:
+                self.clear()
+            finally:
+                self.clearing.release()
+        return path
+
+    def clear(self) -> None:
+        """Down to nine tenths of the limit; files that were just asked for stay, somebody is about to fetch them."""
+        files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.folder.iterdir())
+        left = sum(size for _, size, _ in files)
+        for used, size, path in files:
+            if left <= 0.9 * self.limit or used > time.time() - YOUNG:
+                break
+            path.unlink(missing_ok=True)
+            left -= size
+        self.size = left
+
+
+def cache_folder(store: Store) -> Path:
+    """One folder for each state of a dataset, so that a rebuilt one never shows old pictures."""
+    about = [str(store.folder.resolve())]
+    for path in sorted(store.folder.glob("data/**/*.parquet")):
+        about.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
+    root = os.environ.get("CONVERGEBENCH_PREVIEWS")
+    base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{os.getuid()}"
+    return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
+
+
+def opened(data: bytes) -> Image.Image:
+    """A picture whose header was read and whose size is bearable; nothing is decoded yet."""
+    try:
+        image = Image.open(io.BytesIO(data), formats=TYPES)
+    except UNREADABLE as error:
+        raise Unseen(f"the {len(data)} bytes received are not a picture that can be shown ({error})") from None
+    if image.width * image.height > MAX_PIXELS:
+        raise Unseen(f"the picture has {image.width}x{image.height} pixels; at most {MAX_PIXELS:,} are shown")
+    return image
+
+
+def known_type(data: bytes) -> str:
+    """The type of bytes that a browser may be handed as they are."""
+    kind = opened(data).format
+    if kind not in ENDINGS:
+        raise Unseen(f"the bytes received are {kind}; only {', '.join(ENDINGS)} are handed on as they are")
+    return kind
+
+
+def decoded(data: bytes) -> Image.Image:
+    """Upright RGB on white, as the scores see it."""
+    image = opened(data)
+    try:
+        image = ImageOps.exif_transpose(image)
+        if image.has_transparency_data:
+            whole = image.convert("RGBA")
+            image = Image.new("RGB", whole.size, "white")
+            image.paste(whole, mask=whole.getchannel("A"))
+        return image.convert("RGB")
+    except UNREADABLE as error:
+        raise Unseen(f"the picture cannot be decoded ({error})") from None
+
+
+def difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.Image:
+    """How far each channel is from the original, amplified."""
+    if picture.size != original.size:
+        picture = picture.resize(original.size, Image.Resampling.LANCZOS)
+    return ImageChops.difference(original, picture).point(lambda value: min(255, value * gain))
+
+
+def as_jpeg(picture: Image.Image, quality: int) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=quality, subsampling=0)
+    return buffer.getvalue()

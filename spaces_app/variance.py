@@ -1,0 +1,122 @@
+"""Where the differences come from: the variance of rounds kept, split; and what degrades fastest."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from convergebench.metric_modules.halflife.fates import Fate
+from convergebench.metric_modules.halflife.intervals import mean_interval
+
+from .cases import Case
+from .fates import Field, role
+from .table import Column, Table
+
+TERMS = ("editor", "program", "source", "editor × program", "editor × source")
+COLUMNS = (
+    Column("group", "Programs", shown=False),
+    Column("term", "Term"),
+    Column("df", "Degrees of freedom", "count"),
+    Column("share", "Share of the variance", "share"),
+    Column("adjusted", "Without what chance explains", "share"),
+)
+HARDEST = (
+    Column("group", "Programs", shown=False),
+    Column("by", "By"),
+    Column("value", "Which"),
+    Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
+    Column("editors", "Editors", "count"),
+    Column("cases", "Cases", "count"),
+    Column("sources", "Sources", "count"),
+)
+Fated = Mapping[str, Sequence[Fate]]
+
+
+def known(field: Field, fates: Fated) -> list[tuple[Case, float]]:
+    """Rounds kept by the editors under test; by all rows where there are fewer than two of them."""
+    tested = [editor for editor in field.cases if role(editor) == "editor"]
+    chosen = tested if len(tested) > 1 else list(field.cases)
+    return [
+        (case, float(fate.kept))
+        for editor in chosen
+        for case, fate in zip(field.cases[editor], fates[editor], strict=True)
+        if not fate.failed
+    ]
+
+
+def table(fields: Sequence[Field], fates: Mapping[str, Fated]) -> Table:
+    """Each term's share of the sum of squares, after those above it; what is left is the last row."""
+    rows: list[dict[str, Any]] = []
+    for field in fields:
+        split = shares(known(field, fates[field.group]))
+        rows += [{"group": field.group} | row for row in split]
+    note = "" if rows else "Rounds kept do not differ, so there is no variance to split."
+    if any(row["term"] == "what is left" and not row["df"] for row in rows):
+        note = "Without repeated runs nothing is left over that would tell an interaction from chance."
+    return Table("variance", "What the variance of rounds kept goes with", COLUMNS, rows, note)
+
+
+def shares(values: Sequence[tuple[Case, float]]) -> list[dict[str, Any]]:
+    """Sequential sums of squares by least squares on indicator columns; empty where nothing varies."""
+    kept = np.array([value for _, value in values])
+    kept = kept - kept.mean() if len(kept) else kept
+    total = float(kept @ kept)
+    if total < 1e-9:
+        return []
+    names = [
+        [(case.editor, case.program, case.source, (case.editor, case.program), (case.editor, case.source))[place]
+         for case, _ in values]
+        for place in range(len(TERMS))
+    ]  # fmt: skip
+    blocks = [np.ones((len(kept), 1)), *(indicators(each) for each in names)]
+    design = np.concatenate(blocks, axis=1)
+    gram, right = design.T @ design, design.T @ kept
+    ends = np.cumsum([block.shape[1] for block in blocks])
+    fits = [explained(gram[:end, :end], right[:end]) for end in ends]
+    left, left_df = total - fits[-1][0], len(kept) - fits[-1][1]
+    noise = left / left_df if left_df > 0 else None
+    rows = [
+        {"term": term, "df": rank - rank_before, "share": max(fit - before, 0.0) / total}
+        | {"adjusted": adjusted(fit - before, rank - rank_before, noise, total)}
+        for term, ((before, rank_before), (fit, rank)) in zip(TERMS, pairwise(fits), strict=True)
+        if rank > rank_before
+    ]
+    return [*rows, {"term": "what is left", "df": left_df, "share": max(left, 0.0) / total, "adjusted": None}]
+
+
+def indicators(names: Sequence[Any]) -> np.ndarray:
+    _, places = np.unique([repr(name) for name in names], return_inverse=True)
+    return np.eye(places.max() + 1)[places]
+
+
+def explained(gram: np.ndarray, right: np.ndarray) -> tuple[float, int]:
+    """The sum of squares that the columns explain, and how many of them stand alone."""
+    values, vectors = np.linalg.eigh(gram)
+    there = values > values.max() * 1e-10
+    along = vectors[:, there].T @ right
+    return float((along**2 / values[there]).sum()), int(there.sum())
+
+
+def adjusted(squares: float, df: int, noise: float | None, total: float) -> float | None:
+    """Omega squared: what is left of a share when as much as chance gives is taken off."""
+    return None if noise is None or not df else max((squares - df * noise) / (total + noise), 0.0)
+
+
+def hardest(fields: Sequence[Field], fates: Mapping[str, Fated]) -> Table:
+    """Programs and kinds of picture, those in which fewest rounds are kept first."""
+    rows: list[dict[str, Any]] = []
+    for field in fields:
+        values = known(field, fates[field.group])
+        for name in ("kind", "program"):
+            found = []
+            for value in sorted({getattr(case, name) for case, _ in values}):
+                own = [(case, kept) for case, kept in values if getattr(case, name) == value]
+                kept, sources = np.array([each for _, each in own]), [case.source for case, _ in own]
+                low, high = mean_interval(kept, sources, 0.95) or (None, None)
+                about = {"group": field.group, "by": name, "value": value, "rounds_kept": float(kept.mean())}
+                limits = {} if low is None or high is None else {"rounds_kept_low": max(low, 0.0)}
+                limits |= {} if high is None else {"rounds_kept_high": min(high, field.rounds)}
+                counts = {"editors": len({case.editor for case, _ in own}), "cases": len(own)}
+                found.append(about | limits | counts | {"sources": len(set(sources))})
+            rows += sorted(found, key=lambda row: row["rounds_kept"])
+    return Table("hardest", "What degrades fastest", HARDEST, rows)
