@@ -131,6 +131,7 @@ SCORES = Config(
         Column("edit_applied", "bool", "whether the forward edit is visible"),
         Column("edit_undone", "bool", "whether the return took it back"),
         Column("undo_ratio", "float64", "change left in the edited region, as a share of the change made"),
+        Column("recalled", "bool", "recall audit: whether the return is closer to the reference never shown mirrored"),
         Column("retained_rmse", "float64", "retained quality by rmse: 1 untouched, 0 another picture altogether"),
         Column("retained_ssim", "float64", "retained quality by ssim"),
         Column("retained_lpips", "float64", "retained quality by lpips"),

@@ -35,6 +35,16 @@ class Shot:
     def scored(self) -> bool:
         return self.status in SCORED
 
+    @property
+    def mirrored(self) -> bool:
+        """Whether the recall audit had mirrored the picture that this step was given."""
+        return bool((json.loads(self.details or "{}").get("audit") or {}).get("mirrored"))
+
+    @property
+    def key(self) -> tuple[str | None, bool]:
+        """Equal for steps whose pictures score the same."""
+        return self.sha256, self.mirrored
+
 
 @dataclass(frozen=True)
 class Case:
@@ -57,9 +67,10 @@ class Case:
     @property
     def reference(self) -> str:
         """Names the reference: equal for chains that are compared with the same picture."""
+        shown = str(self.input and self.input.sha256)
         if self.own_reference is not None:
-            return f"{self.chain['source']}:{self.chain['reference_sha256']}:{self.input and self.input.sha256}"
-        return str(self.input and self.input.sha256)
+            return f"{self.chain['reference_sha256'] or self.id}:{shown}"
+        return shown
 
     @property
     def cycle(self) -> list[str]:
@@ -83,22 +94,21 @@ class Case:
     @property
     def cost(self) -> int:
         """Pixels to decode and compare, with a constant for what does not grow with the picture."""
-        different = {shot.sha256: (shot.width or 0) * (shot.height or 0) for shot in self.steps if shot.scored}
+        different = {shot.key: (shot.width or 0) * (shot.height or 0) for shot in self.steps if shot.scored}
         return sum(different.values()) + 250_000 * len(different) + 1
 
 
 def find(reader: Reader) -> list[Case]:
     """Every chain of the dataset, those with equal references side by side."""
     sources = {row["source"]: row["reference"] for row in reader.table("sources", ["source", "reference"]).to_pylist()}
-    places = reader.places("chains")
+    own = [row["reference"] is not None for row in reader.table("chains", ["reference.path"]).to_pylist()]
     steps = shots(reader)
     cases = []
-    for row, place in zip(reader.table("chains").to_pylist(), places, strict=True):
-        own = sources.get(row["source"])
-        row["reference_sha256"] = own
+    for row, place, other in zip(reader.table("chains").to_pylist(), reader.places("chains"), own, strict=True):
+        row["reference_sha256"] = sources.get(row["source"])
         known = {shot.step: shot for shot in steps.get(row["chain"], [])}
         rest = [known.get(number) or missing(row, number) for number in range(1, (row["steps"] or 0) + 1)]
-        cases.append(Case(row, known.get(0), tuple(rest), place if own else None))
+        cases.append(Case(row, known.get(0), tuple(rest), place if other or row["reference_sha256"] else None))
     return sorted(cases, key=lambda case: (case.chain["source"], case.reference, case.order))
 
 

@@ -1,7 +1,8 @@
 """Scores one chain: each different picture is read once and shown to every metric."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -10,16 +11,16 @@ import numpy
 import pyarrow as pa
 from convergebench.dataset_builder.schema import Place, Reader
 
-from . import edits
+from . import edits, recall
 from .cases import Case, Shot
-from .edit_applied.looks import look
 from .measures import Measure, Value, Values
 from .psnr.images import brought, target
 from .reading import Unreadable, decode
 
 UNREADABLE = "unreadable: "  # begins a reason that is nobody's answer but damage to the dataset
 NOT_A_NUMBER = "not a number: "
-Size = tuple[int, int]
+Clock = Callable[[str], AbstractContextManager[None]]
+Near = Callable[[str, Value], bool]
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Known:
     lock: Lock = field(default_factory=Lock)
 
     @property
-    def size(self) -> Size:
+    def size(self) -> tuple[int, int]:
         return self.picture.shape[1], self.picture.shape[0]
 
     def side(self, measure: Measure) -> Any:
@@ -66,21 +67,23 @@ def reference(reader: Reader, case: Case) -> Known:
 
 @dataclass(frozen=True)
 class Seen:
-    """A picture as the metrics see it, or why they cannot."""
+    """A picture at the evaluation size and as edits are judged, or why it cannot be seen."""
 
     shot: Shot
-    picture: numpy.ndarray | None
-    look: numpy.ndarray | None
-    reason: str | None = None
+    picture: numpy.ndarray | None = None
+    look: numpy.ndarray | None = None
+    reason: str = ""
 
 
-def see(reader: Reader, shot: Shot, size: Size, judging: bool) -> Seen:
-    """Decode a picture and bring it to the evaluation size; edits are judged at a size of their own."""
+def see(reader: Reader, shot: Shot, size: tuple[int, int], judging: bool) -> Seen:
+    """Decode a picture and bring it to the evaluation size; what the recall audit mirrored is turned back."""
     try:
         picture = read(reader, shot.place)
     except Unreadable as error:
-        return Seen(shot, None, None, UNREADABLE + str(error))
-    return Seen(shot, brought(picture, *size), look(picture) if judging else None)
+        return Seen(shot, reason=UNREADABLE + str(error))
+    if shot.mirrored:
+        picture = numpy.ascontiguousarray(picture[:, ::-1])
+    return Seen(shot, brought(picture, *size), edits.look(picture) if judging else None)
 
 
 def ahead(pool: Executor, work: Callable[[Shot], Seen], shots: Sequence[Shot], count: int) -> Iterator[list[Seen]]:
@@ -93,50 +96,65 @@ def ahead(pool: Executor, work: Callable[[Shot], Seen], shots: Sequence[Shot], c
         yield [future.result() for future in reading.pop(0)]
 
 
+@dataclass(frozen=True)
+class Album:
+    """Where a chain's pictures come from: read ahead of the work on them, in batches."""
+
+    reader: Reader
+    pool: Executor
+    batch: int
+
+    def of(self, case: Case, size: tuple[int, int], judging: bool) -> Iterator[list[Seen]]:
+        """Every different picture of the scored steps, once."""
+        first: dict[object, Shot] = {}
+        for shot in case.steps:
+            if shot.scored:
+                first.setdefault(shot.key, shot)
+        return ahead(self.pool, lambda shot: see(self.reader, shot, size, judging), list(first.values()), self.batch)
+
+    def input(self, case: Case, size: tuple[int, int]) -> Seen | None:
+        return see(self.reader, case.input, size, True) if case.input else None
+
+
 def score(
     case: Case,
     known: Known,
     measures: Sequence[Measure],
-    judging: bool,
-    near: Callable[[str, Value], bool],
-    reader: Reader,
-    pool: Executor,
-    batch: int,
-    clock: Callable[[str], Any],
+    judge: edits.Edits | None,
+    near: Near,
+    album: Album,
+    clock: Clock,
 ) -> dict[int, Values]:
-    """The values of every step that has a picture, by the step's number."""
-    first: dict[str | None, Shot] = {}
-    for shot in case.steps:
-        if shot.scored:
-            first.setdefault(shot.sha256, shot)
-    values: dict[str | None, Values] = {}
-    looks: dict[str | None, numpy.ndarray | None] = {}
-    for seen in ahead(pool, lambda shot: see(reader, shot, known.size, judging), list(first.values()), batch):
-        for one in seen:
-            looks[one.shot.sha256] = one.look
-            if one.reason:
-                columns = [column for measure in measures for column in measure.columns]
-                values[one.shot.sha256] = dict.fromkeys(columns, one.reason)
-        whole = [one for one in seen if one.picture is not None]
-        if whole:
-            found = compare(known, [one.picture for one in whole], measures, near, clock)  # type: ignore[misc]
-            values |= {one.shot.sha256: row for one, row in zip(whole, found, strict=True)}
-    rows = {shot.step: dict(values[shot.sha256]) for shot in case.steps if shot.scored}
-    if judging:
-        with clock("edit_applied"):
-            if case.input is not None:
-                looks[case.input.sha256] = see(reader, case.input, known.size, True).look
-            for step, judged in edits.judged(case, looks).items():
+    """The values of every scored step, by its number; steps with equal pictures share them."""
+    values: dict[object, Values] = {}
+    views: dict[object, edits.View] = {}
+    for batch in album.of(case, known.size, judge is not None):
+        whole = [(seen.shot.key, seen.picture, seen.look) for seen in batch if seen.picture is not None]
+        for seen in batch:
+            if seen.reason:
+                values[seen.shot.key] = {column: seen.reason for measure in measures for column in measure.columns}
+        if not whole:
+            continue
+        keys, pictures, looks = zip(*whole, strict=True)
+        values |= zip(keys, compare(known, pictures, measures, near, clock), strict=True)
+        if judge:
+            views |= zip(keys, judge.views(looks, pictures), strict=True)
+    rows = {shot.step: dict(values[shot.key]) for shot in case.steps if shot.scored}
+    if judge:
+        with clock(edits.NAME):
+            start = album.input(case, known.size)
+            if start and start.picture is not None and case.input:
+                [views[case.input.key]] = judge.views([start.look], [start.picture])
+            for step, judged in judge.judged(case, views).items():
                 rows[step] = judged | rows[step]  # what could not be read stays so
+    for shot in case.steps:
+        if shot.scored and not shot.mirrored and recall.COLUMN in rows[shot.step]:
+            rows[shot.step][recall.COLUMN] = recall.NOT_AUDITED
     return rows
 
 
 def compare(
-    known: Known,
-    pictures: Sequence[numpy.ndarray],
-    measures: Sequence[Measure],
-    near: Callable[[str, Value], bool],
-    clock: Callable[[str], Any],
+    known: Known, pictures: Sequence[numpy.ndarray], measures: Sequence[Measure], near: Near, clock: Clock
 ) -> list[Values]:
     """Every metric's values for some pictures; near a threshold those of float32."""
     rows: list[Values] = [{} for _ in pictures]
@@ -155,8 +173,3 @@ def compare(
 def sound(value: Value) -> Value:
     """A result that is no number is a reason."""
     return NOT_A_NUMBER + str(value) if isinstance(value, float) and not numpy.isfinite(value) else value
-
-
-def unscored(shot: Shot) -> Mapping[str, str]:
-    """Why a step has no numbers at all."""
-    return {"*": f"{shot.status}: {shot.reason}" if shot.reason else shot.status}

@@ -16,7 +16,7 @@ from .reading import Unreadable
 from .retained.floors import floor
 
 HALF = 0.5  # the threshold of retained quality that headlines use
-Medians = Mapping[str, float]
+Medians = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def members(cases: Iterable[Case]) -> dict[str, set[str]]:
     """The sources of each suite."""
     found = defaultdict(set)
     for case in cases:
-        found[case.chain["suite"]].add(case.chain["source"])
+        found[case.chain["suite"] or ""].add(case.chain["source"])
     return found
 
 
@@ -84,13 +84,14 @@ def plan(reader: Reader, cases: Sequence[Case]) -> list[Task]:
     for case in cases:
         side = short_side(case)
         if side is not None:
-            wanted[case.chain["source"], side] |= suites[case.chain["suite"]]
+            wanted[case.chain["source"], side] |= suites[case.chain["suite"] or ""]
     tasks = []
     for (source, side), names in sorted(wanted.items()):
-        own = known[source]
-        others = tuple(known[name] for name in sorted(names) if known[name].sha256 != own.sha256)
-        if others:
-            tasks.append(Task(own, side, others))
+        own = known.get(source)
+        others = [known[name] for name in sorted(names) if name in known]
+        unrelated = tuple(other for other in others if own and other.sha256 != own.sha256)
+        if own and unrelated:
+            tasks.append(Task(own, side, unrelated))
     return tasks
 
 

@@ -10,7 +10,7 @@ from . import floors, known, panel, reading
 from .cases import Case, find
 from .floors import Task
 from .known import Known
-from .measures import Measure
+from .measures import Measure, Values
 from .panel import Panel, Unusable
 from .psnr.images import target
 
@@ -51,6 +51,23 @@ class Job:
     def images(self, rank: int, size: int) -> int:
         """How many pictures this process has to score."""
         return sum(shot.scored for place in self.mine(rank, size) for shot in self.cases[place].steps)
+
+    def place(self, case: Case) -> tuple[str, str, int]:
+        """Where a chain finds its floors: by suite, source and evaluation size."""
+        return case.chain["suite"] or "", case.chain["source"], floors.short_side(case) or 0
+
+    def bottoms(self) -> dict[tuple[str, str, int], floors.Medians]:
+        """The floor of each metric, for every suite, source and evaluation size."""
+        suites = floors.members(self.cases)
+        found: dict[tuple[str, str, int], floors.Medians] = {}
+        for task in self.tasks:
+            values: dict[str, Values] = {}
+            for name in self.panel.columns:
+                for other, row in self.known.floors.get((task.key, name), ("", {}))[1].items():
+                    values.setdefault(other, {}).update(row)
+            for suite, members in suites.items():
+                found[suite, task.reference.source, task.short_side] = floors.medians(values, members)
+        return found
 
     @property
     def current(self) -> dict[str, str]:

@@ -1,7 +1,9 @@
 """The metrics that need a network: LPIPS and CLIP, in bfloat16 where that is fast, and in float32 where it matters."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha1
+from threading import Lock
 from typing import Any
 
 import numpy
@@ -9,7 +11,7 @@ import numpy
 from .measures import Measure, Pictures, Value, Values
 
 TOLERANCE = 2e-3  # what bfloat16 may be off; a value this near a threshold is computed again in float32
-CLIP = "openai/clip-vit-large-patch14"
+REMEMBERED = 1024  # embeddings of pictures that may come again: originals among the floors, and edits being judged
 
 
 class Absent(Exception):
@@ -55,27 +57,65 @@ def lpips(device: str, dtype: str, net: str = "alex") -> Measure:
     return exact if dtype == "float32" else of(dtype, exact)
 
 
-def clip(device: str, dtype: str, checkpoint: str = CLIP) -> Measure:
-    """CLIP's image similarity."""
+class Clip:
+    """CLIP in one dtype; loaded when it is first needed, and a picture that comes again is not embedded again."""
+
+    def __init__(self, load: Callable[[], Any]):
+        self.load, self.loaded = load, None
+        self.rows: OrderedDict[tuple[object, bytes], Any] = OrderedDict()
+        self.lock = Lock()
+
+    @property
+    def model(self) -> Any:
+        with self.lock:
+            if self.loaded is None:
+                self.loaded = self.load()
+            return self.loaded
+
+    def embed(self, pictures: Pictures) -> list[Any]:
+        """One row for each picture."""
+        from .clip_similarity import measure
+
+        keys = [(picture.shape, sha1(picture.data, usedforsecurity=False).digest()) for picture in pictures]
+        with self.lock:
+            known = {key: self.rows[key] for key in keys if key in self.rows}
+        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in known}
+        if new:
+            known |= zip(new, measure.embed(self.model, list(new.values())), strict=True)
+        with self.lock:
+            self.rows |= known
+            while len(self.rows) > REMEMBERED:
+                self.rows.popitem(last=False)
+        return [known[key] for key in keys]
+
+    def meanings(self, pictures: Pictures) -> list[numpy.ndarray]:
+        return [row.cpu().numpy() for row in self.embed(pictures)]
+
+    def words(self, text: str) -> numpy.ndarray:
+        from .clip_similarity import measure
+
+        return measure.embed_words(self.model, text).cpu().numpy()
+
+
+def clip(device: str, dtype: str, checkpoint: str | None = None) -> tuple[Measure, Clip]:
+    """CLIP's image similarity, and the model itself."""
     from .clip_similarity import measure
 
+    name = checkpoint or measure.CHECKPOINT
     try:
-        model = measure.load(checkpoint, device, dtype)
+        first = measure.load(name, device, dtype)
     except measure.Absent as error:
         raise Absent(str(error)) from None
 
-    @lru_cache(maxsize=1)
-    def exact_model() -> Any:
-        return measure.load(checkpoint, device, "float32")
+    def of(known: Clip, signature: str, exact: Measure | None) -> Measure:
+        def compare(reference: Any, pictures: Pictures, before: Sequence[Mapping[str, Value]]) -> list[Values]:
+            return [{"clip": measure.compare(reference, row[None])[0]} for row in known.embed(pictures)]
 
-    def of(kind: str, exact: Measure | None) -> Measure:
-        def prepare(picture: numpy.ndarray) -> Any:
-            return measure.embed(model if kind == dtype else exact_model(), [picture])
+        prepare: Callable[[numpy.ndarray], Any] = lambda picture: known.embed([picture])[0][None]  # noqa: E731
+        return Measure("clip", ("clip",), signature, prepare, compare, ("clip",), exact)
 
-        def compare(known: Any, pictures: Pictures, before: Sequence[Mapping[str, Value]]) -> list[Values]:
-            rows = measure.embed(model if kind == dtype else exact_model(), pictures)
-            return [{"clip": value} for value in measure.compare(known, rows)]
-
-        return Measure("clip", ("clip",), measure.signature(model), prepare, compare, ("clip",), exact)
-
-    return of(dtype, None if dtype == "float32" else of("float32", None))
+    model, signature = Clip(lambda: first), measure.signature(first)
+    if dtype == "float32":
+        return of(model, signature, None), model
+    exact = of(Clip(lambda: measure.load(name, device, "float32")), signature.replace(dtype, "float32"), None)
+    return of(model, signature, exact), model

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import edits, measures, networks
+from . import edits, measures, networks, recall
+from .edits import Edits
 from .measures import Measure
 
 BUILT_IN = {
@@ -12,7 +13,8 @@ BUILT_IN = {
     "lpips": ("lpips", "lpips_worst_tile"),
     "clip": ("clip",),
     "registration": tuple(measures.REGISTERED.values()),
-    "edit_applied": edits.COLUMNS,
+    edits.NAME: edits.COLUMNS,
+    recall.NAME: (recall.COLUMN,),
 }
 DTYPES = ("float32", "bfloat16")
 
@@ -29,6 +31,7 @@ class Panel:
     absent: dict[str, str]  # metric: why it cannot be computed here
     asked: tuple[str, ...]
     columns: dict[str, tuple[str, ...]]  # of every metric there is, asked for or not
+    judge: Edits
 
 
 def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -> Panel:
@@ -45,13 +48,22 @@ def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -
     if dtype is not None and dtype not in DTYPES:
         raise Unusable(f"no dtype {dtype!r}; it is one of {', '.join(DTYPES)}")
     kind = dtype or networks.fast_dtype(device)
+    judge = Edits()
+
+    def clip() -> Measure:
+        nonlocal judge
+        measure, model = networks.clip(device, kind)
+        judge = Edits(model.meanings, model.words)
+        return measure
+
     makers = {
         "psnr": measures.pixels,
         "ssim": measures.structure,
         "lpips": lambda: networks.lpips(device, kind),
-        "clip": lambda: networks.clip(device, kind),
+        "clip": clip,
         "registration": measures.registration,
-        "edit_applied": edits.measure,
+        edits.NAME: lambda: judge.measure,  # after CLIP, so that it has a say
+        recall.NAME: recall.measure,
     }
     ready, absent = [], {}
     for name in names:
@@ -59,7 +71,7 @@ def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -
             ready.append(further[name] if name in further else makers[name]())
         except networks.Absent as error:
             absent[name] = str(error)
-    return Panel(tuple(ready), absent, names, columns)
+    return Panel(tuple(ready), absent, names, columns, judge)
 
 
 def device_of(asked: str | None) -> str:

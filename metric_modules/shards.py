@@ -26,7 +26,7 @@ class Shard:
     """This process's file; the lock on it dies with its owner."""
 
     def __init__(self, folder: Path, rank: int):
-        self.path = path_of(folder, rank)
+        self.rank, self.path = rank, path_of(folder, rank)
         self.file = self.path.open("ab", buffering=0)
         fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)
@@ -90,8 +90,8 @@ def wait(folder: Path, size: int, settled: Callable[[], bool], running: set[int]
     """Wait until all is settled, as long as the processes still running show signs of life."""
     signs: dict[int, tuple[object, float]] = {}
     while not settled():
-        if not running and not settled():
-            raise Silent("all processes ended and some metrics are missing; do all have the same weights and dtype?")
+        if running <= {mine.rank} and not settled():
+            raise Silent("the other processes ended without their share; do all have the same weights and dtype?")
         mine.alive()
         now = time.monotonic()
         for rank in range(size):
@@ -101,7 +101,7 @@ def wait(folder: Path, size: int, settled: Callable[[], bool], running: set[int]
             before, since = signs.get(rank, (None, now))
             if rank not in signs or before != sign:
                 signs[rank] = sign, now
-            elif rank in running and path != mine.path and now - since > SILENCE:
+            elif rank in running and rank != mine.rank and now - since > SILENCE:
                 raise Silent(f"process {rank} of {size} shows no sign of life; the same command again goes on")
         time.sleep(0.1)
 

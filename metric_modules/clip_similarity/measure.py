@@ -120,6 +120,19 @@ def embed(known: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
         return rows / rows.norm(dim=-1, keepdim=True)
 
 
+def embed_words(known: Model, text: str) -> "torch.Tensor":
+    """The embedding of some words, of unit length, in float32: what pictures of them are near to."""
+    import torch
+    from transformers import AutoTokenizer
+
+    tokens = AutoTokenizer.from_pretrained(known.checkpoint, local_files_only=True)(
+        [text], return_tensors="pt", truncation=True
+    )
+    with torch.inference_mode():
+        [row] = known.network.get_text_features(**tokens.to(known.network.device)).pooler_output.float()
+        return row / row.norm()
+
+
 def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float]:
     """The cosine similarities of a batch of predictions with as many references, or with one."""
     return (reference * prediction).sum(-1).tolist()
