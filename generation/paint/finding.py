@@ -54,7 +54,7 @@ def search(
         for mirrored in (False, True)[: 1 + lopsided(thing.name)]:
             tries += spots(image, area, thing, (*size, mirrored), colour, views)
     near: list[Found] = []
-    for one in sorted(tries, key=lambda found: found.score)[:MOST]:
+    for one in sorted(tries, key=lambda found: found.promise)[:MOST]:
         near.append(refine(image, thing, one))
         if near[-1].gap < SURE and near[-1].rim > 3 * RIM:
             break

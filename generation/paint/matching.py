@@ -1,5 +1,6 @@
 """How alike a thing, as it would be drawn, and a part of the picture are."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,7 +15,7 @@ from .things import Thing, look, master
 
 RING = 2  # pixels around a thing that are looked at
 SHAPE = 22  # pixels along the longer side of a thing without gaps while places are looked for
-SEEN = 0.4  # the share of a thing that has to be inside the picture
+SEEN, RIM_SEEN = 0.4, 0.15  # the share of a thing, and of its surroundings, that has to be inside the picture
 FEW, MANY = 250, 2000  # pixels of a thing that are compared, at first and in the end
 
 Area = tuple[int, int, int, int]  # left, top, right, bottom; may reach beyond the picture
@@ -32,7 +33,12 @@ class Found:
 
     @property
     def score(self) -> float:
-        """The lower the likelier: like the thing inside, unlike it outside."""
+        """The lower the likelier: like the thing inside, unlike it outside, and rather larger than smaller."""
+        return self.gap - 0.25 * min(self.rim, 45.0) - 25 * math.log(self.place[2])
+
+    @property
+    def promise(self) -> float:
+        """The same from afar, where a size is only nearly right and what is around tells more."""
         return self.gap - 0.25 * min(self.rim, 150.0)
 
 
@@ -114,7 +120,8 @@ def unlike(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels, unseen: 
         squares -= cv2.matchTemplate(1 - inside, numpy.square(colour).sum(2) * mask, cv2.TM_CCORR)
         count = cv2.matchTemplate(inside, mask, cv2.TM_CCORR)
     level = numpy.sqrt(numpy.maximum(squares, 0) / numpy.maximum(1.0, 3 * count))
-    return numpy.where(count < SEEN * mask.sum(), numpy.float32(unseen), level)
+    least = SEEN if unseen else RIM_SEEN
+    return numpy.where(count < least * mask.sum(), numpy.float32(unseen), level)
 
 
 def refine(image: Pixels, thing: Thing, found: Found) -> Found:
@@ -127,7 +134,15 @@ def refine(image: Pixels, thing: Thing, found: Found) -> Found:
         for step in (-1, 1):
             wide, tall = placing.neighbour(thing, min(image.shape[:2]), width, step)
             start = left + (width - wide) // 2, top + (height - tall) // 2
-            near.append(settle(image, thing, replace(best, place=(*start, wide, tall, mirrored)), rough, FEW))
+            near.append(
+                settle(
+                    image,
+                    thing,
+                    replace(best, place=(*start, wide, tall, mirrored)),
+                    rough + abs(tall - height) // 2,
+                    FEW,
+                )
+            )
         likeliest = min(near, key=lambda one: one.score)
         if likeliest is best:
             return best
@@ -170,7 +185,7 @@ def compared(image: Pixels, left: int, top: int, spread: tuple[Pixels, Pixels, P
     y, x = rows + top, columns + left
     seen = (y >= 0) & (y < image.shape[0]) & (x >= 0) & (x < image.shape[1])
     if not seen.all():
-        if seen.sum() < max(1, SEEN * len(rows)):
+        if seen.sum() < max(1, (SEEN if unseen else RIM_SEEN) * len(rows)):
             return unseen
         y, x, colours = y[seen], x[seen], colours[seen]
     return float(numpy.square(image[y, x] - colours).mean()) ** 0.5
