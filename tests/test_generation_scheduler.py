@@ -6,6 +6,7 @@ import random
 import time
 
 import pytest
+from convergebench.dataset_builder import build, chains
 from convergebench.generation import plan, scheduler, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import Answer, Step
@@ -43,7 +44,7 @@ def test_a_run_fills_every_chain_and_the_same_words_again_ask_nothing(tmp_path):
 def test_a_run_killed_thirty_times_ends_byte_identical_and_repeats_no_finished_step(tmp_path):
     editor = Counting(tmp_path / "quiet", pause=0.002)
     generate(planned(editor), tmp_path / "quiet-run")
-    undisturbed = digest(tmp_path / "quiet-run")
+    undisturbed, dataset = digest(tmp_path / "quiet-run"), built(tmp_path / "quiet-run")
     context, chance, kills, rounds = multiprocessing.get_context("fork"), random.Random(7), 0, 0
     while kills < 30:
         rounds += 1
@@ -59,7 +60,15 @@ def test_a_run_killed_thirty_times_ends_byte_identical_and_repeats_no_finished_s
                 kills += 1
             assert not known & set(editor.seeds()[asked_before:])
         assert digest(run) == undisturbed
+        assert built(run) == dataset
     assert rounds >= 2
+
+
+def built(run):
+    """The dataset that a run becomes, by its files' hashes; what a builder notes for itself is no part of it."""
+    folder = run.with_name(run.name + "-dataset") / "convergebench"
+    build.build(chains.find({run}), folder)
+    return {name: value for name, value in digest(folder).items() if not name.startswith(".")}
 
 
 def is_whole(run):
