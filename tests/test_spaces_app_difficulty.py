@@ -1,0 +1,100 @@
+"""Measured difficulty finds the truth in simulated runs, and says where it cannot."""
+
+import doctest
+
+import numpy
+import pytest
+from convergebench.spaces_app import difficulty as room
+from convergebench.spaces_app.difficulty import difficulty
+
+TRUTH = {"flip": 1.0, "turn": 0.9, "copy": 1.1, "glasses": 0.1, "hat": 0.0, "ball": -0.1, "smile": -1.0, "night": -0.9}
+DECLARED = {
+    "flip": "exact", "turn": "exact", "copy": "exact", "glasses": "clear", "hat": "clear", "ball": "clear",
+    "smile": "partial", "night": "partial",
+}  # fmt: skip
+FACES_ONLY = ("glasses", "hat", "smile")
+
+
+def run(seed: int, truth=TRUTH, sources: int = 24, horizon: int = 200, noise: float = 0.5):
+    """Chains of three editors; half of the sources are faces, which are harder, and only they get glasses."""
+    chance = numpy.random.default_rng(seed)
+    lives, columns = [], []
+    for number in range(sources):
+        face = number % 2 == 0
+        ease = chance.normal(2.0 if face else 4.0, 0.7)
+        wish = {program: chance.normal(0, 0.3) for program in truth}
+        for program, effect in truth.items():
+            if (program in FACES_ONLY) > face:
+                continue
+            for editor, skill in (("a", 0.0), ("b", 1.0), ("c", -0.5)):
+                life = 2 ** (ease + skill + effect + wish[program] + chance.normal(0, noise))
+                lives.append(None if life > horizon else max(1.0, life))
+                columns.append((editor, f"s{number}", program))
+    return lives, *zip(*columns, strict=True)
+
+
+def test_the_example_in_the_docstring_is_right():
+    assert doctest.testmod(room).failed == 0
+
+
+def test_effects_are_found_although_the_hard_sources_have_programs_of_their_own():
+    rows = {row.program: row for row in difficulty(*run(1), DECLARED, 200)}
+    middle = numpy.mean(list(TRUTH.values()))
+    for program, effect in TRUTH.items():
+        assert abs(numpy.log2(rows[program].factor) - (effect - middle)) < 0.4
+        assert rows[program].low < rows[program].factor < rows[program].high
+    lives, _, _, programs = run(1)
+    naive = {
+        p: numpy.mean([numpy.log2(v or 200) for v, q in zip(lives, programs, strict=True) if p == q]) for p in TRUTH
+    }
+    assert naive["ball"] - naive["hat"] > 0.8
+    assert abs(numpy.log2(rows["ball"].factor / rows["hat"].factor)) < 0.4
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says():
+    middle = numpy.mean(list(TRUTH.values()))
+    inside = []
+    for seed in range(60):
+        for row in difficulty(*run(seed, sources=30), DECLARED, 10**6):
+            inside.append(row.low <= 2 ** (TRUTH[row.program] - middle) <= row.high)
+    assert 0.91 < numpy.mean(inside) < 0.99
+
+
+def test_the_hardest_comes_first_and_a_misdeclared_program_is_flagged():
+    rows = difficulty(*run(2), DECLARED, 200)
+    assert {row.program for row in rows[:2]} == {"smile", "night"}
+    assert [row.behaves for row in rows] == [None] * len(rows)
+    wrong = difficulty(*run(3, truth={**TRUTH, "ball": -1.0}), DECLARED, 200)
+    flags = {row.program: row.behaves for row in wrong}
+    assert flags["ball"] == "partial"
+    assert flags["flip"] is None
+
+
+def test_what_outlives_the_last_round_counts_as_lost_just_after_it_and_is_shown():
+    rows = {row.program: row for row in difficulty(*run(4, horizon=20), DECLARED, 20)}
+    assert rows["copy"].survived > rows["smile"].survived
+    full = {row.program: row for row in difficulty(*run(4), DECLARED, 200)}
+    assert 1 < rows["copy"].factor < full["copy"].factor
+
+
+def test_programs_that_share_no_source_are_not_compared_and_few_sources_give_no_interval():
+    lives, editors, sources, programs = (list(column) for column in run(5, sources=6))
+    lives += [3.0, 4.0]
+    editors += ["a", "a"]
+    sources += ["apart", "s1"]
+    programs += ["alone", "once"]
+    rows = {
+        row.program: row
+        for row in difficulty(lives, editors, sources, programs, {**DECLARED, "alone": "clear", "once": "clear"}, 200)
+    }
+    assert rows["alone"].factor is None
+    assert rows["alone"].reason == "shares no pictures with other programs"
+    assert rows["once"].reason == "only 1 of the 3 sources an interval needs"
+    assert rows["flip"].factor > 1
+
+
+def test_wrong_input_is_one_sentence():
+    with pytest.raises(ValueError, match=r"have lengths \[1, 2\]; give equal ones above 0"):
+        difficulty([1.0, 2.0], ["a"], ["s"], ["p"], {"p": "clear"}, 20)
+    with pytest.raises(ValueError, match="no declared class for p; give one of exact, clear"):
+        difficulty([1.0], ["a"], ["s"], ["p"], {}, 20)
