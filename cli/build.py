@@ -72,8 +72,9 @@ def lay_metrics(out: Path) -> list[str]:
     root = Path(str(metric_modules.__path__[0]))
     names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
     for name in names:
-        (out / name).mkdir(exist_ok=True)
+        shutil.rmtree(out / name, ignore_errors=True)
+        (out / name).mkdir()
         for path in sorted((root / name).iterdir()):
-            if path.is_file() and path.suffix in (".py", ".md", ".txt"):
+            if path.is_file() and not path.name.startswith("."):
                 shutil.copyfile(path, out / name / path.name)  # follows links: what is laid is complete in itself
     return names

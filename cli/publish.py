@@ -24,9 +24,8 @@ def publish(what: str, path: Path | None, repo: str, tag: str | None, dry_run: b
     \b
     convergebench publish dataset convergebench --repo NAMESPACE/convergebench --tag v1.0.0 --dry-run
     convergebench publish metrics --repo NAMESPACE --tag v1.0.0
-    convergebench publish space convergebench-space --repo NAMESPACE/convergebench
+    convergebench publish space --repo NAMESPACE/convergebench --tag v1.0.0
     """
-    from convergebench.generation.records import UserError
     from huggingface_hub import HfApi
     from huggingface_hub.utils import disable_progress_bars
 
@@ -42,13 +41,14 @@ def publish(what: str, path: Path | None, repo: str, tag: str | None, dry_run: b
         shown = (lambda *about: None) if as_json else tell_space
         folder = path or Path(str(metric_modules.__path__[0]))
         made = {"commits": spaces.publish_metrics(api, folder, repo, tag, shown, dry_run)}
-    elif path is None:
-        raise UserError("no PATH given for the space; it is a folder with app.py, README.md and requirements.txt")
     else:
+        from convergebench import metric_modules, spaces_app
         from convergebench.dataset_builder import spaces
 
         shown = (lambda *about: None) if as_json else tell_space
-        made = {"commits": {repo: spaces.publish_folder(api, path, repo, tag, shown, dry_run)}}
+        metrics = Path(str(metric_modules.__path__[0]))
+        files = spaces.space_files(path) if path else spaces.app_files(Path(str(spaces_app.__path__[0])), metrics)
+        made = {"commits": {repo: spaces.publish_files(api, files, repo, tag, shown, dry_run)}}
     if as_json:
         click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | made))
 

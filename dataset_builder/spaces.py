@@ -1,7 +1,7 @@
 """Publishes the Spaces: one for each metric, and the app; each folder is complete in itself."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from .card import front_matter
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-LEFT = ("__pycache__", ".", "test_")
+LEFT = ("__pycache__", ".", "test_")  # beginnings of names that stay here
 
 
 def metric_folders(folder: Path) -> list[Path]:
@@ -44,26 +44,38 @@ def publish_metrics(
     done: dict[str, str | None] = {}
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"
-        done[space] = publish_folder(api, path, space, tag, shown, dry_run)
+        done[space] = publish_files(api, space_files(path), space, tag, shown, dry_run)
     return done
 
 
-def publish_folder(
+def app_files(app: Path, metrics: Path) -> dict[str, Path]:
+    """The app as a Space: card, app.py and requirements.txt at the root, the rooms it imports below convergebench/."""
+    files = {}
+    for name in ("README.md", "app.py", "requirements.txt"):
+        if not (app / name).exists():
+            raise UserError(f"{app} has no {name}; a Space needs README.md, app.py and requirements.txt")
+        files[name] = (app / name).resolve()
+    for room, folder in (("spaces_app", app), ("metric_modules", metrics)):
+        inside = space_files(folder)
+        files |= {f"convergebench/{room}/{path}": file for path, file in inside.items() if path not in files}
+    return files
+
+
+def publish_files(
     api: "HfApi",
-    folder: Path,
+    files: Mapping[str, Path],
     repo: str,
     tag: str | None,
     shown: Callable[[str, int, int], None] = lambda repo, files, changed: None,
     dry_run: bool = False,
 ) -> str | None:
-    """One folder as a Space; a Space that already is exactly so is tagged without a commit."""
+    """One set of files as a Space; a Space that already is exactly so is tagged without a commit."""
     if tag:
         versions.Version.read(tag)
-    files = space_files(folder)
     meta = front_matter(files["README.md"])[0] if "README.md" in files else {}
     sdk = meta.get("sdk")
     if sdk not in ("gradio", "static", "docker"):
-        raise UserError(f"{folder / 'README.md'} names no sdk in its YAML; a Space needs one, such as sdk: gradio")
+        raise UserError(f"the card for {repo} names no sdk in its YAML; a Space needs one, such as sdk: gradio")
     remote = hub.look(api, repo, "space")
     if tag and tag in remote.tags:
         raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")

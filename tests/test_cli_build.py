@@ -1,0 +1,75 @@
+"""The verb `build`: what it says, what it lays beside the data, and what it leaves out aloud."""
+
+import json
+
+import pytest
+import stores
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder import schema
+from convergebench.dataset_builder.schema import SCORES, Reader
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stores.keep(tmp_path / "runs" / "demo", stores.chain("paint"))
+    return tmp_path
+
+
+def build(*arguments):
+    return CliRunner().invoke(main, ["build", *arguments])
+
+
+def test_the_dataset_goes_to_the_current_folder_under_its_name(folder):
+    done = build("runs/demo")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("convergebench: 1 chain, 5 steps, 1 source in 3 files, ")
+    assert Reader(folder / "convergebench").table("steps").num_rows == 5
+
+
+def test_every_metric_is_laid_beside_the_data_complete_in_itself(folder):
+    build("runs/demo")
+    laid = sorted(
+        path.parent.name for path in (folder / "convergebench").glob("*/*.py") if path.stem == path.parent.name
+    )
+    assert {"halflife", "lpips", "psnr", "ssim"} <= set(laid)
+    for name in laid:
+        files = list((folder / "convergebench" / name).iterdir())
+        assert {"README.md", "requirements.txt"} <= {path.name for path in files}
+        assert not any(path.is_symlink() or path.is_dir() for path in files)
+
+
+def test_a_metric_file_that_is_gone_is_gone_there_too(folder):
+    build("runs/demo")
+    stores.write(folder / "convergebench" / "psnr" / "old.py", "")
+    build("runs/demo")
+    assert not (folder / "convergebench" / "psnr" / "old.py").exists()
+
+
+def test_what_is_left_out_is_said_and_counted(folder):
+    unfinished = stores.keep(folder / "runs" / "demo", stores.chain("blur"), done=False)
+    chain = folder / "runs" / "demo" / "chains" / stores.chain("paint").id
+    stores.write(chain / "notes.txt", "mine")
+    done = build("runs/demo", "runs/demo", "--json")
+    assert done.exit_code == 0, done.output
+    about = json.loads(done.stdout)
+    assert (about["chains"], about["unfinished"], len(about["foreign"])) == (1, 1, 1)
+    assert f"left out: 1 chain not done yet, such as {unfinished.relative_to(folder)}" in done.stderr
+    assert "notes.txt is no part of a chain" in done.stderr
+
+
+def test_scores_of_other_pictures_are_taken_out_aloud(folder):
+    build("runs/demo")
+    row = dict.fromkeys((column.name for column in SCORES.columns), None) | {"chain": "gone", "step": 1, "sha256": "0"}
+    schema.write(folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES.columns, [row])
+    done = build("runs/demo")
+    assert "taken out: 1 score row of pictures that are no longer there" in done.stderr
+    assert "config_name: scores" not in (folder / "convergebench" / "README.md").read_text()
+
+
+def test_a_folder_that_is_no_run_is_bad_usage(folder):
+    done = build("runs")
+    assert done.exit_code == 2
+    assert "runs holds no run.json; give the folder that `convergebench generate --out` made" in done.stderr
+    assert not (folder / "convergebench").exists()

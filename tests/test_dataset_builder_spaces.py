@@ -1,0 +1,96 @@
+"""Each metric and the app go to Spaces of their own, complete in themselves."""
+
+import huggingface_hub
+import pytest
+import stores
+from convergebench.dataset_builder.spaces import app_files, publish_files, publish_metrics, space_files
+from convergebench.generation.records import UserError
+from hub_server import HubServer
+from huggingface_hub import HfApi
+
+CARD = "---\ntitle: {}\nsdk: gradio\n---\n"
+
+
+@pytest.fixture
+def hub(tmp_path):
+    huggingface_hub.utils.disable_progress_bars()
+    with HubServer(tmp_path / "hub") as server:
+        yield server
+
+
+@pytest.fixture
+def api(hub):
+    return HfApi(endpoint=hub.url, token=hub.token)
+
+
+@pytest.fixture
+def metrics(tmp_path):
+    folder = tmp_path / "metric_modules"
+    for name in ("psnr", "ssim"):
+        stores.write(folder / name / f"{name}.py", f"from .images import pixels\n# {name}\n")
+        stores.write(folder / name / "README.md", CARD.format(name))
+        stores.write(folder / name / "__pycache__" / "x.pyc", "")
+    stores.write(folder / "psnr" / "images.py", "def pixels(): ...\n")
+    (folder / "ssim" / "images.py").symlink_to("../psnr/images.py")
+    stores.write(folder / "engine.py", "")
+    return folder
+
+
+def test_every_metric_has_its_space_with_links_followed_and_caches_left_here(hub, api, metrics):
+    assert set(publish_metrics(api, metrics, "NS", "v1.0.0")) == {"NS/psnr", "NS/ssim"}
+    there = hub.store.contents("space", "NS/ssim", "v1.0.0")
+    assert set(there) == {"README.md", "images.py", "ssim.py"}
+    assert there["images.py"] == b"def pixels(): ...\n"
+    assert hub.store.repo("space", "NS/ssim").sdk == "gradio"
+
+
+def test_a_metric_that_did_not_change_is_tagged_without_a_commit(hub, api, metrics):
+    first = publish_metrics(api, metrics, "NS", "v1.0.0")
+    stores.write(metrics / "psnr" / "psnr.py", "# better\n")
+    second = publish_metrics(api, metrics, "NS", "v1.0.1")
+    assert second["NS/ssim"] == first["NS/ssim"]
+    assert second["NS/psnr"] != first["NS/psnr"]
+    assert hub.store.contents("space", "NS/psnr", "v1.0.0")["psnr.py"] != b"# better\n"
+    assert hub.store.contents("space", "NS/psnr", "v1.0.1")["psnr.py"] == b"# better\n"
+
+
+def test_one_metric_may_be_named_with_its_space(hub, api, metrics):
+    assert list(publish_metrics(api, metrics / "psnr", "NS/psnr", None)) == ["NS/psnr"]
+    with pytest.raises(UserError, match=r"--repo is 'NS/other' but .* holds psnr; give the namespace alone, 'NS'"):
+        publish_metrics(api, metrics / "psnr", "NS/other", None)
+
+
+def test_the_tag_that_evaluate_looks_for_first_is_never_given(hub, api, metrics):
+    with pytest.raises(UserError, match=r"must not have the tag v0\.4\.6"):
+        publish_metrics(api, metrics, "NS", "v0.4.6")
+    assert hub.log == []
+
+
+def test_a_dry_run_tells_and_changes_nothing(hub, api, metrics):
+    told = []
+    publish_metrics(api, metrics, "NS", "v1.0.0", lambda *about: told.append(about), dry_run=True)
+    assert told == [("NS/psnr", 3, 3), ("NS/ssim", 3, 3)]
+    assert hub.store.repos == {}
+
+
+def test_a_folder_without_a_metric_or_a_card_without_sdk_is_one_sentence(hub, api, tmp_path, metrics):
+    with pytest.raises(UserError, match=r"holds no metric; a metric is a folder NAME with NAME\.py in it"):
+        publish_metrics(api, tmp_path / "hub", "NS", None)
+    stores.write(metrics / "psnr" / "README.md", "---\ntitle: x\n---\n")
+    with pytest.raises(UserError, match="the card for NS/psnr names no sdk"):
+        publish_metrics(api, metrics / "psnr", "NS", None)
+
+
+def test_the_app_brings_the_rooms_it_imports(hub, api, tmp_path, metrics):
+    app = tmp_path / "spaces_app"
+    stores.write(app / "page.py", "")
+    with pytest.raises(UserError, match=r"has no README\.md; a Space needs"):
+        app_files(app, metrics)
+    for name, text in (("README.md", CARD.format("app")), ("app.py", ""), ("requirements.txt", "gradio\n")):
+        stores.write(app / name, text)
+    publish_files(api, app_files(app, metrics), "NS/app", "v1.0.0")
+    there = set(hub.store.contents("space", "NS/app", "v1.0.0"))
+    assert {"README.md", "app.py", "requirements.txt", "convergebench/spaces_app/page.py"} < there
+    assert "convergebench/metric_modules/ssim/images.py" in there
+    assert "convergebench/spaces_app/README.md" not in there
+    assert set(space_files(app)) == {"README.md", "app.py", "requirements.txt", "page.py"}
