@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from hub_http import FILE, Handler, route
 from hub_store import File, Refusal
+from hub_xet import known
 
 PIECE = 1 << 18
 
@@ -79,6 +80,9 @@ def resolve(on: Handler, kind: str, id: str, revision: str, path: str) -> None:
         send(on, file, {**headers, "ETag": f'"{file.oid}"'})
         return
     linked = {"X-Linked-Etag": f'"{file.sha256}"', "X-Linked-Size": str(file.size)}
+    if on.server.store.cas and (hash := known(on.server.store.cas).get(file.sha256)):
+        auth = f"{on.server.url}/api/{kind or 'models'}/{id}/xet-read-token/{commit.oid}"
+        linked |= {"X-Xet-Hash": hash, "Link": f'<{auth}>; rel="xet-auth"'}
     location = f"{on.server.content_url}/content/{file.sha256}/{quote(path.rsplit('/', 1)[-1])}"
     on.head(302, 0, {**headers, **linked, "Location": location, "ETag": f'"{file.sha256}"'})
 
