@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where to. For metrics: the namespace alone.")
 @click.option("--tag", metavar="vX.Y.Z", help="The version: major, minor or patch as the change asks for.")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    metavar="LEADERBOARD.JSON",
+    help="dataset: also write .eval_results files to propose to the editors' model repositories.",
+)
 @click.option("--dry-run", is_flag=True, help="Check and compare, change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
-def publish(what: str, path: Path | None, repo: str, tag: str | None, dry_run: bool, as_json: bool) -> None:
+def publish(
+    what: str, path: Path | None, repo: str, tag: str | None, results: Path | None, dry_run: bool, as_json: bool
+) -> None:
     """Check, show what will change, upload what is new in one commit, and tag it.
 
     \b
@@ -33,14 +41,17 @@ def publish(what: str, path: Path | None, repo: str, tag: str | None, dry_run: b
         disable_progress_bars()
     api = HfApi(library_name="convergebench")
     if what == "dataset":
-        made = dataset(api, path or Path("convergebench"), repo, tag, dry_run, quiet=as_json)
+        folder = path or Path("convergebench")
+        made = dataset(api, folder, repo, tag, dry_run, quiet=as_json)
+        if results and made["commit"]:
+            made["results"] = propose(folder, results, repo, made["commit"], quiet=as_json)
     elif what == "metrics":
         from convergebench import metric_modules
         from convergebench.dataset_builder import spaces
 
         shown = (lambda *about: None) if as_json else tell_space
-        folder = path or Path(str(metric_modules.__path__[0]))
-        made = {"commits": spaces.publish_metrics(api, folder, repo, tag, shown, dry_run)}
+        metrics = path or Path(str(metric_modules.__path__[0]))
+        made = {"commits": spaces.publish_metrics(api, metrics, repo, tag, shown, dry_run)}
     else:
         from convergebench import metric_modules, spaces_app
         from convergebench.dataset_builder import spaces
@@ -83,6 +94,23 @@ def dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run: bool, q
         "bytes": change.bytes,
         "rows": plans[0].rows,
     }
+
+
+def propose(folder: Path, leaderboard: Path, repo: str, commit: str, quiet: bool) -> dict[str, str]:
+    """Write what the model repositories may take up; the files are proposed there by hand, as a pull request."""
+    import datetime
+
+    from convergebench.dataset_builder import benchmark
+
+    values = benchmark.leaderboard_values(leaderboard)
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    written = benchmark.write_results(folder, Path("eval_results"), values, repo, commit, today)
+    if not quiet:
+        for model, path in written.items():
+            click.echo(f"{path}: to propose to {model}")
+        if not written:
+            click.echo("no editor of the leaderboard names a model repository in its settings")
+    return {model: str(path) for model, path in written.items()}
 
 
 def tell(plan: "Plan") -> None:

@@ -4,7 +4,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from convergebench.generation.records import UserError
+
 from .schema import SPLIT, Reader
+from .tables import json_file
 
 TASK = "convergence"
 FRAMEWORK = "convergebench"
@@ -31,6 +34,16 @@ def model_repos(folder: str | Path) -> dict[str, str]:
     models = {row["editor"]: json.loads(row["settings"]).get("model") for row in rows}
     return {
         editor: model for editor, model in sorted(models.items()) if isinstance(model, str) and model.count("/") == 1
+    }
+
+
+def leaderboard_values(path: Path, group: str = "round trips") -> dict[str, float]:
+    """The rounds kept by editor, from the report's leaderboard.json."""
+    rows = json_file(path).get("rows") if path.suffix == ".json" else None
+    if not isinstance(rows, list):
+        raise UserError(f"{path} is no leaderboard; `convergebench report` writes leaderboard.json")
+    return {
+        row["editor"]: float(row[METRIC]) for row in rows if row.get("group") == group and row.get(METRIC) is not None
     }
 
 

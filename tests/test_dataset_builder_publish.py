@@ -1,5 +1,6 @@
 """A version of the dataset on the Hub: whole or not at all, and only what is new goes there."""
 
+import json
 import os
 import random
 import re
@@ -312,7 +313,12 @@ def test_results_are_entries_for_the_editors_that_have_a_model_repository(tmp_pa
         made = Chain(base.source, base.program, editor, {"model": model} if model else {}, 1, 1)
         stores.keep(tmp_path / "run", made)
     building.build(chains.find([tmp_path / "run"]), tmp_path / "out")
-    values = {"diffusers": 3.25, "diffusers:steps=8": 2.0, "paint": 9.0}
+    board = [{"editor": "diffusers", "group": "round trips", "rounds_kept": 3.25}]
+    board += [{"editor": "diffusers:steps=8", "group": "round trips", "rounds_kept": 2.0}]
+    board += [{"editor": "paint", "group": "round trips", "rounds_kept": 9.0}]
+    board += [{"editor": "diffusers", "group": "replication", "rounds_kept": 1.0}]
+    stores.write(tmp_path / "leaderboard.json", json.dumps({"rows": board}))
+    values = benchmark.leaderboard_values(tmp_path / "leaderboard.json")
     written = benchmark.write_results(tmp_path / "out", tmp_path / "results", values, REPO, "a" * 40, "2026-01-01")
     assert list(written) == ["org/Editor-1"]
     entries = huggingface_hub.hf_api.parse_eval_result_entries(yaml.safe_load(written["org/Editor-1"].read_text()))
