@@ -56,8 +56,10 @@ def matching(name: str, value: str) -> Any:
     return lambda case: getattr(case, name) == value
 
 
-def slice_rows(field: Field, fates: Fated, label: str, chosen: Any, full: bool) -> list[dict[str, Any]]:
-    """The curves of one slice, editor by editor."""
+def slice_rows(
+    field: Field, fates: Fated, label: str, chosen: Any, full: bool, only: str | None = None
+) -> list[dict[str, Any]]:
+    """The curves of one slice, editor by editor; those of one metric where `only` names it."""
     picked = {
         editor: [
             (case, fate) for case, fate in zip(cases, fates[editor], strict=True) if chosen(case) and not fate.failed
@@ -71,21 +73,25 @@ def slice_rows(field: Field, fates: Fated, label: str, chosen: Any, full: bool) 
     for editor, pairs in picked.items():
         used = [pair for pair in pairs if not shared or pair[0].key in common]
         about = {"group": field.group, "slice": label, "editor": editor, "on": "common" if shared else "own"}
-        rows += [about | row for row in editor_rows(field, used, full)]
+        rows += [about | row for row in editor_rows(field, used, full, only)]
     return rows
 
 
-def editor_rows(field: Field, pairs: Sequence[tuple[Case, Fate]], full: bool) -> list[dict[str, Any]]:
+def editor_rows(
+    field: Field, pairs: Sequence[tuple[Case, Fate]], full: bool, only: str | None = None
+) -> list[dict[str, Any]]:
     """Every curve of one editor over the rounds all of its cases were planned for."""
     cases = [case for case, _ in pairs]
     rounds = min(case.rounds for case in cases)
     sources = [case.source for case in cases]
-    rows = survival_rows([fate for _, fate in pairs], sources, rounds)
+    rows = survival_rows([fate for _, fate in pairs], sources, rounds) if only in (None, "kept") else []
     curves: dict[str, Sequence[Sequence[float | None]]] = {"quality": [quality(case, field.checks) for case in cases]}
     if full:
         curves |= {f"retained {name}": [case.retained[name] for case in cases] for name in RETAINED}
         curves |= {name: [case.raw[name] for case in cases] for name in RAW}
     for metric, lists in curves.items():
+        if only not in (None, metric):
+            continue
         values = np.array([list(each[:rounds]) + [None] * (rounds - len(each)) for each in lists], float)
         rows += [{"metric": metric} | row for row in value_rows(values, sources)]
     return rows

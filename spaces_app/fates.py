@@ -59,7 +59,7 @@ def fields(cases: Iterable[Case], excluded: Sequence[str] = ()) -> dict[str, Fie
         enough = {check: [editor for editor in editors if has[editor][check] >= COVERED] for check in CHECKS}
         checks = tuple(check for check in CHECKS if len(enough[check]) == len(editors))
         partial = {check: names for check, names in enough.items() if names and check not in checks}
-        made[group] = Field(group, dict(editors), checks, partial)
+        made[group] = Field(group, dict(sorted(editors.items())), checks, partial)
     return {group: made[group] for group in ("round trips", "replication", "restoration") if group in made}
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from convergebench.metric_modules.halflife.fates import Fate
 
 from .cases import Case
-from .fates import Field, quality
+from .fates import Field, any_value, quality, role
 from .load import Pictures
 from .table import Column, Table, written
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
-FRAMES = 6
+FRAMES = 6  # with the original
+STRIPS = 6  # all editors together, and one for each at least
 QUALITY = 55
 COLUMNS = (
     Column("editor", "Editor"),
@@ -46,22 +47,29 @@ class Strip:
 
 
 def worst(field: Field, fates: Mapping[str, Sequence[Fate]]) -> Table:
-    """For each editor the case lost first, of those the one with the lowest quality; a row for each round shown."""
+    """For each editor the cases lost first, the lowest quality before others; a row for each round shown.
+
+    One case for each source; a refusal in the first round leaves no pictures to look at. Reference rows are shown only
+    where there is nothing else.
+    """
+    tested = [editor for editor in field.cases if role(editor) != "reference"] or list(field.cases)
     rows = []
-    for editor, cases in field.cases.items():
-        pairs = [pair for pair in zip(cases, fates[editor], strict=True) if pair[1].lost]
-        if not pairs:
-            continue
-        case, fate = min(pairs, key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], field.checks), pair[0].chain))
-        values = quality(case, field.checks) or [None] * case.rounds
-        last = case.rounds if case.end_round is None else case.end_round
-        about = {"editor": editor, "chain": case.chain, "source": case.source, "program": case.program}
-        rows += [
-            about | {"round": round, "quality": values[round - 1], "fate": fate.text, "cause": fate.cause}
-            for round in spread(last, FRAMES - 1)
-        ]
-    note = "" if rows else "No editor lost a case."
-    return Table("worst", "The worst case of each editor", COLUMNS, rows, note)
+    for editor in tested:
+        pairs = list(zip(field.cases[editor], fates[editor], strict=True))
+        lost = [(case, fate) for case, fate in pairs if fate.lost and any_value(case, 0)]
+        lost.sort(key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], field.checks), pair[0].chain))
+        first = {case.source: (case, fate) for case, fate in reversed(lost)}
+        chosen = [pair for pair in lost if first[pair[0].source] == pair][: max(1, STRIPS // len(tested))]
+        for case, fate in chosen:
+            values = quality(case, field.checks) or [None] * case.rounds
+            last = case.rounds if case.end_round is None else case.end_round
+            about = {"editor": editor, "chain": case.chain, "source": case.source, "program": case.program}
+            rows += [
+                about | {"round": round, "quality": values[round - 1], "fate": fate.text, "cause": fate.cause}
+                for round in spread(last, FRAMES - 1)
+            ]
+    note = "" if rows else "No editor lost a case of which there are pictures."
+    return Table("worst", "The worst cases of each editor", COLUMNS, rows, note)
 
 
 def mean_quality(case: Case, checks: Sequence[str]) -> float:
@@ -88,8 +96,8 @@ def strips(table: Table, pictures: Pictures, lengths: Mapping[str, int]) -> list
             words = f"{name}, as {one['editor']} returned it in round {row['round']}"
             data = pictures.read(chain, row["round"] * lengths[chain])
             frames.append(frame(data, f"round {row['round']}, {written(row['quality'], 'share')}", words))
-        title = f"{name}: lost to {one['cause']!r} in round {one['fate']}; retained quality below each picture"
-        found.append(Strip(one["editor"], title.replace("'", ""), tuple(frames)))
+        title = f"{name}: {one['cause']} in round {one['fate']}"
+        found.append(Strip(one["editor"], title, tuple(frames)))
     return found
 
 

@@ -45,6 +45,8 @@ def facts(
         "excluded sources": ", ".join(excluded) or "none",
         "threshold": f"{threshold:g}",
         "level": LEVEL,
+        "limits": "95%",
+        "growth exponents": "0 jitter, 1 random walk, 2 drift",
         "sources for a verdict": EXACT_UP_TO,
     }
     for end, count in sorted(Counter(case.end for case in cases).items()):
@@ -85,13 +87,13 @@ def measured(known: Mapping[str, Any]) -> str:
         f"We used ConvergeBench (suite {known['suite']}): {known['editors']} editors, {known['chains']} chains on "
         f"{known['sources']} source pictures, {known['score rows']} scored steps. Every distance is measured between a "
         "return and its chain's reference at the suite's evaluation size. Retained quality is (m - floor) / (ceiling - "
-        "floor), clipped to 0..1, with the floor of each reference the metric's median over the suite's unrelated "
-        f"sources ({known['floor pairs']} pairs). A case counts until the first of: edit not made, not taken back, the "
-        f" lowest of retained RMSE, SSIM and LPIPS below {known['threshold']}, one part as far away as an unrelated "
-        "picture (worst LPIPS tile), retained CLIP below the same threshold, refusal. Excluded from headlines, because "
-        f"unrelated pictures resemble them: {known['excluded sources']}. Chains under recall audit, which are not "
-        f"counted: {known['chains under audit']}. Chains left out because they count twice or have no scores: "
-        f"{known['chains that count twice or have no scores']}."
+        "floor), clipped to the unit interval, with the floor of each reference the metric's median over the suite's "
+        f"unrelated sources ({known['floor pairs']} pairs). A case counts until the first of: edit not made, not taken "
+        f"back, the lowest of retained RMSE, SSIM and LPIPS below {known['threshold']}, one part as far away as an "
+        "unrelated picture (worst LPIPS tile), retained CLIP below the same threshold, refusal. Excluded from "
+        f"headlines, because unrelated pictures resemble them: {known['excluded sources']}. Chains under recall audit, "
+        f"which are not counted: {known['chains under audit']}. Chains left out because they count twice or have no "
+        f"scores: {known['chains that count twice or have no scores']}."
     )
 
 
@@ -110,9 +112,9 @@ def judged(known: Mapping[str, Any]) -> str:
     ends = [f"{value} {name.removeprefix(mark)}" for name, value in known.items() if name.startswith(mark)]
     return (
         f"Chains ended: {', '.join(ends)}. Half-lives are Kaplan-Meier medians; technical failures and the last round "
-        "censor, a refusal is a loss. 95% limits of medians: bootstrap over sources with expanded percentile limits; "
-        "of means: Student's t on source means; of shares: score limits on source counts. Editors are compared in "
-        "pairs on their common cases by a sign-flip test on source means of rounds kept, corrected after Holm at level "
-        f"{known['level']}; with fewer than {known['sources for a verdict']} common sources no verdict is given. "
-        "Editors without a verdict between them share a rank."
+        f"censor, a refusal is a loss. {known['limits']} limits of medians: bootstrap over sources with expanded "
+        "percentile limits; of means: Student's t on source means; of shares: score limits on source counts. Editors "
+        "are compared in pairs on their common cases by a sign-flip test on source means of rounds kept, corrected "
+        f"after Holm at level {known['level']}; with fewer than {known['sources for a verdict']} common sources no "
+        "verdict is given. Editors without a verdict between them share a rank."
     )

@@ -91,8 +91,9 @@ def standing(
         editor: {case.key: (fate, case.rounds) for case, fate in zip(cases, fates[editor], strict=True)}
         for editor, cases in own.cases.items()
     }
-    editors = [editor for editor in own.cases if role(editor, recalling) == "editor"]
-    others = [editor for editor in own.cases if editor not in editors]
+    longest = sorted(own.cases, key=lambda editor: -sum(fate.kept for fate in fates[editor]) / len(fates[editor]))
+    editors = [editor for editor in longest if role(editor, recalling) == "editor"]
+    others = [editor for editor in longest if editor not in editors]
     among = pairs.compared(keyed, editors)
     against = pairs.compared(keyed, editors, others) if editors and others else []
     places = pairs.ranks(editors, among)

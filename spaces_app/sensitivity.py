@@ -79,5 +79,7 @@ def means(field: Field, editors: Sequence[str], rule: Rule, horizon: int) -> dic
 def tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | None:
     """Kendall's tau-b between two orders of editors; None where one of them has no order."""
     both = [editor for editor in own if editor in base]
-    found = stats.kendalltau([own[each] for each in both], [base[each] for each in both]).statistic if both else None
+    if len(both) < 2:
+        return None
+    found = stats.kendalltau([own[each] for each in both], [base[each] for each in both]).statistic
     return None if found is None or found != found else float(found)

@@ -16,7 +16,9 @@ def all_of(tables: Mapping[str, Table]) -> dict[str, list[str]]:
     groups = list(dict.fromkeys(row["group"] for row in board))
     found = {group: of_group(group, [row for row in board if row["group"] == group], tables, known) for group in groups}
     found["lead"] = lead(board, tables, known) if board else ["There is no case to count in these scores."]
-    found["worst"] = ["For each editor the case that was lost first; the share is the retained quality of that return."]
+    found["worst"] = [
+        "For each editor the cases that were lost first, with pictures; the share is the retained quality of a return."
+    ]
     return found
 
 
@@ -69,7 +71,7 @@ def of_group(
     )
     said.append(
         f"Curves are drawn on {words}; a chain that was refused leaves them, so what still converges is the fairer "
-        "picture. Bands and brackets are 95% limits over pictures."
+        f"picture. Bands and brackets are {known['limits']} limits over pictures."
     )
     return said
 

@@ -144,17 +144,21 @@ def as_html(table: Table, caption: str = "", rows: Sequence[Row] | None = None, 
     """The columns that the page shows. Rows with another value of `apart` than the rows before are set apart."""
     chosen = list(table.rows if rows is None else rows)
     shown = [column for column in table.columns if column.shown]
-    head = "".join(f'<th scope="col">{html.escape(column.title)}</th>' for column in shown)
+    kinds = ["" if column.form == "text" else ' class="n"' for column in shown]
+    head = "".join(
+        f'<th scope="col"{kind}>{html.escape(column.title)}</th>' for column, kind in zip(shown, kinds, strict=True)
+    )
     lines = []
     for place, row in enumerate(chosen):
         begins = bool(apart and place and row.get(apart) != chosen[place - 1].get(apart))
         cells = []
         for number, column in enumerate(shown):
-            kind = "" if column.form == "text" else ' class="n"'
-            text = html.escape(cell(row, column)).replace(" [", ' <span class="ci">[').replace("]", "]</span>", 1)
-            text = text if "[" in text else html.escape(cell(row, column))
+            kind = kinds[number]
+            value, bracket, rest = cell(row, column).partition(" [") if column.interval else (cell(row, column), "", "")
+            text = html.escape(value) + (f' <span class="ci">[{html.escape(rest)}</span>' if bracket else "")
             cells.append(f'<th scope="row">{text}</th>' if not number else f"<td{kind}>{text}</td>")
-        lines.append(f"<tr{' class=apart' if begins else ''}>{''.join(cells)}</tr>")
+        mark = ' class="apart"' if begins else ""
+        lines.append(f"<tr{mark}>{''.join(cells)}</tr>")
     title = html.escape(caption or table.title)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption>{title}</caption>'

@@ -1,0 +1,108 @@
+"""Score tables made up with a known truth, row by row as the dataset has them."""
+
+import hashlib
+import json
+
+import numpy
+
+FLOORS = {"rmse": 100.0, "ssim": 0.2, "lpips": 0.8, "clip": 0.5}
+CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}
+CYCLE = ["add a hat", "remove the hat"]
+
+
+def kept_rounds(generator, editors, sources, programs, rounds, interaction=0.5, noise=0.3, level=6.0):
+    """Rounds kept by editor, source and program; `editors` gives each one's factor, the rest is chance."""
+    factors = numpy.log(list(editors.values()))[:, None, None]
+    picture = generator.normal(0, 0.3, (1, sources, 1)) + generator.normal(0, 0.2, (1, 1, programs))
+    own = generator.normal(0, interaction, (len(editors), sources, 1))
+    rest = generator.normal(0, noise, (len(editors), sources, programs))
+    lasting = numpy.floor(level * numpy.exp(factors + picture + own + rest))
+    return dict(zip(editors, numpy.clip(lasting, 0, rounds).astype(int), strict=True))
+
+
+def retained(kept, round, rounds):
+    """Above one half for as long as it keeps, below it from then on, falling all the way."""
+    return 0.55 + 0.4 * (1 - round / (rounds + 1)) if round <= kept else max(0.0, 0.45 - 0.02 * (round - kept))
+
+
+def chain_row(editor, source, program, rounds, status="complete", **more):
+    name = hashlib.sha256(f"{editor} {source} {program}".encode()).hexdigest()[:16]
+    return {
+        "chain": name,
+        "editor": editor,
+        "source": f"picture-{source:02}",
+        "program": f"program-{program}",
+        "run": 1,
+        "rounds": rounds,
+        "steps": 2 * rounds,
+        "status": status,
+        "kind": ("face", "scene", "object")[source % 3],
+        "category": ("accessories", "scene objects")[program % 2],
+        "cycle": json.dumps(CYCLE),
+        "closes": True,
+        "reversibility": "clear",
+        "short_side": 512,
+        "settings": "{}",
+        "suite": "simulated",
+        "suite_version": "1",
+        **more,
+    }
+
+
+def score_rows(chain, kept, clip=True, cause="quality lost"):
+    """The steps of one chain that keeps so many rounds and is then lost to a cause."""
+    rows = []
+    for round in range(1, chain["rounds"] + 1):
+        lost = round > kept
+        value = retained(kept if cause == "quality lost" else chain["rounds"], round, chain["rounds"])
+        for position in (1, 2):
+            row = {name: chain[name] for name in ("chain", "editor", "source", "program", "run")}
+            row |= {"step": 2 * (round - 1) + position, "round": round, "position": position, "status": "ok"}
+            row |= {name: CEILINGS[name] + (1 - value) * (FLOORS[name] - CEILINGS[name]) for name in FLOORS}
+            row |= {f"retained_{name}": value for name in FLOORS}
+            if not clip:
+                row |= {"clip": None, "retained_clip": None}
+            row |= {"psnr": 20 + 20 * value, "lpips_worst_tile": min(0.79, 1 - value)}
+            row["edit_applied"] = (not (lost and cause == "not applied")) if position == 1 else None
+            row["edit_undone"] = (not (lost and cause == "not undone")) if position == 2 else None
+            rows.append(row | {"reasons": "{}", "signature": "simulated/1 | size=512x512"})
+    return rows
+
+
+def end_chain(chain, rows, round, position=2, status="refused"):
+    """The same chain, ended in a step of that round."""
+    last = 2 * (round - 1) + position
+    blank = {
+        name: None for name in rows[0] if name.startswith(("retained", "edit", "lpips")) or name in (*FLOORS, "psnr")
+    }
+    cut = [row for row in rows if row["step"] < last]
+    cut += [row | blank | {"status": status} for row in rows if row["step"] == last]
+    return chain | {"status": status, "steps": last}, cut
+
+
+def floor_rows(sources):
+    """Every source's distance to every other."""
+    names = [f"picture-{source:02}" for source in range(sources)]
+    return [
+        {"source": one, "other": other, "short_side": 512, "metric": metric, "value": value, "signature": "simulated/1"}
+        for one in names
+        for other in names
+        if one != other
+        for metric, value in FLOORS.items()
+    ]
+
+
+def dataset(editors, sources=14, programs=3, rounds=12, seed=0, missing=None, clip=True, interaction=0.3):
+    """Scores, chains and floors of editors with known factors; `missing` drops that share of an editor's cases."""
+    generator = numpy.random.default_rng(seed)
+    kept = kept_rounds(generator, editors, sources, programs, rounds, interaction)
+    chains, scores = [], []
+    for editor in editors:
+        for source in range(sources):
+            for program in range(programs):
+                if generator.random() < (missing or {}).get(editor, 0):
+                    continue
+                chain = chain_row(editor, source, program, rounds)
+                chains.append(chain)
+                scores += score_rows(chain, int(kept[editor][source, program]), clip)
+    return scores, chains, floor_rows(sources)

@@ -1,0 +1,214 @@
+"""The report on scores with a known truth: who is better, who ties, and what can never help."""
+
+import pytest
+from convergebench.spaces_app import table
+from convergebench.spaces_app.report import report
+from simulated import chain_row, dataset, end_chain, floor_rows, score_rows
+
+EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}
+
+
+@pytest.fixture(scope="module")
+def golden():
+    return report(*dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3))
+
+
+def board(made, group="round trips"):
+    return {row["editor"]: row for row in made.tables["leaderboard"].rows if row["group"] == group}
+
+
+def test_the_better_editor_ranks_first_and_the_equals_tie(golden):
+    ranks = {editor: row["rank"] for editor, row in board(golden).items()}
+    assert ranks == {"better": 1, "equal-one": 2, "equal-two": 2, "identity": None}
+
+
+def test_pairs_say_who_is_better_on_how_many_common_cases(golden):
+    pairs = {frozenset((row["first"], row["second"])): row for row in golden.tables["pairs"].rows}
+    assert pairs[frozenset(("better", "equal-one"))]["verdict"] == "better"
+    assert pairs[frozenset(("better", "equal-two"))]["verdict"] == "better"
+    one = pairs[frozenset(("equal-one", "equal-two"))]
+    assert one["verdict"] == "open"
+    assert one["cases"] + one["left_out"] == 60
+    assert 10 < one["left_out"] < 35  # 40% of 60 are missing
+    assert one["difference_low"] < 0 < one["difference_high"]
+
+
+def test_reference_rows_are_set_apart_without_a_rank_or_a_part_in_the_correction(golden):
+    rows = golden.tables["leaderboard"].rows
+    assert [row["role"] for row in rows] == ["editors"] * 3 + ["reference rows"]
+    families = {(row["family"], row["second"]) for row in golden.tables["pairs"].rows}
+    assert ("reference rows", "identity") in families
+    assert ("editors", "identity") not in families
+
+
+def test_causes_and_survivors_add_up_to_one(golden):
+    for row in golden.tables["causes"].rows:
+        assert sum(row[name] for name in row if name in CAUSES) + row["kept"] == pytest.approx(1)
+
+
+CAUSES = ("not applied", "not undone", "quality lost", "part lost", "meaning lost", "refused", "no image", "shrunk")
+
+
+@pytest.mark.parametrize("cause", ["not applied", "not undone", "quality lost"])
+def test_the_cause_is_kept(cause):
+    chain = chain_row("one", 1, 1, 12)
+    made = report(score_rows(chain, 4, cause=cause), [chain], floor_rows(3))
+    row = board(made)["one"]
+    assert (row["rounds_kept"], row["cause"]) == (4, f"{cause} (100%)")
+    last = [row for row in made.tables["causes"].rows if row["round"] == 12]
+    assert last[0][cause] == 1
+    before = [row for row in made.tables["causes"].rows if row["round"] == 4]
+    assert before[0][cause] == 0
+
+
+def test_without_clip_the_headline_says_so_and_nothing_is_drawn_for_it():
+    made = report(*dataset({"one": 1.0}, sources=4, clip=False))
+    assert board(made)["one"]["name"] == "convergence (no meaning check)"
+    assert "retained clip" not in {row["metric"] for row in made.tables["curves"].rows}
+    assert board(made)["one"].get("meaning_text") is None
+
+
+def test_a_metric_that_one_editor_lacks_is_checked_for_none_and_named():
+    scores, chains, floors = dataset({"one": 1.0, "two": 1.0}, sources=4)
+    for row in scores:
+        if row["editor"] == "two":
+            row |= {"clip": None, "retained_clip": None}
+    made = report(scores, chains, floors)
+    assert {row["name"] for row in made.tables["leaderboard"].rows} == {"convergence (no meaning check)"}
+    facts = {row["fact"]: row["value"] for row in made.tables["facts"].rows}
+    assert facts["round trips: checks that only some editors have"] == "clip"
+
+
+def test_scores_without_a_check_of_edits_cannot_pass_for_the_full_headline():
+    scores, chains, floors = dataset({"one": 1.0}, sources=4)
+    made = report([row | {"edit_applied": None, "edit_undone": None} for row in scores], chains, floors)
+    assert board(made)["one"]["name"] == "convergence (no edit check)"
+
+
+def test_fewer_than_twelve_pictures_give_no_rank():
+    made = report(*dataset({"one": 3.0, "two": 0.3}, sources=11))
+    assert [row["rank"] for row in made.tables["leaderboard"].rows] == [None, None]
+    assert {row["verdict"] for row in made.tables["pairs"].rows} == {"indicative"}
+
+
+def test_a_technical_failure_is_a_missing_case_and_no_loss():
+    scores, chains = [], []
+    for source in range(4):
+        chain = chain_row("one", source, 1, 12)
+        own = score_rows(chain, 12)
+        if source == 0:
+            chain, own = end_chain(chain, own, 3, status="failed")
+        chains.append(chain)
+        scores += own
+    row = board(report(scores, chains, floor_rows(4)))["one"]
+    assert (row["failed"], row["survival"], row["rounds_kept"]) == (0.25, 1.0, 12.0)
+
+
+def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():
+    chain = chain_row("one", 1, 1, 12)
+    scores = score_rows(chain, 12)
+    for row in scores[-4:]:
+        row |= {"lpips": None, "retained_lpips": None}
+    others = chain_row("one", 2, 1, 12)
+    made = report([*scores, *score_rows(others, 12)], [chain, others], floor_rows(4))
+    assert board(made)["one"]["failed"] == 0.5
+    assert made.fates["round trips"]["one"][0].lost is False
+
+
+def test_the_same_case_from_two_datasets_counts_once():
+    scores, chains, floors = dataset({"one": 1.0}, sources=4)
+    again = (
+        [row | {"chain": "f" + row["chain"][1:]} for row in scores],
+        [row | {"chain": "f" + row["chain"][1:]} for row in chains],
+    )
+    made = report([*scores, *again[0]], [*chains, *again[1]], floors)
+    assert board(made)["one"]["cases"] == len(chains)
+    facts = {row["fact"]: row["value"] for row in made.tables["facts"].rows}
+    assert facts["chains that count twice or have no scores"] == len(chains)
+
+
+def test_a_reference_that_strangers_resemble_is_left_out_by_name():
+    scores, chains, floors = dataset({"one": 1.0}, sources=5)
+    for row in floors:
+        if row["source"] == "picture-03":
+            near = row["other"] == "picture-00"
+            row["value"] = (
+                {"rmse": 10.0, "ssim": 0.95, "lpips": 0.05, "clip": 0.9}[row["metric"]] if near else row["value"]
+            )
+    made = report(scores, chains, floors)
+    facts = {row["fact"]: row["value"] for row in made.tables["facts"].rows}
+    assert facts["excluded sources"] == "picture-03"
+    assert board(made)["one"]["sources"] == 4
+
+
+def test_chains_under_audit_are_told_apart_and_not_counted():
+    scores, chains, floors = dataset({"one": 1.0}, sources=4)
+    kinds = ['{"audit":"mirror"}', '{"audit":"noise"}', "{}"]
+    chains = [row | {"settings": kinds[int(row["source"][-1]) % 3]} for row in chains]
+    mirrored = {row["chain"] for row in chains if "mirror" in row["settings"]}
+    scores = [row | {"recalled": row["position"] == 2 if row["chain"] in mirrored else None} for row in scores]
+    made = report(scores, chains, floors)
+    assert board(made, "round trips")["one"]["sources"] == 1
+    [row] = made.tables["recall"].rows
+    assert (row["mirrored"], row["noised"], row["outcome"]) == (6, 3, "no recall")
+
+
+def test_an_editor_with_confirmed_recall_is_listed_apart_without_a_rank():
+    scores, chains, floors = dataset({"honest": 1.0, "remembers": 1.5}, sources=14)
+    settings = {row["chain"]: '{"audit":"mirror"}' for row in chains if row["source"].endswith("3")}
+    chains = [row | {"settings": settings.get(row["chain"], "{}")} for row in chains]
+    scores = [row | {"recalled": row["editor"] == "remembers" if row["chain"] in settings else None} for row in scores]
+    made = report(scores, chains, floors)
+    assert board(made)["remembers"]["role"] == "editors with confirmed recall"
+    assert board(made)["remembers"]["rank"] is None
+
+
+def test_different_numbers_of_planned_rounds_are_compared_up_to_the_smaller():
+    scores, chains, floors = dataset({"long": 50.0}, sources=14, rounds=12)
+    more = dataset({"short": 50.0}, sources=14, rounds=6)
+    made = report([*scores, *more[0]], [*chains, *more[1]], floors)
+    [pair] = made.tables["pairs"].rows
+    assert (pair["difference"], pair["verdict"]) == (0.0, "open")
+
+
+def test_programs_that_ask_for_no_change_have_a_table_of_their_own():
+    scores, chains, floors = dataset({"identity": 50.0, "one": 1.0}, sources=4)
+    copies = [
+        row | {"chain": "c" + row["chain"][1:], "program": "replicate", "cycle": '["copy"]'} for row in chains[::3]
+    ]
+    own = [row for row in scores if row["position"] == 2]
+    names = {row["chain"]: "c" + row["chain"][1:] for row in chains[::3]}
+    own = [
+        row | {"chain": names[row["chain"]], "program": "replicate", "position": 1}
+        for row in own
+        if row["chain"] in names
+    ]
+    made = report([*scores, *[row | {"edit_undone": None} for row in own]], [*chains, *copies], floors)
+    assert {row["group"] for row in made.tables["leaderboard"].rows} == {"round trips", "replication"}
+    assert board(made, "replication")["identity"]["rounds_kept"] == 12
+    assert board(made, "replication")["identity"].get("forward") is None
+
+
+def test_tables_say_the_same_in_every_format(golden):
+    import csv
+    import io
+    import json
+
+    for made in golden.tables.values():
+        lines = list(csv.DictReader(io.StringIO(table.as_csv(made))))
+        rows = json.loads(table.as_json(made))["rows"]
+        assert len(lines) == len(rows) == len(made.rows)
+        for line, row in zip(lines, rows, strict=True):
+            assert line == {key: "" if value is None else str(value) for key, value in row.items()}
+        latex = table.as_latex(made)
+        assert latex.count(r"\\") == len(rows) + 1
+        assert [latex.count(rule) for rule in ("\\toprule", "\\midrule", "\\bottomrule")] == [1, 1, 1]
+
+
+def test_names_that_mean_something_to_html_or_latex_stay_text():
+    scores, chains, floors = dataset({"<script>alert(1)</script>": 1.0, "50%_of {$x$} & \\co": 1.0}, sources=4)
+    made = report(scores, chains, floors)
+    page = table.as_html(made.tables["leaderboard"])
+    assert "<script>" not in page
+    latex = table.as_latex(made.tables["leaderboard"])
+    assert r"50\%\_of \{\$x\$\} \& \textbackslash{}co" in latex

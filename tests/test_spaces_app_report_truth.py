@@ -1,0 +1,136 @@
+"""What a hostile referee would try: simulated editors, dropped cases, refusals. The full counts are slow tests."""
+
+import copy
+
+import numpy
+import pytest
+from convergebench.metric_modules.halflife.comparison import compare
+from convergebench.metric_modules.halflife.fates import Fate
+from convergebench.spaces_app import leaderboard, pairs
+from convergebench.spaces_app.cases import follow
+from convergebench.spaces_app.fates import converged, fields
+from convergebench.spaces_app.zeros import Zeros
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import chain_row, end_chain, floor_rows, kept_rounds, score_rows
+
+ROUNDS = 20
+EDITORS = {"better": 1.5, "equal-one": 1.0, "equal-two": 1.0}
+
+
+def fated(kept, there=None):
+    """Every editor's cases as the comparison takes them, without those that are not there."""
+    return {
+        editor: {
+            (f"picture-{source}", f"program-{program}", 1): (fate(int(value)), ROUNDS)
+            for (source, program), value in numpy.ndenumerate(values)
+            if there is None or there[editor][source, program]
+        }
+        for editor, values in kept.items()
+    }
+
+
+def fate(kept):
+    return Fate(kept) if kept >= ROUNDS else Fate(kept, kept + 1, "quality lost")
+
+
+def verdicts(fates):
+    return {(pair.first, pair.second): pairs.words(pair) for pair in pairs.compared(fates, list(fates))}
+
+
+def reversals(simulations):
+    """How often dropping cases turns a significant verdict around, and how often it loses one."""
+    generator = numpy.random.default_rng(7)
+    kept = kept_rounds(generator, EDITORS, 20, 3, ROUNDS)
+    full = verdicts(fated(kept))
+    assert full["better", "equal-one"] == full["better", "equal-two"] == "better"
+    turned = lost = asked = 0
+    for _ in range(simulations):
+        share = generator.uniform(0.1, 0.6)
+        there = {editor: generator.random((20, 3)) > share for editor in kept}
+        for pair, verdict in verdicts(fated(kept, there)).items():
+            if full[pair] in pair:
+                asked += 1
+                turned += verdict in pair and verdict != full[pair]
+                lost += verdict not in pair
+    return turned, lost, asked
+
+
+def test_dropping_cases_at_random_never_reverses_a_verdict():
+    turned, _, asked = reversals(25)
+    assert (turned, asked) == (0, 50)
+
+
+@pytest.mark.slow
+def test_dropping_cases_at_random_never_reverses_a_verdict_in_500_simulations():
+    turned, lost, asked = reversals(500)
+    print(f"\n{turned} of {asked} verdicts reversed, {lost / asked:.1%} lost significance")
+    assert (turned, asked) == (0, 1000)
+
+
+def called_different(simulations, sources, factor, seed=11):
+    """The share of simulations in which two editors are called different at the level of 5%."""
+    generator = numpy.random.default_rng(seed)
+    calls = 0
+    for _ in range(simulations):
+        kept = kept_rounds(generator, {"one": 1.0, "two": factor}, sources, 3, ROUNDS)
+        sides = [{key: fate.kept for key, (fate, _) in own.items()} for own in fated(kept).values()]
+        pair = compare(("one", "two"), *sides, {key: key[0] for key in sides[0]})
+        calls += pair.p_value <= 0.05
+    return calls / simulations
+
+
+@pytest.mark.parametrize("sources", [6, 12])
+def test_two_equal_editors_are_rarely_called_different(sources):
+    # 120 simulations of a true 5% stay below 12% but once in a thousand times.
+    assert called_different(120, sources, 1.0) < 0.12
+    assert called_different(40, sources, 3.0) > 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sources", [6, 12, 20])
+def test_two_equal_editors_are_called_different_in_at_most_65_of_1000_simulations(sources):
+    wrong, power = called_different(1000, sources, 1.0), called_different(1000, sources, 1.5)
+    print(
+        f"\n{sources} sources: called different {wrong:.1%} of the time; power for half as many rounds again {power:.1%}"
+    )
+    assert wrong <= 0.065
+    assert power > wrong
+
+
+def headline(scores, chains, floors):
+    """One editor's row, as the report makes it."""
+    cases, _ = follow(scores, chains, Zeros(floors, chains))
+    field = fields(cases)["round trips"]
+    fates = [converged(case, field.checks) for case in field.cases["one"]]
+    return leaderboard.row("one", field, fates, None, (), 0.5)
+
+
+RISING = ("rounds_kept", "restricted_mean", "survival", "forward", "quality_kept", "meaning_kept")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    kept=st.lists(st.integers(0, 12), min_size=6, max_size=6),
+    cause=st.sampled_from(["quality lost", "not applied", "not undone"]),
+    failed=st.integers(0, 6),
+    which=st.integers(0, 5),
+    round=st.integers(1, 12),
+    position=st.sampled_from([1, 2]),
+    status=st.sampled_from(["refused", "no_image", "shrunk"]),
+)
+def test_a_refusal_never_raises_an_editors_score(kept, cause, failed, which, round, position, status):
+    floors = floor_rows(3)
+    made = [(chain, score_rows(chain, own, cause=cause)) for place, own in enumerate(kept)
+            for chain in [chain_row("one", place // 2, place % 2, 12)]]  # fmt: skip
+    if failed < 6 and failed != which:
+        made[failed] = end_chain(*made[failed], 5, status="failed")
+    refusing = copy.deepcopy(made)
+    refusing[which] = end_chain(*refusing[which], round, position, status)
+    before, after = (
+        headline([row for _, rows in each for row in rows], [chain for chain, _ in each], floors)
+        for each in (made, refusing)
+    )
+    for name in RISING:
+        assert after[name] <= before[name] + 1e-9, name
+    assert (after["half_life"] or 99) <= (before["half_life"] or 99)
