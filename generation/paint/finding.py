@@ -28,17 +28,19 @@ def find(image: Pixels, thing: Thing, colours: Sequence[str]) -> Found | None:
 def searches(image: Pixels, thing: Thing) -> Iterator[tuple[Area, list[tuple[int, int]]]]:
     """Where to look, and for which sizes."""
     height, width = image.shape[:2]
-    over = min(width, height) // 6
-    whole = (-over, -over, width + over, height + over)
     short = min(width, height)
+
+    def whole(over: int) -> Area:
+        return (-over, -over, width + over, height + over)
+
     if thing.place != "worn":
-        yield (0, 0, width, height), [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
+        yield whole(short // 16), [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
         return
     face = faces.find(image)
     left, top, wide, tall, _ = placing.on_face(face, thing)
     far = round(0.3 * face.size)
     yield (left - far, top - far, left + wide + far, top + tall + far), worn_sizes(thing, face.size, range(-4, 5))
-    yield whole, worn_sizes(thing, faces.usual(image), range(-13, 8, 2))
+    yield whole(short // 6), worn_sizes(thing, faces.usual(image), range(-13, 8, 2))
 
 
 def worn_sizes(thing: Thing, size: float, steps: Iterable[int]) -> list[tuple[int, int]]:

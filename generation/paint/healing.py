@@ -1,34 +1,59 @@
-"""Filling a hole from what is around it: thin ones smoothly, wide ones with a like piece of the picture."""
+"""Filling a hole from what is around it: thin ones smoothly, wide ones with what is like them."""
 
 import cv2
 import numpy
-from numpy.typing import NDArray
 
 from .drawing import Pixels
 
 THIN = 0.012  # half-width of a hole, as a share of the short side, up to which smoothness is enough
+MIRROR = 0.045  # of the short side, how far outside a hole mirrored pixels may come from
 
 
-def heal(image: NDArray[numpy.uint8], hole: NDArray[numpy.bool_], borrow: bool = True) -> NDArray[numpy.uint8]:
+def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
     """The picture with the hole filled, if need be with a piece borrowed from elsewhere in it."""
     if not hole.any():
         return image
     pad = 12 + round(0.05 * min(image.shape[:2]))
     x, y, wide, high = cv2.boundingRect(hole.astype(numpy.uint8))
     part = numpy.s_[max(0, y - pad) : y + high + pad, max(0, x - pad) : x + wide + pad]
+    filled = membrane(image[part].astype(numpy.float32), hole[part])
+    deep = cv2.distanceTransform(hole[part].astype(numpy.uint8), cv2.DIST_L2, 3).max() > THIN * min(image.shape[:2])
+    if deep:
+        borrowed = clone(image, hole, part) if borrow else None
+        filled = mirrored(image, hole, part, filled) if borrowed is None else borrowed
     result = image.copy()
-    smooth = membrane(image[part].astype(numpy.float32), hole[part])
-    depth = cv2.distanceTransform(hole[part].astype(numpy.uint8), cv2.DIST_L2, 3).max()
-    if borrow and depth > THIN * min(image.shape[:2]):
-        borrowed = clone(image, hole, part)
-        if borrowed is not None:
-            smooth = borrowed
     inside = hole[part][..., None]
-    result[part] = numpy.where(inside, numpy.rint(smooth).clip(0, 255), image[part]).astype(numpy.uint8)
+    result[part] = numpy.where(inside, numpy.rint(filled).clip(0, 255), image[part]).astype(numpy.uint8)
     return result
 
 
-def membrane(values: Pixels, hole: NDArray[numpy.bool_]) -> Pixels:
+def mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pixels) -> Pixels:
+    """What is outside the nearest rim, mirrored into the hole; towards its middle, the smooth filling takes over."""
+    rows, columns = part
+    far, labels = cv2.distanceTransformWithLabels(
+        hole.astype(numpy.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    rim_y, rim_x = numpy.nonzero(~hole)
+    place = numpy.zeros((2, int(labels.max()) + 1), numpy.float32)
+    place[:, labels[rim_y, rim_x]] = rim_y, rim_x
+    near = place[:, labels[part]]
+    here = numpy.mgrid[rows.start : rows.start + near.shape[1], columns.start : columns.start + near.shape[2]]
+    even = max(3, round(0.012 * min(image.shape[:2])))
+    reach = MIRROR * min(image.shape[:2])
+    back = reach - abs(far[part] % (2 * reach) - reach)  # to and fro, so that nothing comes from far away
+    y, x = (cv2.blur(at.astype(numpy.float32), (even, even)) for at in near + (near - here) * back / (far[part] + 1e-3))
+    inside = (x >= 0) & (x < image.shape[1]) & (y >= 0) & (y < image.shape[0])
+    blank = numpy.where(hole[..., None], 0, image).astype(numpy.float32)
+    seen = cv2.remap(blank, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    known = cv2.remap((~hole).astype(numpy.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    usable = ((known > 0.99) & inside).astype(numpy.float32)
+    share = (usable * numpy.clip(1 - far[part] / min(reach, far[part].max()), 0, 1))[..., None]
+    texture = seen - cv2.GaussianBlur(seen, (0, 0), 0.006 * min(image.shape[:2]))
+    texture = numpy.clip(texture, -16, 16) * cv2.erode(usable, numpy.ones((9, 9), numpy.uint8))[..., None]
+    return share * seen + (1 - share) * (filled + texture)
+
+
+def membrane(values: Pixels, hole: Pixels) -> Pixels:
     """The smooth surface through the values around the hole: pulled down a pyramid, pushed up again."""
     known = (~hole).astype(numpy.float32)[..., None]
     filled = pyramid(values * known, known[..., 0])
@@ -50,7 +75,7 @@ def pyramid(values: Pixels, weight: Pixels) -> Pixels:
     return part * values / full + (1 - part) * rest
 
 
-def clone(image: NDArray[numpy.uint8], hole: NDArray[numpy.bool_], part: tuple[slice, slice]) -> Pixels | None:
+def clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | None:
     """The like piece whose surroundings agree best with the hole's, shifted in level to join seamlessly."""
     rows, columns = part
     scale = min(1.0, 96 / min(image.shape[:2]))
