@@ -5,11 +5,15 @@ import io
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 
+import huggingface_hub
 import pytest
 from convergebench.generation import gather, packages, sources
 from convergebench.generation.records import UserError
+from hub_server import HubServer
+from huggingface_hub import HfApi
 from PIL import Image
 
 
@@ -156,3 +160,26 @@ def test_a_debian_package_is_unpacked_without_being_installed(tmp_path, monkeypa
 def test_a_place_that_does_not_exist_is_refused_by_name():
     with pytest.raises(packages.Unavailable, match="'ftp' is no place for packages; the places are debian, hub"):
         packages.fetch("ftp:x", ["a"])
+
+
+def test_a_picture_from_a_hub_dataset_comes_from_its_pinned_revision(tmp_path, monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    with HubServer(tmp_path / "hub") as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo("someone/pictures", repo_type="dataset")
+        about = {"path_in_repo": "images/a.png", "repo_id": "someone/pictures", "repo_type": "dataset"}
+        pinned = api.upload_file(path_or_fileobj=b"first", **about).oid
+        api.upload_file(path_or_fileobj=b"second", **about)
+        code = (
+            "from convergebench.generation import packages\n"
+            f"place = 'hub:someone/pictures@{pinned}'\n"
+            "print(packages.fetch(place, ['images/a.png', 'images/none.png']))\n"
+            "try: packages.fetch('hub:someone/nothing@main', ['a'])\n"
+            "except packages.Unavailable as reason: print(reason)\n"
+        )
+        home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **home}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first == "{'images/a.png': b'first'}"
+    assert second.startswith("the Hub does not give someone/nothing@main")
