@@ -15,8 +15,8 @@ class Limits:
     concurrency: int = 8
     requests_a_minute: int | None = None
     images_a_minute: int | None = None  # a call asks for one picture, so the lower of the two counts
-    attempts: int = 6
-    first_wait: float = 1.0  # seconds, doubled with every attempt
+    attempts: int = 8
+    first_wait: float = 0.25  # seconds, doubled with every attempt
     longest_wait: float = 60.0
     failures: int = 5  # calls failed in a row before the run stops
     probes: int = 3  # calls that may try until the first one is answered

@@ -86,3 +86,23 @@ def ratio(size: Size) -> str:
 def nearest(size: Size, sizes: tuple[Size, ...]) -> Size:
     """The size of the most similar shape."""
     return min(sizes, key=lambda other: abs(size[0] * other[1] - other[0] * size[1]) / (size[1] * other[1]))
+
+
+PIX2PIX: tuple[Size, ...] = (  # multiples of 8 about the size the model was trained at
+    (512, 512),
+    (576, 512),
+    (512, 576),
+    (680, 512),
+    (512, 680),
+    (768, 512),
+    (512, 768),
+    (912, 512),
+    (512, 912),
+)
+
+
+def of_pipeline(name: str) -> tuple[Size, ...]:
+    """By the name of a pipeline class or of a repository, what it takes and gives without a change of size."""
+    families = {"Kontext": KONTEXT, "Flux2": MEGAPIXEL, "FLUX.2": MEGAPIXEL, "Qwen": QWEN, "LongCat": QWEN}
+    families |= {"Pix2Pix": PIX2PIX, "pix2pix": PIX2PIX}
+    return next((sizes for family, sizes in families.items() if family in name), ())

@@ -1,167 +1,21 @@
-"""What every vendor's client shares: time limits, size limits, and one reading of what went wrong."""
+"""What every vendor's client shares: one reading of what went wrong, JSON, base64 and downloads."""
 
 import base64
 import binascii
 import contextlib
-import contextvars
 import email.utils
-import functools
-import importlib
 import json
 import os
-import socket
-import threading
 import time
 import urllib.parse
-import urllib.request
-from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 from .calls import Rejected, Transient, Unusable
+from .deadlines import pause
 from .records import Answer, UserError
 
-MOST_BYTES = 2**27  # of one response; a 4K picture as base64 has a third of that
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
-CONNECT = 15.0  # seconds
 STANDARD = str.maketrans("-_", "+/")
-
-_deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
-
-
-@contextlib.contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Everything that the block sends, waits for or polls ends before so many seconds have passed."""
-    token = _deadline.set(time.monotonic() + seconds)
-    try:
-        yield
-    finally:
-        _deadline.reset(token)
-
-
-def left() -> float | None:
-    """Seconds to the deadline of the call, None where there is none."""
-    deadline = _deadline.get()
-    return None if deadline is None else max(0.0, deadline - time.monotonic())
-
-
-def pause(seconds: float) -> None:
-    """Wait between two polls, or say that the time is over."""
-    rest = left()
-    if rest is not None and rest < seconds:
-        raise Transient("no picture before the time limit", charged=True)
-    time.sleep(seconds)
-
-
-class Watch:
-    """Cuts a connection at the deadline, whatever it is waiting for: read timeouts alone let a slow drip go on."""
-
-    def __init__(self, seconds: float):
-        self.expired = False
-        self.stream: Any = None
-        self.timer = threading.Timer(seconds, self.cut)
-        self.timer.daemon = True
-        self.timer.start()
-
-    def trace(self, event: str, about: dict[str, Any]) -> None:
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            self.stream = about["return_value"]
-
-    def cut(self) -> None:
-        self.expired = True
-        connection = self.stream.get_extra_info("socket") if self.stream else None
-        if connection is not None:
-            with contextlib.suppress(OSError):
-                socket.socket.shutdown(connection, socket.SHUT_RDWR)
-
-
-@functools.cache
-def transport(package: str) -> Any:
-    """A transport class of httpx or httpx2 that keeps the deadline of the call and the limit on bytes."""
-    http = importlib.import_module(package)
-    fresh = http.Limits(max_keepalive_connections=0)  # a kept connection could not be watched
-    trust = http.create_ssl_context()  # read once, not for every client
-
-    class Bounded(http.BaseTransport):  # type: ignore[name-defined]
-        def __init__(self) -> None:
-            proxies = urllib.request.getproxies()
-            self.direct = http.HTTPTransport(limits=fresh, verify=trust)
-            self.proxied = {
-                scheme: http.HTTPTransport(limits=fresh, verify=trust, proxy=proxies[scheme])
-                for scheme in ("http", "https")
-                if scheme in proxies
-            }
-
-        def handle_request(self, request: Any) -> Any:
-            rest = left()
-            if rest is None:
-                return self.route(request).handle_request(request)
-            if rest <= 0:
-                raise http.ReadTimeout("no time is left for this call", request=request)
-            watch = Watch(rest)
-            connect = min(CONNECT, rest)
-            request.extensions |= {
-                "trace": watch.trace,
-                "timeout": {"connect": connect, "read": rest, "write": rest, "pool": connect},
-            }
-            try:
-                with timely(http, watch, request):
-                    response = self.route(request).handle_request(request)
-            except http.TransportError:
-                watch.timer.cancel()
-                raise
-            return http.Response(
-                response.status_code,
-                headers=response.headers,
-                stream=Limited(response.stream, watch, request),
-                extensions=response.extensions,
-            )
-
-        def route(self, request: Any) -> Any:
-            if urllib.request.proxy_bypass(request.url.host):
-                return self.direct
-            return self.proxied.get(request.url.scheme, self.direct)
-
-        def close(self) -> None:
-            for each in (self.direct, *self.proxied.values()):
-                each.close()
-
-    class Limited(http.SyncByteStream):  # type: ignore[name-defined]
-        def __init__(self, stream: Any, watch: Watch, request: Any):
-            self.stream, self.watch, self.request = stream, watch, request
-
-        def __iter__(self) -> Iterator[bytes]:
-            size = 0
-            with timely(http, self.watch, self.request):
-                for chunk in self.stream:
-                    size += len(chunk)
-                    if size > MOST_BYTES:
-                        raise http.ReadError(f"an answer of more than {MOST_BYTES} bytes", request=self.request)
-                    yield chunk
-
-        def close(self) -> None:
-            self.watch.timer.cancel()
-            self.stream.close()
-
-    return Bounded
-
-
-@contextlib.contextmanager
-def timely(http: ModuleType, watch: Watch, request: Any) -> Iterator[None]:
-    """A connection that we cut ran out of time, whatever error that looks like from inside."""
-    try:
-        yield
-    except http.TransportError as error:
-        if watch.expired:
-            raise http.ReadTimeout("no whole answer before the time limit", request=request) from error
-        raise
-
-
-def client(package: str = "httpx", **options: Any) -> Any:
-    """A client of httpx, or of httpx2 for the SDKs that use that, whose every call has an end."""
-    http = importlib.import_module(package)
-    headers = {"accept-encoding": "identity"}
-    return http.Client(transport=transport(package)(), headers=headers, timeout=None, **options)
 
 
 def broken(error: Exception) -> Transient:

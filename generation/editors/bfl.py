@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, images, keys, prices, wire
+from .. import deadlines, extras, images, keys, prices, wire
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..sizes import KONTEXT, MEGAPIXEL, Size, ratio
@@ -54,7 +54,7 @@ class Editor:
     def client(self) -> Any:
         if reason := extras.absent("bfl", "httpx"):
             raise Unusable(reason)
-        return wire.client()
+        return deadlines.client()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client, key = self.client, {"x-key": keys.key("BFL_API_KEY")}
@@ -67,7 +67,7 @@ class Editor:
             "prompt_upsampling": False,
             "safety_tolerance": self.safety_tolerance,
         }
-        with wire.within(self.timeout):
+        with deadlines.within(self.timeout):
             response, told = wire.post(client, f"{self.address()}/v1/{self.model}", key, body)
             if response.status_code >= 400:
                 raise wire.wrong(response.status_code, str(told), response.headers.get("retry-after"))
@@ -91,7 +91,7 @@ class Editor:
         import httpx
 
         while True:
-            wire.pause(self.poll)
+            deadlines.pause(self.poll)
             try:
                 response = client.get(place, headers=key)
                 told = wire.parsed(response)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, images, keys, prices, wire
+from .. import deadlines, extras, images, keys, prices, wire
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..sizes import GEMINI_2_5, GEMINI_3, Size, nearest
@@ -72,7 +72,7 @@ class Editor:
         from google import genai
 
         options = genai.types.HttpOptions(
-            base_url=self.address(), api_version="v1beta", httpx_client=wire.client("httpx2")
+            base_url=self.address(), api_version="v1beta", httpx_client=deadlines.client("httpx2")
         )
         return genai.Client(api_key=keys.key("GEMINI_API_KEY", "GOOGLE_API_KEY"), vertexai=False, http_options=options)
 
@@ -84,7 +84,7 @@ class Editor:
         data = images.png(image)
         if len(data) * 4 / 3 > MOST_INLINE:
             raise Rejected(f"the picture is {len(data)} bytes as PNG; Gemini takes {MOST_INLINE * 3 // 4} in a call")
-        with wire.within(self.timeout):
+        with deadlines.within(self.timeout):
             try:
                 response = client.models.generate_content(
                     model=self.model, contents=contents(data, instruction), config=self.config(image.size, seed)

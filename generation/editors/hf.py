@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image, UnidentifiedImageError
 
-from .. import extras, images, keys, prices, wire
+from .. import deadlines, extras, images, keys, prices, wire
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..sizes import KONTEXT, QWEN, Size
@@ -55,7 +55,7 @@ class Editor:
 
         # Its clients poll without an end; ours end with the call, and are as its own outside of one.
         huggingface_hub.set_client_factory(
-            lambda: wire.client("httpx2", follow_redirects=True, event_hooks={"request": [hf_request_event_hook]})
+            lambda: deadlines.client("httpx2", follow_redirects=True, event_hooks={"request": [hf_request_event_hook]})
         )
         constants.INFERENCE_PROXY_TEMPLATE = self.address() + "/{provider}"
         return huggingface_hub.InferenceClient(provider=self.provider, api_key=keys.key("HF_TOKEN"))  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ class Editor:
         client, data = self.client, images.png(image)
         given: Any = data if self.provider in BYTES_ONLY else "data:image/png;base64," + wire.encoded(data)
         try:
-            with wire.within(self.timeout):
+            with deadlines.within(self.timeout):
                 picture = client.image_to_image(
                     given,
                     prompt=instruction,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, images, keys, prices, wire
+from .. import deadlines, extras, images, keys, prices, wire
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..sizes import OPENAI, Size, nearest
@@ -55,7 +55,7 @@ class Editor:
             raise Unusable(reason)
         import openai
 
-        http = wire.client("httpx2")
+        http = deadlines.client("httpx2")
         return openai.OpenAI(
             api_key=keys.key("OPENAI_API_KEY"), base_url=self.address(), http_client=http, max_retries=0
         )
@@ -70,7 +70,7 @@ class Editor:
                 f"{len(instruction)} characters and {len(data)} bytes; at most {MOST_WORDS} and {MOST_BYTES}"
             )
         width, height = nearest(image.size, OPENAI)
-        with wire.within(self.timeout):
+        with deadlines.within(self.timeout):
             try:
                 raw = client.images.with_raw_response.edit(
                     model=self.model,

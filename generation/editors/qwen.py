@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, images, keys, prices, wire
+from .. import deadlines, extras, images, keys, prices, wire
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
 from ..sizes import QWEN, Size
@@ -48,7 +48,7 @@ class Editor:
     def client(self) -> Any:
         if reason := extras.absent("qwen", "httpx"):
             raise Unusable(reason)
-        return wire.client()
+        return deadlines.client()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client, key = self.client, {"authorization": f"Bearer {keys.key('DASHSCOPE_API_KEY')}"}
@@ -68,7 +68,7 @@ class Editor:
             "parameters": parameters,
         }
         place = f"{self.address()}/api/v1/services/aigc/multimodal-generation/generation"
-        with wire.within(self.timeout):
+        with deadlines.within(self.timeout):
             response, told = wire.post(client, place, key, body)
             if response.status_code >= 400 or told.get("code"):
                 return declined(response, told)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, images, keys, prices, wire
+from .. import deadlines, extras, images, keys, prices, wire
 from ..calls import Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..sizes import SEEDREAM, Size
@@ -51,7 +51,7 @@ class Editor:
     def client(self) -> Any:
         if reason := extras.absent("seedream", "httpx"):
             raise Unusable(reason)
-        return wire.client()
+        return deadlines.client()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client, key = self.client, {"authorization": f"Bearer {keys.key('ARK_API_KEY')}"}
@@ -64,7 +64,7 @@ class Editor:
             "watermark": False,
             "sequential_image_generation": "disabled",
         }
-        with wire.within(self.timeout):
+        with deadlines.within(self.timeout):
             response, told = wire.post(client, f"{self.address()}/api/v3/images/generations", key, body)
             rows = told.get("data")
             row = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}

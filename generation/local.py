@@ -1,0 +1,53 @@
+"""Models that run here: which device, which number format, and pictures as tensors."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy
+from PIL import Image
+
+from .records import one_of
+
+if TYPE_CHECKING:
+    import torch
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+DTYPES = ("bfloat16", "float16", "float32")
+
+
+def device(name: str) -> str:
+    """The device by its name; `auto` is this process's own accelerator where there is one."""
+    import torch
+
+    one_of("device", name, DEVICES)
+    if name == "auto":
+        accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        name = accelerator.type if accelerator else "cpu"
+    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if name == "cuda" else name
+
+
+def dtype(name: str) -> Any:
+    import torch
+
+    one_of("dtype", name, DTYPES)
+    return getattr(torch, name)
+
+
+def generator(seed: int) -> "torch.Generator":
+    """Noise drawn on the CPU is the same on every machine."""
+    import torch
+
+    return torch.Generator("cpu").manual_seed(seed)
+
+
+def tensor(image: Image.Image) -> "torch.Tensor":
+    """A picture as a batch of one, channels first, from 0 to 1."""
+    import torch
+
+    return torch.from_numpy(numpy.array(image, dtype=numpy.float32) / 255).permute(2, 0, 1)[None]
+
+
+def picture(tensor: "torch.Tensor") -> Image.Image:
+    """And back."""
+    pixels = tensor[0].float().clamp(0, 1).permute(1, 2, 0).cpu().numpy()
+    return Image.fromarray(numpy.round(pixels * 255).astype(numpy.uint8))

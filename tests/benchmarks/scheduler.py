@@ -1,0 +1,121 @@
+"""64 chains of 20 steps against a vendor of 200 ms with 32 calls in flight: wall time against the ideal, and memory.
+
+    python tests/benchmarks/scheduler.py
+
+The ideal is what the vendor alone takes: calls x 200 ms / 32. A second run meets 10% of 429 and 5% of 500.
+The pictures are small, so that the scheduler is measured and not this machine's PNG encoder.
+"""
+
+import argparse
+import asyncio
+import base64
+import json
+import multiprocessing
+import os
+import random
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from convergebench.generation import editors, images, plan, scheduler, suites
+from convergebench.generation.editors import seedream
+from PIL import Image
+
+CHAINS, ROUNDS, SLEEP, FLYING = 64, 10, 0.2, 32
+SUITE = suites.Suite(
+    name="scheduler",
+    title="as many chains as runs",
+    version="1",
+    short_side=64,
+    rounds=ROUNDS,
+    runs=CHAINS,
+    sources=("coffee",),
+    programs=("red-ball",),
+)
+
+
+def vendor(port: "multiprocessing.Queue[int]", busy: float, broken: float) -> None:
+    """Seedream's interface, answering the same picture after 200 ms, sometimes with an error at once."""
+    picture = images.png(Image.effect_noise((96, 64), 60).convert("RGB"))
+    row = {"b64_json": base64.b64encode(picture).decode(), "size": "96x64"}
+    chance = random.Random(1)
+
+    def reply(status: str, body: object) -> bytes:
+        data = json.dumps(body).encode()
+        head = (
+            f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\nconnection: close"
+        )
+        return head.encode() + b"\r\n\r\n" + data
+
+    good = reply("200 OK", {"model": "m", "data": [row]})
+    limit = reply("429 Too Many Requests", {"error": {"code": "RequestLimit", "message": "slow down"}})
+    error = reply("500 Internal Server Error", {"error": {"code": "InternalServiceError", "message": "sorry"}})
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        await reader.readexactly(int(length.split(b":")[1]))
+        draw = chance.random()
+        if draw < busy:
+            writer.write(limit)
+        else:
+            await asyncio.sleep(SLEEP)
+            writer.write(error if draw < busy + broken else good)
+        await writer.drain()
+        writer.close()
+
+    async def listen() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=256)
+        port.put(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    asyncio.run(listen())
+
+
+class Small(seedream.Editor):
+    """The real client, at a size that costs nothing."""
+
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        return ((96, 64),)
+
+
+def planned(port: int) -> plan.Plan:
+    editor = Small(base_url=f"http://127.0.0.1:{port}")
+    assert editor.client is not None  # its import is not the scheduler's
+    choice = editors.Choice("small", "small", "small", {"seed": "per-step"}, editor, {"concurrency": FLYING})
+    chains = plan.variant_chains(SUITE, SUITE.variants[0], choice, ROUNDS, CHAINS)
+    return plan.Plan(SUITE, (choice,), tuple(chains))
+
+
+def timed(busy: float, broken: float) -> tuple[float, scheduler.Outcome, int]:
+    context = multiprocessing.get_context("spawn")
+    port = context.Queue()
+    server = context.Process(target=vendor, args=(port, busy, broken), daemon=True)
+    server.start()
+    os.environ["ARK_API_KEY"] = "a-key-for-this-machine"
+    try:
+        made = planned(port.get(timeout=60))
+        with tempfile.TemporaryDirectory() as folder:
+            started = time.perf_counter()
+            outcome = scheduler.generate(made, made.chains, Path(folder) / "run")
+            return time.perf_counter() - started, outcome, made.calls
+    finally:
+        server.kill()
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--repeats", type=int, default=1)
+    repeats = options.parse_args().repeats
+    for name, busy, broken in (("quiet", 0.0, 0.0), ("10% 429, 5% 500", 0.10, 0.05)):
+        seconds, outcome, calls = min((timed(busy, broken) for _ in range(repeats)), key=lambda run: run[0])
+        ideal = calls * SLEEP / FLYING
+        assert outcome.clean, outcome
+        assert outcome.ends == {"complete": CHAINS}, outcome
+        print(f"{name}: {calls} calls in {seconds:.2f} s, ideal {ideal:.2f} s, ratio {seconds / ideal:.3f}")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

