@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import cv2
-import numpy
-from numpy.typing import NDArray
+
+from .drawing import Pixels
 
 WINDOW = 24  # pixels, the cascade's
-SHORT = 128, 192  # the short sides at which faces are looked for
+LOOKS = ((128, 0), (192, 0), (128, 17), (128, -17))  # short sides and tilts at which faces are looked for
 LADDER = 1.06  # the ratio between neighbouring face sizes, so that a finder has few to try
 
 
@@ -33,30 +33,36 @@ def cascade() -> Any:
     return Cascade(str(Path(skimage.data.__file__).parent / "lbpcascade_frontalface_opencv.xml"))
 
 
-def find(image: NDArray[numpy.uint8]) -> Face:
-    """The largest face near the middle, or the place where a portrait has it."""
+def find(image: Pixels) -> Face:
+    """The largest face near the middle, upright or a little tilted, or the place where a portrait has it."""
     height, width = image.shape[:2]
-    for side in SHORT:
+    for side, tilt in LOOKS:
         scale = min(1.0, side / min(height, width))
         small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        boxes = cascade().detect_multi_scale(small, 1.15, 1, (WINDOW, WINDOW), (min(small.shape[:2]),) * 2)
+        middle = (small.shape[1] / 2, small.shape[0] / 2)
+        turned = small if not tilt else cv2.warpAffine(small, upright(middle, tilt), small.shape[1::-1])
+        boxes = cascade().detect_multi_scale(turned, 1.15, 1, (WINDOW, WINDOW), (min(small.shape[:2]),) * 2)
         if boxes:
-            break
-    else:
-        size = usual(image)
-        return Face(width * 0.5 - size / 2, height * 0.2, size, False)
-
-    def worth(box: dict[str, int]) -> float:
-        away = abs((box["c"] + box["width"] / 2) / small.shape[1] - 0.5)
-        return box["width"] * (1 - away)
-
-    best = max(boxes, key=worth)
-    size = step(best["width"] / scale)
-    middle = (best["c"] + best["width"] / 2) / scale, (best["r"] + best["height"] / 2) / scale
-    return Face(middle[0] - size / 2, middle[1] - size / 2, size)
+            best = max(boxes, key=lambda box: worth(box, small.shape[1]))
+            size = step(best["width"] / scale)
+            centre = (best["c"] + best["width"] / 2, best["r"] + best["height"] / 2)
+            x, y = upright(middle, -tilt) @ (*centre, 1)
+            return Face(x / scale - size / 2, y / scale - size / 2, size)
+    size = usual(image)
+    return Face(width * 0.5 - size / 2, height * 0.2, size, False)
 
 
-def usual(image: NDArray[numpy.uint8]) -> float:
+def upright(middle: tuple[float, float], tilt: float) -> Pixels:
+    """Turns a picture about its middle by some degrees."""
+    return cv2.getRotationMatrix2D(middle, tilt, 1.0)
+
+
+def worth(box: dict[str, int], width: int) -> float:
+    """Large faces in the middle count most."""
+    return box["width"] * (1 - abs((box["c"] + box["width"] / 2) / width - 0.5))
+
+
+def usual(image: Pixels) -> float:
     """The size of a face in a portrait."""
     return step(0.36 * min(image.shape[:2]))
 
