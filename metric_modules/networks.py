@@ -28,6 +28,11 @@ def fast_dtype(device: str) -> str:
     return "bfloat16" if known.get("avx512_bf16") or known.get("amx_bf16") or known.get("bf16") else "float32"
 
 
+def groups(device: object, pictures: Pictures) -> list[Pictures]:
+    """What goes through a network at once: on a processor one picture, as more are not faster and round otherwise."""
+    return [[picture] for picture in pictures] if str(device) == "cpu" else [pictures]
+
+
 def lpips(device: str, dtype: str, net: str = "alex") -> Measure:
     """LPIPS and its worst tile."""
     from .lpips import measure, weights
@@ -47,7 +52,7 @@ def lpips(device: str, dtype: str, net: str = "alex") -> Measure:
             if known is None:
                 small = f"the picture is smaller than the {measure.SMALLEST} pixels that LPIPS needs"
                 return [dict.fromkeys(("lpips", "lpips_worst_tile"), small) for _ in pictures]
-            found = measure.distances(model, known, pictures)
+            found = [one for group in groups(device, pictures) for one in measure.distances(model, known, group)]
             return [{"lpips": distance.lpips, "lpips_worst_tile": distance.worst_tile} for distance in found]
 
         columns = ("lpips", "lpips_worst_tile")
@@ -81,7 +86,11 @@ class Clip:
             known = {key: self.rows[key] for key in keys if key in self.rows}
         new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in known}
         if new:
-            known |= zip(new, measure.embed(self.model, list(new.values())), strict=True)
+            model = self.model
+            rows = [
+                row for group in groups(model.network.device, list(new.values())) for row in measure.embed(model, group)
+            ]
+            known |= zip(new, rows, strict=True)
         with self.lock:
             self.rows |= known
             while len(self.rows) > REMEMBERED:

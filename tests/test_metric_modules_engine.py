@@ -1,0 +1,228 @@
+"""The engine's numbers are those of the metrics themselves, whatever the batch, the dtype and what was done before."""
+
+import io
+import json
+import shutil
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scored
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.schema import SCORES, Reader
+from convergebench.metric_modules import engine, job, networks
+from convergebench.metric_modules.clip_similarity import measure as clip
+from convergebench.metric_modules.lpips import measure as lpips
+from convergebench.metric_modules.lpips import weights
+from convergebench.metric_modules.retained.floors import floor
+from PIL import Image
+from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return scored.runs(tmp_path_factory.mktemp("kept") / "run")
+
+
+@pytest.fixture(scope="module")
+def clean(kept, tmp_path_factory):
+    return scored.built(kept, tmp_path_factory.mktemp("clean") / "dataset")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    scored.lpips_weights(folder)
+    return folder, scored.clip_model(folder / "clip")
+
+
+@pytest.fixture(autouse=True)
+def small_networks(models, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(models[0]))
+    monkeypatch.setattr(clip, "CHECKPOINT", models[1])
+
+
+@pytest.fixture
+def dataset(clean, tmp_path):
+    return shutil.copytree(clean, tmp_path / "dataset")
+
+
+def scores(folder):
+    rows = pq.read_table(folder / "data" / "scores").to_pylist()
+    return {(row["chain"], row["step"]): row for row in rows}
+
+
+def content(folder):
+    return [(folder / "data" / config / "0000.parquet").read_bytes() for config in ("scores", "floors")]
+
+
+def score(folder, asked=None, dtype=None, batch=engine.BATCH):
+    return engine.run(job.prepare(folder, asked, "cpu", dtype), batch=batch)
+
+
+def pictures(folder):
+    """Every scored step's pixels beside its reference's."""
+    found, start = {}, {}
+    for row in Reader(folder).rows("steps"):
+        pixels = np.asarray(Image.open(io.BytesIO(row["image"]["bytes"])).convert("RGB")) if row["image"] else None
+        if row["step"] == 0:
+            start[row["chain"]] = pixels
+        elif pixels is not None:
+            found[row["chain"], row["step"]] = pixels
+    return {key: (start[key[0]], pixels) for key, pixels in found.items()}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_every_value_agrees_with_its_reference_implementation(dataset, models, dtype):
+    score(dataset, ["psnr", "ssim", "lpips", "clip"], dtype)
+    near = {"float32": (1e-5, 1e-6, 1e-5, 1e-5), "bfloat16": (1e-4, 1e-5, 2e-3, 2e-3)}[dtype]
+    model = lpips.model("alex", *[weights.load("alex")[0]], "cpu", "float32", "")
+    known = clip.load(models[1])
+    compared = pictures(dataset)
+    found = scores(dataset)
+    for key in sorted(compared)[::3]:
+        row, (reference, picture) = found[key], compared[key]
+        if not np.array_equal(reference, picture):
+            assert row["psnr"] == pytest.approx(peak_signal_noise_ratio(reference, picture), abs=near[0])
+        window = {"gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False}
+        theirs = structural_similarity(reference, picture, channel_axis=2, data_range=255, **window)
+        assert row["ssim"] == pytest.approx(theirs, abs=near[1])
+        [apart] = lpips.compare(lpips.features(model, [reference]), lpips.features(model, [picture]))
+        assert row["lpips"] == pytest.approx(apart.lpips, abs=near[2])
+        [alike] = clip.compare(clip.embed(known, [reference]), clip.embed(known, [picture]))
+        assert row["clip"] == pytest.approx(alike, abs=near[3])
+    assert len(compared) == scored.PICTURES
+
+
+def test_no_value_depends_on_the_batch_or_on_what_was_asked_first(clean, tmp_path):
+    made = []
+    for name, batch in (("one", 1), ("three", 3)):
+        folder = shutil.copytree(clean, tmp_path / name)
+        score(folder, batch=batch)
+        made.append(content(folder))
+    later = shutil.copytree(clean, tmp_path / "later")
+    score(later, ["lpips"])
+    score(later, ["ssim", "registration"])
+    score(later)
+    assert made[0] == made[1] == content(later)
+
+
+def test_the_same_again_computes_nothing_and_changes_nothing(dataset):
+    first = score(dataset)
+    before = content(dataset)
+    again = score(dataset)
+    assert first.images == scored.PICTURES
+    assert again.images == 0
+    assert content(dataset) == before
+
+
+def test_metrics_added_later_leave_the_others_alone(dataset, monkeypatch):
+    score(dataset, ["psnr"])
+    before = {key: row["psnr"] for key, row in scores(dataset).items()}
+    monkeypatch.setattr("convergebench.metric_modules.psnr.measure.compare", None)  # to call it would fail
+    assert score(dataset, ["ssim"]).images == scored.PICTURES
+    after = scores(dataset)
+    assert {key: row["psnr"] for key, row in after.items()} == before
+    assert all(row["ssim"] is not None for row in after.values() if row["status"] == "ok")
+    assert "`convergebench score --metrics lpips` adds it" in json.loads(after[next(iter(after))]["reasons"])["lpips"]
+
+
+def test_a_null_always_has_its_reason_and_a_number_none(dataset):
+    score(dataset)
+    values = {column.name for column in SCORES.columns if column.type in ("float64", "bool")}
+    for row in scores(dataset).values():
+        reasons = json.loads(row["reasons"])
+        assert {name for name in values if row[name] is None} == set(reasons) & values
+        assert all(reasons.values())
+    [refused] = [row for row in scores(dataset).values() if row["status"] == "refused"]
+    assert json.loads(refused["reasons"])["lpips"] == "refused: it would rather not"
+    assert refused["psnr"] is None
+
+
+def test_decay_and_edits_show_where_they_were_made(dataset):
+    score(dataset, ["psnr", "ssim", "lpips", "edit_applied"])
+    rows = sorted(scores(dataset).values(), key=lambda row: row["step"])
+    for seed in scored.SIZES:
+        returns = [row for row in rows if (row["editor"], row["source"]) == ("rough", f"source-{seed}")]
+        returns = [row["retained_rmse"] for row in returns if row["program"] == "copy"]
+        assert returns == sorted(returns, reverse=True)
+    gentle = [row for row in rows if row["editor"] == "gentle" and row["program"] == "dot"]
+    assert all(row["edit_applied"] for row in gentle if row["position"] == 1)
+    idle = [row for row in rows if row["editor"] == "idle"]
+    assert [row["edit_applied"] for row in idle] == [False, None] * 3
+    assert {(row["psnr"], row["ssim"], row["lpips"], row["retained_rmse"]) for row in idle} == {(100, 1, 0, 1)}
+
+
+def test_with_clip_the_words_have_a_say_in_whether_an_edit_was_made(dataset, monkeypatch):
+    asked, said = [], []
+    monkeypatch.setattr(clip, "embed_words", lambda known, text: asked.append(text) or clip.embed(known, said)[0])
+    said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
+    score(dataset, ["clip", "edit_applied"])
+    rows = [row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_applied"] is not None]
+    assert set(asked) == {"a red dot"}
+    assert all("clip=yes" in row["signature"] for row in rows)
+    alone = shutil.copytree(dataset, dataset.parent / "alone")
+    score(alone, ["edit_applied"])
+    assert {row["edit_applied"] for row in rows if row["editor"] == "gentle"} <= {True, False}
+    assert sum(row["edit_applied"] for row in rows) < sum(bool(row["edit_applied"]) for row in scores(alone).values())
+
+
+def test_floors_are_medians_over_all_unrelated_pairs_and_each_pair_is_kept(dataset):
+    score(dataset)
+    pairs = pq.read_table(dataset / "data" / "floors").to_pylist()
+    assert len(pairs) == 3 * 2 * 4
+    row = next(row for row in scores(dataset).values() if row["status"] == "ok" and row["source"] == "source-2")
+    values = [pair["value"] for pair in pairs if (pair["source"], pair["metric"]) == ("source-2", "rmse")]
+    assert row["retained_rmse"] == pytest.approx(max(0, 1 - row["rmse"] / floor(values)))
+
+
+def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeypatch):
+    found = {}
+    for name, dtype, tolerance in (("exact", "float32", 0), ("fast", "bfloat16", 0), ("mended", "bfloat16", 9)):
+        monkeypatch.setattr("convergebench.metric_modules.worker.TOLERANCE", tolerance)
+        folder = shutil.copytree(clean, tmp_path / name)
+        score(folder, ["lpips"], dtype)
+        found[name] = [row["lpips"] for row in scores(folder).values() if row["lpips"]]
+    assert found["fast"] != found["exact"]
+    assert found["mended"] == found["exact"]
+
+
+def test_what_cannot_be_had_is_left_out_by_name_and_the_rest_is_scored(dataset, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    monkeypatch.setattr(clip, "CHECKPOINT", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    result = CliRunner().invoke(main, ["score", str(dataset), "--json"])
+    said = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert set(said["absent"]) == {"lpips", "clip"}
+    assert all(row["ssim"] is not None for row in scores(dataset).values() if row["status"] == "ok")
+    assert "convergebench weights lpips" in json.loads(next(iter(scores(dataset).values()))["reasons"])["lpips"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--metrics", "pnsr"], "no metric 'pnsr'; the metrics are psnr, ssim, lpips"),
+        (["--metrics", ","], "no metric was asked for; the metrics are psnr"),
+        (["--device", "gpu"], "no device 'gpu'; it is cpu or cuda"),
+        (["--dtype", "int8"], "no dtype 'int8'; it is one of float32, bfloat16"),
+    ],
+)
+def test_bad_usage_is_one_sentence(dataset, words, sentence):
+    result = CliRunner().invoke(main, ["score", str(dataset), *words])
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+def test_a_folder_without_chains_is_refused(tmp_path):
+    result = CliRunner().invoke(main, ["score", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "there is no data/chains; `convergebench build` makes one" in result.output
+
+
+def test_bfloat16_is_the_default_only_where_the_hardware_multiplies_it(monkeypatch):
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx2": True})
+    assert networks.fast_dtype("cpu") == "float32"
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": True})
+    assert networks.fast_dtype("cpu") == "bfloat16"
