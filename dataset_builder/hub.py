@@ -100,7 +100,7 @@ def push(api: "HfApi", repo: str, kind: str, files: Files, message: str, tag: st
 def plainly(repo: str) -> Iterator[None]:
     """Say in one sentence what the Hub or the way there refused; no request's headers are ever shown."""
     import httpx2
-    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
     again = "give the same command again, what was uploaded stays there"
     try:
@@ -116,7 +116,9 @@ def plainly(repo: str) -> Iterator[None]:
             429: "wait a little and " + again,
         }.get(status, again)
         raise UserError(f"the Hub answered {status} for {repo} ({said.strip()}): {advice}") from error
-    except httpx2.HTTPError as error:
+    except OfflineModeIsEnabled as error:
+        raise UserError("HF_HUB_OFFLINE is set; unset it to publish") from error
+    except (httpx2.HTTPError, LocalEntryNotFoundError) as error:
         raise UserError(f"the connection to the Hub broke for {repo} ({type(error).__name__}): {again}") from error
     except RuntimeError as error:  # what the client wraps a failed upload in
         if not isinstance(error.__cause__, (httpx2.HTTPError, HfHubHTTPError, OSError)):

@@ -114,15 +114,12 @@ def state(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -> St
 
 def version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
     """The card's list of versions with this one on top; one that an interrupted attempt began stays as it was."""
-    from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
-
+    remote = hub.look(api, repo, "dataset")
     published = ""
-    with hub.plainly(repo):
-        try:
-            path = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision="main"))
-            published = card.previous(path.parent, card.VERSIONS) or ""
-        except (EntryNotFoundError, RepositoryNotFoundError):
-            pass  # the first version
+    if "README.md" in remote.files:
+        with hub.plainly(repo):
+            path = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=remote.head))
+        published = card.previous(path.parent, card.VERSIONS) or ""
     if published.startswith(f"### {tag} "):
         return published
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
