@@ -10,6 +10,8 @@ from .fates import HALF, converged, fields, of_curve, quality, role
 from .store import Store, Unknown
 
 NUMBERS = ("psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip")
+FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
+          "latency", "cost")  # fmt: skip
 TEXT = 4000  # characters of what the model said
 PICKS = ("surprise", "worst", "longest")
 
@@ -49,11 +51,9 @@ def view(store: Store, chain: str) -> dict[str, Any]:
 
 def step(row: Mapping[str, Any], scores: Mapping[str, Any], length: int) -> dict[str, Any]:
     """One step; what has no value is null, with the reason where one is known."""
-    wanted = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
-              "latency", "cost")  # fmt: skip
     reasons = json.loads(scores.get("reasons") or "{}")
     return {
-        **{name: row[name] for name in wanted},
+        **{name: row[name] for name in FIELDS},
         "text": row["text"][:TEXT] if row["text"] else None,
         "details": json.loads(row["details"] or "{}"),
         "closing": row["position"] == length,
@@ -61,7 +61,9 @@ def step(row: Mapping[str, Any], scores: Mapping[str, Any], length: int) -> dict
         "retained": {name: scores.get(f"retained_{name}") for name in RETAINED},
         "applied": scores.get("edit_applied"),
         "undone": scores.get("edit_undone"),
-        "reasons": {name: reason for name, reason in reasons.items() if name in (*NUMBERS, "edit_applied", "edit_undone")},
+        "reasons": {
+            name: reason for name, reason in reasons.items() if name in (*NUMBERS, "edit_applied", "edit_undone")
+        },
     }
 
 
