@@ -1,6 +1,7 @@
 """Models that run here: which device, which number format, and pictures as tensors."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -31,6 +32,15 @@ def dtype(name: str) -> Any:
 
     one_of("dtype", name, DTYPES)
     return getattr(torch, name)
+
+
+def unfetched(model: str, config: str) -> str | None:
+    """None where the model is a folder or in the Hub's cache on this machine, else what the first call will do."""
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
+        return None
+    return f"the weights of {model} are not on this machine yet; the first call fetches them"
 
 
 def generator(seed: int) -> "torch.Generator":

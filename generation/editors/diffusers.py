@@ -41,7 +41,7 @@ class Editor:
             raise UserError(f"diffusers:steps is {self.steps}; it is a whole number from 1")
 
     def ready(self) -> str | None:
-        return extras.absent("diffusers", *PACKAGES) or without_weights(self.model)
+        return extras.absent("diffusers", *PACKAGES) or local.unfetched(self.model, "model_index.json")
 
     def price(self) -> float | None:
         return 0.0
@@ -132,15 +132,6 @@ def sees_pictures(seen: Any, read: Any) -> Any:
             return None if argument is None else super().check_argument_for_proper_class(argument_name, argument)
 
     return Processor(image_processor=seen, tokenizer=read)
-
-
-def without_weights(model: str) -> str | None:
-    """None where the model is a folder or in the Hub's cache on this machine."""
-    from huggingface_hub import try_to_load_from_cache
-
-    if Path(model, "model_index.json").exists() or isinstance(try_to_load_from_cache(model, "model_index.json"), str):
-        return None
-    return f"the weights of {model} are not on this machine yet; the first call fetches them"
 
 
 def versions() -> dict[str, str]:

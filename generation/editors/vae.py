@@ -35,7 +35,8 @@ class Editor:
         one_of("vae:device", self.device, local.DEVICES)
 
     def ready(self) -> str | None:
-        return extras.absent("diffusers", *PACKAGES)
+        config = f"{self.subfolder}/config.json" if self.subfolder else "config.json"
+        return extras.absent("diffusers", *PACKAGES) or local.unfetched(self.model, config)
 
     def price(self) -> float | None:
         return 0.0

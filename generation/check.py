@@ -1,0 +1,55 @@
+"""One cheap call of an editor, and what came back."""
+
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+from . import editors, images
+from .calls import Caller, Rejected
+from .editors import trait
+from .limits import Limits
+from .records import Answer
+
+INSTRUCTION = "add a red ball"
+
+
+def check(spec: str) -> dict[str, Any]:
+    """Ask once, on the smallest picture the editor is stable at; raises Unusable where no call can work."""
+    choice = editors.make(spec)
+    sizes, price = trait(choice.editor, "sizes")(), trait(choice.editor, "price")()
+    size = min(sizes, key=lambda size: size[0] * size[1], default=(512, 512))
+    about: dict[str, Any] = {"editor": choice.label, "sent": "x".join(map(str, size)), "price": price}
+    caller = Caller(Limits(attempts=2), price=price)
+
+    def ask() -> Answer:
+        start = picture(size)
+        if trait(choice.editor, "remembers"):
+            return choice.editor.edit(start, INSTRUCTION, 1, [("", images.png(start))])  # type: ignore[call-arg]
+        return choice.editor.edit(start, INSTRUCTION, 1)
+
+    try:
+        reply = caller.ask(ask)
+    except Rejected as error:
+        return {**about, "status": "failed", "reason": str(error), "cost": error.cost}
+    return {**about, **came_back(reply.answer), "seconds": round(reply.seconds, 2), "attempts": reply.attempts}
+
+
+def came_back(answer: Answer) -> dict[str, Any]:
+    """The answer as a person wants to know it: its true size and type, and what it cost."""
+    about: dict[str, Any] = {"status": answer.status, "cost": answer.cost, "details": dict(answer.details)}
+    if answer.status != "ok":
+        return {**about, "reason": answer.reason}
+    try:
+        received = images.decode(answer.data)
+    except images.Broken as error:
+        return {**about, "status": "failed", "reason": f"the answer is {error}"}
+    size = f"{received.width}x{received.height}"
+    return {**about, "received": size, "type": images.sniff(answer.data), "bytes": len(answer.data)}
+
+
+def picture(size: tuple[int, int]) -> Image.Image:
+    """A table in front of a wall: easy to understand, cheap to send."""
+    width, height = size
+    drawn = Image.new("RGB", size, (214, 208, 196))
+    ImageDraw.Draw(drawn).rectangle((0, round(height * 0.6), width, height), fill=(139, 98, 62))
+    return drawn

@@ -1,0 +1,65 @@
+"""One cheap call, and what it says of an editor."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.generation.calls import Unusable
+from convergebench.generation.check import check
+from vendors import bfl, chains
+from vendors.loopback import picture, serving
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("BFL_API_KEY", "sentinel-key-1234567890")
+
+
+def loose(*plays):
+    """The vendor without its assertions on a chain's own words and size."""
+
+    class Loose:
+        asked = staticmethod(lambda server, request: None)
+        is_order, rest, shown = staticmethod(bfl.is_order), staticmethod(bfl.rest), staticmethod(bfl.shown)
+
+    return serving(chains.script(Loose, *plays))
+
+
+def test_an_embedded_editor_answers_with_its_true_size_and_type():
+    found = check("jpeg:quality=40")
+    assert (found["status"], found["sent"], found["received"], found["type"]) == ("ok", "512x512", "512x512", "jpg")
+
+
+def test_an_editor_that_remembers_is_given_what_it_asks_for():
+    assert check("oracle")["status"] == "ok"
+
+
+def test_a_vendors_answer_is_described_with_its_price(key):
+    with loose(picture((1024, 1024), "JPEG")) as server:
+        found = check(f"bfl:base_url={server.base},poll=0.01")
+    assert sum(map(bfl.is_order, server.requests)) == 1
+    assert (found["status"], found["received"], found["type"]) == ("ok", "1024x1024", "jpg")
+    assert (found["price"], found["cost"], found["details"]["declared"]) == (0.04, 0.04, "image/png")
+
+
+def test_a_refusal_and_a_broken_picture_are_said_as_such(key):
+    with loose(lambda server: bfl.accepted(server, bfl.ended("Content Moderated"))) as server:
+        assert check(f"bfl:base_url={server.base},poll=0.01")["status"] == "refused"
+    with loose(b"no picture at all") as server:
+        found = check(f"bfl:base_url={server.base},poll=0.01")
+    assert (found["status"], "no picture" in found["reason"]) == ("failed", True)
+
+
+def test_a_missing_key_is_one_sentence_and_exit_2(monkeypatch):
+    monkeypatch.delenv("BFL_API_KEY", raising=False)
+    with pytest.raises(Unusable, match="set BFL_API_KEY"):
+        check("bfl")
+
+
+def test_the_verb_prints_json_for_a_machine_and_exits_1_where_no_picture_came(key):
+    with loose(lambda server: bfl.accepted(server, bfl.ended("Request Moderated"))) as server:
+        result = CliRunner().invoke(main, ["editors", "check", f"bfl:base_url={server.base},poll=0.01", "--json"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["status"] == "refused"
+    assert CliRunner().invoke(main, ["editors", "check", "jpeg"]).exit_code == 0
