@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     help="A folder of cases; a CSV or JSONL of paths; a Hub or local dataset with picture columns.",
 )
 @click.option("--editor", help="The editor's name; a table may name it in a column.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder.")
+@click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR.")
 @click.option("--prompts", type=click.Path(path_type=Path), help="edit-converge-bench: JSON with each case's words.")
 @click.option("--column", "columns", multiple=True, metavar="OURS=THEIRS", help="table: a column's name there.")
 @click.option("--source-column", default="image", show_default=True, help="dataset: the column of the source.")
@@ -39,7 +39,7 @@ def import_(
     path: str,
     layout: str,
     editor: str | None,
-    out: Path,
+    out: Path | None,
     prompts: Path | None,
     columns: tuple[str, ...],
     source_column: str,
@@ -58,7 +58,7 @@ def import_(
     """Keep the bytes as they are, derive ids from the content, list what cannot be read.
 
     \b
-    convergebench import chains/flux --layout edit-converge-bench --editor flux --out runs/flux
+    convergebench import chains/flux --layout edit-converge-bench --editor flux
     convergebench import answers.csv --layout table --column chain=case --column path=file --out runs/elsewhere
     convergebench import ORG/edits --layout dataset --editor NAME --turn turn_1_image --out runs/edits
     """
@@ -79,6 +79,7 @@ def import_(
         found = layout_turns.dataset(
             path, str(editor), source_column, turns, words, split, config, revision, kind, closes is True
         )
+    out = out or Path("runs") / (editor or Path(path).stem).replace("/", "-")
     owner = importing.Owner(origin, licence, attribution)
     made = importing.import_chains(found, out, owner)
     for problem in made.problems:

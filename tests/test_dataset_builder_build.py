@@ -10,6 +10,7 @@ import pytest
 import stores
 from convergebench.dataset_builder import build as building
 from convergebench.dataset_builder import chains, schema
+from convergebench.dataset_builder.folders import owned
 from convergebench.dataset_builder.schema import SCORES, STEPS, Reader
 from convergebench.generation.records import UserError
 from PIL import Image
@@ -135,6 +136,20 @@ def test_a_rebuild_that_fails_leaves_the_dataset_as_it_was(run, tmp_path):
     with pytest.raises(UserError, match=r"0001\.png is missing"):
         build(tmp_path / "out", run)
     assert contents(tmp_path / "out") == before
+
+
+def test_a_build_that_was_killed_leaves_nothing_that_the_next_does_not_clear(run, tmp_path):
+    build(tmp_path / "fresh", run)
+    stores.write(tmp_path / "out/.building/data/steps/paint/0000.parquet", "half a file")
+    stores.write(tmp_path / "out/data/steps/gone/0000.parquet", "of an earlier build")
+    build(tmp_path / "out", run)
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+
+
+def test_two_builds_of_one_folder_do_not_mix(run, tmp_path):
+    with owned(tmp_path / "out"), pytest.raises(UserError, match="is being written by another process"):
+        build(tmp_path / "out", run)
+    build(tmp_path / "out", run)
 
 
 @pytest.mark.parametrize("rebuilt", [False, True], ids=["two folders of one name", "one folder rebuilt"])
