@@ -65,7 +65,8 @@ def row(
         "half_life": own["half_life"],
         **limits("rounds_kept", own, "mean_rounds_kept"),
         **limits("restricted_mean", own, "restricted_mean"),
-        **limits("survival", own, "survival"),
+        # A share at an earlier round, where nobody was followed to the last one, would not be comparable.
+        **(limits("survival", own, "survival") if own["last_round"] == rounds[-1] else {}),
         "last_round": own["last_round"],
         **curve(cases, [quality(case, field.checks) for case in cases], rounds, sources, "quality", threshold),
         **curve(cases, meaning, rounds, sources, "meaning", threshold),

@@ -68,6 +68,7 @@ def of_group(
     board = [row for row in tables["leaderboard"].rows if row["group"] == group]
     pairs = [row for row in tables["pairs"].rows if row["group"] == group]
     ends: dict[str, Any] = {row["editor"]: row for row in tables["causes"].rows if row["group"] == group}
+    last = [ends[row["editor"]] for row in board if row["editor"] in ends]
     title = board[0]["name"].capitalize()
     return "".join(
         [
@@ -75,9 +76,7 @@ def of_group(
             as_html(tables["leaderboard"], title, board, "role"),
             *(figure(drawing) for drawing in drawings),
             "<h3>What ended convergence</h3>",
-            as_html(
-                tables["causes"], "Share of cases lost to each cause by the last round", list(ends.values()), "role"
-            ),
+            as_html(tables["causes"], "Share of cases lost to each cause by the last round", last, "role"),
             "<h3>Who keeps more rounds than whom</h3>" if pairs else "",
             as_html(tables["pairs"], tables["pairs"].title, pairs, "family") if pairs else "",
         ]
