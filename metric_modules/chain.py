@@ -1,5 +1,6 @@
 """Scores one chain: each different picture is read once and shown to every metric."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
@@ -42,8 +43,8 @@ class Known:
             return self.sides[measure.signature]
 
 
-def read(reader: Reader, place: Place | None, column: str = "image") -> numpy.ndarray:
-    """A picture of the dataset, decoded."""
+def read(reader: Reader, place: Place | None, sha256: str | None, column: str = "image") -> numpy.ndarray:
+    """A picture of the dataset, decoded; where its hash is known, only the bytes that have it count."""
     if place is None:
         raise Unreadable("its file is not in the dataset")
     try:
@@ -52,15 +53,28 @@ def read(reader: Reader, place: Place | None, column: str = "image") -> numpy.nd
         raise Unreadable(f"{place.file} cannot be read ({str(error).splitlines()[0][:80]})") from error
     if data is None:
         raise Unreadable("the picture's bytes are not in the dataset")
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise Unreadable(f"{len(data)} bytes that are not those received")
     return decode(data)
 
 
-def reference(reader: Reader, case: Case) -> Known:
+def read_input(reader: Reader, case: Case, copies: Sequence[Place]) -> numpy.ndarray:
+    """A chain's input, from the first of its copies in the dataset that is whole: many chains start alike."""
+    reason = Unreadable("its file is not in the dataset")
+    for place in copies:
+        try:
+            return read(reader, place, case.input.sha256 if case.input else None)
+        except Unreadable as error:
+            reason = error
+    raise reason
+
+
+def reference(reader: Reader, case: Case, copies: Sequence[Place]) -> Known:
     """What a chain is compared with, at its evaluation size."""
     if case.own_reference is not None:
-        picture = read(reader, case.own_reference, "reference")
+        picture = read(reader, case.own_reference, None, "reference")
     else:
-        picture = read(reader, case.input and case.input.place)
+        picture = read_input(reader, case, copies)
     height, width = picture.shape[:2]
     return Known(brought(picture, *target(width, height, case.chain["short_side"] or "reference")))
 
@@ -78,7 +92,7 @@ class Seen:
 def see(reader: Reader, shot: Shot, size: tuple[int, int], judging: bool) -> Seen:
     """Decode a picture and bring it to the evaluation size; what the recall audit mirrored is turned back."""
     try:
-        picture = read(reader, shot.place)
+        picture = read(reader, shot.place, shot.sha256)
     except Unreadable as error:
         return Seen(shot, reason=UNREADABLE + str(error))
     if shot.mirrored:
@@ -101,6 +115,7 @@ class Album:
     """Where a chain's pictures come from: read ahead of the work on them, in batches."""
 
     reader: Reader
+    copies: Callable[[Case], Sequence[Place]]  # of a chain's input
     pool: Executor
     batch: int
 
@@ -112,8 +127,12 @@ class Album:
                 first.setdefault(shot.key, shot)
         return ahead(self.pool, lambda shot: see(self.reader, shot, size, judging), list(first.values()), self.batch)
 
-    def input(self, case: Case, size: tuple[int, int]) -> Seen | None:
-        return see(self.reader, case.input, size, True) if case.input else None
+    def input(self, case: Case) -> numpy.ndarray | None:
+        """The picture that the first call was given, where there is a whole copy of it."""
+        try:
+            return read_input(self.reader, case, self.copies(case))
+        except Unreadable:
+            return None
 
 
 def score(
@@ -142,9 +161,9 @@ def score(
     rows = {shot.step: dict(values[shot.key]) for shot in case.steps if shot.scored}
     if judge:
         with clock(edits.NAME):
-            start = album.input(case, known.size)
-            if start and start.picture is not None and case.input:
-                [views[case.input.key]] = judge.views([start.look], [start.picture])
+            start = album.input(case)
+            if start is not None and case.input:
+                [views[case.input.key]] = judge.views([edits.look(start)], [brought(start, *known.size)])
             for step, judged in judge.judged(case, views).items():
                 rows[step] = judged | rows[step]  # what could not be read stays so
     for shot in case.steps:

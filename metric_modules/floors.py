@@ -29,7 +29,7 @@ class Original:
     column: str
 
     def read(self, reader: Reader) -> Any:
-        return read(reader, self.place, self.column)
+        return read(reader, self.place, None, self.column)
 
 
 @dataclass(frozen=True)

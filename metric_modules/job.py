@@ -1,10 +1,12 @@
 """What a run of the engine has to do: what there is, what is known of it already, and what is left."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from convergebench.dataset_builder.schema import Reader
+from convergebench.dataset_builder.schema import Place, Reader
 
 from . import floors, known, panel, reading
 from .cases import Case, find
@@ -68,6 +70,19 @@ class Job:
             for suite, members in suites.items():
                 found[suite, task.reference.source, task.short_side] = floors.medians(values, members)
         return found
+
+    @cached_property
+    def copies(self) -> dict[str | None, list[Place]]:
+        """Where every chain's input lies, by its hash."""
+        found: dict[str | None, list[Place]] = defaultdict(list)
+        for case in self.cases:
+            if case.input and case.input.place:
+                found[case.input.sha256].append(case.input.place)
+        return found
+
+    def copies_of(self, case: Case) -> list[Place]:
+        """Where a chain's input can be read, in this chain or in another."""
+        return self.copies[case.input.sha256] if case.input and case.input.place else []
 
     @property
     def current(self) -> dict[str, str]:

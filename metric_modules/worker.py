@@ -60,7 +60,7 @@ class Worker:
         batch = max(1, min(batch, MEMORY // (need * count)))
         bottoms = self.job.bottoms()
         with ThreadPoolExecutor(count, initializer=threads.single) as decoders:
-            album = Album(self.job.reader, decoders, batch)
+            album = Album(self.job.reader, self.job.copies_of, decoders, batch)
 
             def work(case: Case) -> Scored:
                 return self.scored(case, bottoms.get(self.job.place(case), {}), album, count)
@@ -92,7 +92,7 @@ class Worker:
             if key not in self.references:
                 while len(self.references) > count:
                     self.references.popitem(last=False)
-                self.references[key] = chain.reference(self.job.reader, case)
+                self.references[key] = chain.reference(self.job.reader, case, self.job.copies_of(case))
             self.references.move_to_end(key)
             return self.references[key]
 

@@ -1,0 +1,217 @@
+"""What is damaged or cannot be computed is null with its reason, is said aloud, and costs no other row its numbers."""
+
+import json
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scored
+from click.testing import CliRunner
+from convergebench import metric_modules
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.schema import Reader
+from convergebench.generation import images
+from convergebench.metric_modules import engine, job, reading
+from PIL import Image
+
+ASKED = ["psnr", "ssim", "registration"]
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clean")
+    return scored.built(scored.runs(folder / "run"), folder / "dataset")
+
+
+@pytest.fixture
+def dataset(clean, tmp_path):
+    return shutil.copytree(clean, tmp_path / "dataset")
+
+
+def scores(folder):
+    rows = pq.read_table(folder / "data" / "scores").to_pylist()
+    return {(row["editor"], row["source"], row["program"], row["step"]): row for row in rows}
+
+
+def score(folder, asked=ASKED):
+    return engine.run(job.prepare(folder, asked, "cpu", None))
+
+
+def rewrite(folder, editor, change):
+    """Change rows of an editor's steps in place, as a fault on a disk or in somebody's script would."""
+    path = folder / "data" / "steps" / editor / "0000.parquet"
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    for row in rows:
+        change(row)
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+
+
+def damage(row):
+    place = row["source"], row["program"], row["step"]
+    if place == ("source-1", "dot", 3):
+        row["image"]["bytes"] = row["image"]["bytes"][:-1] + b"?"
+    if place == ("source-2", "copy", 2):
+        row["image"]["bytes"] = None
+    if place == ("source-3", "copy", 0):  # other chains have the same input
+        row["image"]["bytes"] = b"<html>not found</html>"
+
+
+def test_damaged_pictures_cost_their_own_rows_only_and_are_said_aloud(clean, dataset):
+    rewrite(dataset, "rough", damage)
+    whole = shutil.copytree(clean, dataset.parent / "whole")
+    score(whole)
+    result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", ",".join(ASKED)])
+    assert result.exit_code == 1
+    assert "damaged: chain" in result.output
+    expected, found = scores(whole), scores(dataset)
+    lost = {
+        ("rough", "source-1", "dot", 3): "unreadable: ",
+        ("rough", "source-2", "copy", 2): "unreadable: the picture's bytes are not in the dataset",
+    }
+    for key, row in found.items():
+        if key in lost:
+            assert row["psnr"] is None
+            assert row["status"] == "ok"
+            assert json.loads(row["reasons"])["ssim"].startswith(lost[key])
+        else:
+            assert row == expected[key]
+
+
+def test_damage_that_was_repaired_is_scored_the_next_time(clean, dataset):
+    rewrite(dataset, "rough", damage)
+    assert len(score(dataset).damage) == 2
+    shutil.copytree(clean / "data" / "steps", dataset / "data" / "steps", dirs_exist_ok=True)
+    mended = score(dataset)
+    assert mended.damage == []
+    assert mended.chains == 2
+    assert all(row["psnr"] is not None for row in scores(dataset).values() if row["status"] == "ok")
+
+
+def test_a_chain_whose_reference_is_nowhere_whole_says_so_in_each_row(tmp_path):
+    chain = scored.chain("only", 3, "copy")
+    scored.keep(tmp_path / "run", chain, scored.answers(chain, 3))
+    dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
+    rewrite(dataset, "only", damage)
+    assert len(score(dataset).damage) == 3
+    for row in scores(dataset).values():
+        assert json.loads(row["reasons"])["ssim"] == "unreadable: the reference: 22 bytes that are not those received"
+
+
+@pytest.mark.parametrize("how", ["gone", "torn"])
+def test_a_file_that_is_gone_or_torn_leaves_rows_that_say_so(dataset, how):
+    path = dataset / "data" / "steps" / "gentle" / "0000.parquet"
+    path.unlink() if how == "gone" else path.write_bytes(path.read_bytes()[:-400])
+    outcome = score(dataset)
+    found = scores(dataset)
+    assert len(found) == 59
+    assert len(outcome.damage) == 3 * 6 + 3 * 3
+    assert all(
+        (row["psnr"] is None) == (row["editor"] == "gentle" or row["status"] == "refused") for row in found.values()
+    )
+    assert found["gentle", "source-1", "dot", 3]["status"] == "missing"
+    assert found["gentle", "source-1", "dot", 3]["round"] == 2
+
+
+def test_a_further_metric_is_found_by_its_folder_and_its_nan_is_null_with_a_reason(dataset, tmp_path, monkeypatch):
+    folder = tmp_path / "more" / "odd"
+    folder.mkdir(parents=True)
+    (folder / "measure.py").write_text(
+        "COLUMNS = {'odd': 'the mean difference, which is no number where there is none'}\n\n\n"
+        "def per_image(reference, picture):\n"
+        "    gap = float(abs(reference.astype(int) - picture).mean())\n"
+        "    return {'odd': gap or float('nan')}\n\n\n"
+        "def signature():\n    return 'odd/1'\n"
+    )
+    monkeypatch.setattr(metric_modules, "__path__", [*metric_modules.__path__, str(tmp_path / "more")])
+    outcome = score(dataset, ["psnr", "odd"])
+    found = scores(dataset)
+    assert len(outcome.damage) == 6
+    for row in found.values():
+        if row["editor"] == "idle":
+            assert row["odd"] is None
+            assert json.loads(row["reasons"])["odd"] == "not a number: nan"
+            assert row["psnr"] == 100
+        elif row["status"] == "ok":
+            assert row["odd"] > 0
+            assert row["signature"].endswith(" | odd/1")
+
+
+def odd_pictures():
+    pixels = scored.picture(7)
+    alpha = np.dstack([pixels, np.full(pixels.shape[:2], 90, np.uint8)])
+    yield "png", Image.fromarray(alpha)
+    yield "png", Image.fromarray(pixels).convert("P")
+    yield "png", Image.fromarray(pixels[..., 0].astype(np.uint16) * 257)
+    yield "jpeg", Image.fromarray(pixels).convert("CMYK")
+    yield "webp", Image.fromarray(alpha)
+    turned = Image.fromarray(pixels)
+    turned.getexif()[0x0112] = 6
+    yield "jpeg", turned
+
+
+def test_pictures_are_read_as_the_chain_went_on_with_them(tmp_path):
+    for number, (kind, image) in enumerate(odd_pictures()):
+        path = tmp_path / f"{number}.{kind}"
+        image.save(path, exif=image.getexif())
+        data = path.read_bytes()
+        assert np.array_equal(reading.decode(data), np.asarray(images.decode(data)))
+
+
+@pytest.mark.parametrize("data", [b"", b"sorry", b"\x89PNG\r\n\x1a\n", scored.encoded(scored.picture(1))[:-30]])
+def test_broken_bytes_are_named_without_an_address_in_memory(data):
+    with pytest.raises(reading.Unreadable, match=f"{len(data)} bytes that are no whole picture") as caught:
+        reading.decode(data)
+    assert "0x" not in str(caught.value)
+
+
+def test_an_answer_of_another_shape_is_brought_to_its_references_size(tmp_path):
+    chain = scored.chain("larger", 1, "copy")
+    large = np.asarray(Image.fromarray(scored.picture(1)).resize((160, 100), Image.Resampling.BICUBIC))
+    scored.keep(tmp_path / "run", chain, [scored.encoded(large)] * 3)
+    dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
+    score(dataset)
+    found = [scores(dataset)["larger", "source-1", "copy", step] for step in (1, 2, 3)]
+    assert [row["changed_size"] for row in found] == [True, False, False]
+    assert all(row["psnr"] > 30 and "size=64x48 resize=lanczos" in row["signature"] for row in found)
+
+
+def test_a_chain_with_a_reference_of_its_own_is_compared_with_that(tmp_path):
+    chain = scored.chain("restorer", 1, "copy")
+    truth = scored.encoded(scored.picture(9))
+    scored.keep(tmp_path / "run", chain, [truth, scored.encoded(scored.picture(1)), truth], reference=truth)
+    dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
+    score(dataset)
+    found = [scores(dataset)["restorer", "source-1", "copy", step]["rmse"] for step in (1, 2, 3)]
+    assert found[0] == found[2] == 0 < found[1]
+
+
+def test_what_the_recall_audit_mirrored_is_turned_back_and_recall_is_seen(tmp_path):
+    for editor, flip in (("honest", True), ("recalling", False)):
+        chain = scored.chain(editor, 2, "copy", audit="mirror")
+        pixels = scored.worn(scored.picture(2, scored.SIZES[2]), 4)
+        answer = np.ascontiguousarray(pixels[:, ::-1]) if flip else pixels
+        scored.keep(tmp_path / "run", chain, [scored.encoded(answer)] * 3, audit={"mirrored": True})
+    dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
+    score(dataset, ["psnr", "recalled"])
+    rows = scores(dataset)
+    assert [rows["honest", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [False] * 3
+    assert [rows["recalling", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [True] * 3
+    assert rows["honest", "source-2", "copy", 1]["psnr"] > 30 > rows["recalling", "source-2", "copy", 1]["psnr"]
+
+
+def test_many_rows_of_scores_are_quick_to_write_and_to_read(dataset):
+    from time import perf_counter
+
+    from convergebench.metric_modules import table
+
+    score(dataset)
+    rows = pq.read_table(dataset / "data" / "scores").to_pylist()
+    many = [{**rows[number % len(rows)], "chain": f"{number:016x}"} for number in range(28_000)]
+    started = perf_counter()
+    table.write_scores(dataset, [], iter(many))
+    back = Reader(dataset).table("scores").to_pylist()
+    assert perf_counter() - started < 5
+    assert back == many
