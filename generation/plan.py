@@ -42,7 +42,7 @@ def make(suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = No
             if choice is None:
                 continue
             choices[choice.label] = choice
-            for chain in variant_chains(suite, variant, choice, rounds or suite.rounds, runs or suite.runs):
+            for chain in variant_chains(suite, variant, choice, rounds or variant.rounds, runs or variant.runs):
                 chains[chain.id] = chain
     return Plan(suite, tuple(choices.values()), tuple(chains.values()))
 

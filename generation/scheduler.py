@@ -55,8 +55,10 @@ def generate(
     store.open_run(run, {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
     outcome = Outcome(already=len(chains) - len(waiting), before=sum(store.spent(run, chain.id) for chain in chains))
-    for identity in {chain.source.id: None for chain in waiting}:
-        store.keep_source(run, sources.record(identity).sha256, sources.read(identity))
+    for source in {chain.source.id: chain.source for chain in waiting}.values():
+        store.keep_source(run, source.sha256, sources.read(source.id))
+        if source.reference and (reference := sources.reference(source.id)):
+            store.keep_source(run, source.reference, reference)
     budget = Budget(max_cost, outcome.before)
     callers = {choice.label: caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})

@@ -1,6 +1,5 @@
 """What a run would do is known before it runs, and the same words mean the same chains anywhere."""
 
-import dataclasses
 import subprocess
 import sys
 
@@ -81,13 +80,25 @@ def test_an_option_that_differs_from_its_default_is_in_the_label_and_all_are_in_
 
 
 def test_a_variant_is_planned_for_the_editors_that_have_its_options():
-    variants = (
-        suites.Variant("default"),
-        suites.Variant("fixed", {"seed": "fixed"}, programs=("replicate",)),
-        suites.Variant("low", {"quality": 20}),
+    suite = suites.from_values(
+        "test",
+        {
+            **{
+                name: getattr(SUITE, name)
+                for name in ("title", "version", "short_side", "rounds", "sources", "programs")
+            },
+            "runs": 1,
+            "variants": [
+                {"name": "default"},
+                {"name": "fixed", "settings": {"seed": "fixed"}, "programs": ["replicate"], "rounds": 2},
+                {"name": "low", "settings": {"quality": 20}},
+                {"name": "no such quality", "settings": {"quality": 2000}},
+            ],
+        },
     )
-    suite = dataclasses.replace(SUITE, variants=variants, runs=1)
     made = plan.make(suite, ["identity", "jpeg"])
     labels = [choice.label for choice in made.choices]
     assert labels == ["identity", "identity:seed=fixed", "jpeg", "jpeg:seed=fixed", "jpeg:quality=20"]
-    assert {chain.program.id for chain in made.chains if "fixed" in chain.editor} == {"replicate"}
+    fixed = [chain for chain in made.chains if "fixed" in chain.editor]
+    assert {chain.program.id for chain in fixed} == {"replicate"}
+    assert {chain.rounds for chain in fixed} == {2}

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from convergebench.dataset_builder import build, chains
-from convergebench.generation import plan, scheduler, store
+from convergebench.generation import images, plan, scheduler, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import Answer, Step
 from counting import SUITE, Counting, choose, digest, png
@@ -164,6 +164,18 @@ def test_a_real_editors_seconds_are_kept_and_an_embedded_ones_are_not(tmp_path):
     assert steps[0].latency is None
     embedded = dataclasses.asdict(Step(1, 1, 1, "", "ok"))
     assert embedded["latency"] is None
+
+
+def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
+    suite = dataclasses.replace(SUITE, sources=("painted-text~motion-blur",), programs=("restore-s1",), variants=())
+    choice = choose(Counting(tmp_path / "asked"))
+    [chain] = plan.variant_chains(suite, suite.variants[0], choice, 1, 1)
+    generate(plan.Plan(suite, (choice,), (chain,)), tmp_path / "run")
+    folder = tmp_path / "run" / "chains" / chain.id
+    degraded, clean = (images.decode((folder / name).read_bytes()) for name in ("0000.png", "reference.png"))
+    assert degraded.size == clean.size
+    assert degraded.tobytes() != clean.tobytes()
+    assert (tmp_path / "run" / "sources" / f"{chain.source.reference}.png").exists()
 
 
 def test_an_editor_that_remembers_is_given_the_chains_history(tmp_path):

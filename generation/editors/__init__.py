@@ -94,12 +94,16 @@ def make(spec: str) -> Choice:
 
 
 def vary(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
-    """The same editor under other settings; none where it has no such option, so that the variant is not for it."""
+    """The same editor under other settings; none where it has no such option or value: the variant is not for it."""
     if any(key not in choice.settings for key in settings):
         return None
     name, _, words = choice.spec.partition(":")
     kept = [word for word in words.split(",") if word and word.partition("=")[0] not in settings]
-    return make(f"{name}:" + ",".join([*kept, *(f"{key}={value}" for key, value in settings.items())]))
+    words = ",".join([*kept, *(f"{key}={value}" for key, value in settings.items())])
+    try:
+        return make(f"{name}:{words}")
+    except UserError:
+        return None
 
 
 def identifies(option: Field[Any]) -> bool:
