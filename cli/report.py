@@ -33,7 +33,7 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     from convergebench.spaces_app import sentences, write
     from convergebench.spaces_app.leaderboard import HEADLINE
     from convergebench.spaces_app.report import Options
-    from convergebench.spaces_app.table import as_text
+    from convergebench.spaces_app.table import as_text, sentence
 
     check(dataset, threshold)
     written = write.write(dataset, out, Options(threshold))
@@ -43,7 +43,7 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
         "page": str(written.page),
         "files": written.files,
         "headline": board.title,
-        "text": f"{board.title.capitalize()}\n\n{as_text(board)}\n\n{written.files} files; open {written.page}",
+        "text": f"{sentence(board.title)}\n\n{as_text(board)}\n\n{written.files} files; open {written.page}",
         "rows": [{key: row.get(key) for key in board.keys} for row in board.rows],
     }
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .curves import NAMES
 from .palette import DASHES, GRID, INK, MARKERS, MUTED, PAPER, SERIES, tidied
-from .table import written
+from .table import sentence, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH = 7.2  # inches at 72 units each: small enough to read on a phone
+SHARP = 160  # dots an inch in the PNGs
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -67,12 +68,16 @@ class Drawing:
 
     @cached_property
     def drawn(self) -> str:
-        """Laid out once, for this and for the PNG."""
-        self.figure.draw_without_rendering()
-        self.figure.set_layout_engine("none")
+        """Straight through the backend: `savefig` would lay out and draw everything once more."""
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+        for patch in (self.figure.patch, *(axes.patch for axes in self.figure.axes)):
+            patch.set_visible(False)
         buffer = io.StringIO()
         with styled():
-            self.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+            FigureCanvasSVG(self.figure).print_svg(buffer, metadata={"Date": None})
+        self.figure.patch.set_visible(True)
+        self.figure.set_layout_engine("none")  # the PNG keeps this layout
         return buffer.getvalue()
 
     def svg(self, alone: bool = True) -> str:
@@ -80,8 +85,11 @@ class Drawing:
         return tidied(self.drawn, self.name, *words, alone)
 
     def png(self) -> bytes:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
         buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="png", dpi=160, metadata={"Software": None})
+        self.figure.set_dpi(SHARP)
+        FigureCanvasAgg(self.figure).print_png(buffer, metadata={"Software": None})
         return buffer.getvalue()
 
 
@@ -117,6 +125,7 @@ def lines(
     looks: Mapping[str, Look],
     medians: bool = False,
     share: bool = False,
+    bands: bool = True,
 ) -> None:
     """A line per editor with its band; medians are dotted. Shares go down in steps, from all before the first round."""
     from matplotlib.ticker import MaxNLocator
@@ -132,7 +141,7 @@ def lines(
                   lw=look.width, marker=look.marker, ms=5, markevery=(len(start), max(1, len(own) // 10)), label=editor,
                   clip_on=False, zorder=3, drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
         known = [row for row in drawn if row["mean_low"] is not None]
-        if known and not (share and look.apart):
+        if bands and known and not (share and look.apart):
             low, high = [row["mean_low"] for row in known], [row["mean_high"] for row in known]
             at = [row["round"] for row in known]
             axes.fill_between(at, low, high, color=look.colour, alpha=0.13, lw=0, step=step)
@@ -140,7 +149,7 @@ def lines(
             axes.plot([row["round"] for row in own], [row["median"] for row in own], color=look.colour, ls=":", lw=1)
     axes.set_xlabel("round")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.set_xlim(0 if share else 1)
+    axes.set_xlim(0 if share else 1, max((row["round"] for row in rows), default=None))
 
 
 def scaled(axes: "Axes", share: bool = False) -> None:
@@ -175,7 +184,7 @@ def single(
     scaled(axes[0, 0], share=metric == "kept")
     axes[0, 0].set_ylabel("share of cases" if metric == "kept" else "retained quality")
     key(figure, axes[0, 0])
-    return Drawing(name, words, f"{NAMES[metric].capitalize()}: {summed_up(own)}", figure)
+    return Drawing(name, words, f"{sentence(NAMES[metric])}: {summed_up(own)}", figure)
 
 
 def panels(
@@ -194,7 +203,7 @@ def panels(
     height = -(-len(filled) // columns)
     figure, grid = blank(height, columns, 0.7 + 2.1 * height, sharey=True)
     for axes, (title, rows) in zip(grid.flat, filled.items(), strict=False):
-        lines(axes, rows, looks, medians, share)
+        lines(axes, rows, looks, medians, share, bands=not share)
         scaled(axes, share)
         axes.set_title(title)
     for axes in list(grid.flat)[len(filled) :]:

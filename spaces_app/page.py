@@ -9,7 +9,7 @@ from . import causes
 from .figures import Drawing
 from .filmstrips import Frame, Strip
 from .palette import dark_rules
-from .table import Table, as_html
+from .table import Table, as_html, sentence
 
 PUBLISHED = ("published", "published_pairs")
 PART = {"round trips": "Round trips", "replication": "Replication", "restoration": "Restoration"}
@@ -69,7 +69,7 @@ def of_group(
     pairs = [row for row in tables["pairs"].rows if row["group"] == group]
     ends: dict[str, Any] = {row["editor"]: row for row in tables["causes"].rows if row["group"] == group}
     last = [ends[row["editor"]] for row in board if row["editor"] in ends]
-    title = board[0]["name"].capitalize()
+    title = sentence(board[0]["name"])
     return "".join(
         [
             said(sentences[group]),

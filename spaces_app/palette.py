@@ -65,6 +65,15 @@ def dark_rules() -> str:
     return f"{DARK}{{{''.join(rules)}}}"
 
 
+WIDE = 900  # pixels, where a drawing stands alone
+
+
+def sized(found: re.Match[str]) -> str:
+    """The size in pixels of a drawing that stands alone, from its size in points."""
+    width, height = (float(each) for each in re.findall(r'"([\d.]+)pt"', found[0]))
+    return f' width="{WIDE}" height="{WIDE * height / width:.0f}"'
+
+
 def tidied(svg: str, name: str, title: str, description: str, alone: bool) -> str:
     """matplotlib's SVG with a title and description to be read aloud, ids of its own, and the reader's fonts.
 
@@ -79,6 +88,8 @@ def tidied(svg: str, name: str, title: str, description: str, alone: bool) -> st
         head += f"<style>{dark_rules()}</style>"
     opening = body[: body.index(">") + 1]
     labelled = opening[:-1] + f' role="img" aria-labelledby="{name}-title {name}-desc">'
-    if not alone:
+    if alone:
+        labelled = re.sub(r' width="[^"]*" height="[^"]*"', sized, labelled, count=1)
+    else:
         labelled = re.sub(r' (width|height)="[^"]*"', "", labelled)
     return labelled + head + body[len(opening) :]

@@ -79,6 +79,11 @@ def written(value: Any, form: str) -> str:
     return NONE if missing(value) else FORMS[form](value)
 
 
+def sentence(text: str) -> str:
+    """With a capital first letter; abbreviations keep theirs."""
+    return text[:1].upper() + text[1:]
+
+
 def cell(row: Row, column: Column) -> str:
     """The value, with its limits in brackets where it has them."""
     value = written(row.get(column.key), column.form)

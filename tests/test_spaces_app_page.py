@@ -1,0 +1,202 @@
+"""The page: one file, every number from the tables beside it, readable by all in light and dark."""
+
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from convergebench.spaces_app import sentences, table, write
+from convergebench.spaces_app.filmstrips import Frame, Strip, frame
+from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER, SERIES, contrast
+from convergebench.spaces_app.report import report
+from simulated import dataset
+
+TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="
+STRIPS = [Strip("one", "picture-01: refused in round 3", (Frame("original", "the original", TINY, 1, 1),
+                                                          Frame("round 3", "no picture")))]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def laid(tmp_path_factory):
+    """A whole report of two editors and a reference row, and what it was made of."""
+    out = tmp_path_factory.mktemp("report")
+    editors = {"one": 1.5, "<b>two</b> & more": 1.0, "identity": 0.01}
+    made = report(*dataset(editors, sources=13, programs=2, rounds=10, clip=False))
+    write.lay(made, out, STRIPS)
+    return out, made
+
+
+class Reader(HTMLParser):
+    """What a browser and a screen reader find in a page."""
+
+    VOID = ("meta", "link", "img", "br", "path", "use", "rect", "line", "stop")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.text, self.cells, self.words = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag == "tr":
+            self.cells.append([])
+        if tag in ("td", "th"):
+            self.cells[-1].append("")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            return
+        if "svg" in self.open:
+            self.words += [data] if self.open[-1] == "desc" else []
+            return
+        self.text.append(data)
+        if self.open and {"td", "th"} & set(self.open):
+            self.cells[-1][-1] += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(laid):
+    return Reader((laid[0] / "index.html").read_text())
+
+
+def numbers(text):
+    return re.findall(r"\d+(?:\.\d+)?", text)
+
+
+def test_every_number_of_the_page_is_in_the_tables_beside_it(laid, page):
+    told = set()
+    for path in laid[0].glob("*.json"):
+        made = json.loads(path.read_text())
+        told |= {number for title in made["columns"].values() for number in numbers(title)}
+        for value in [value for row in made["rows"] for value in row.values() if value is not None]:
+            if isinstance(value, str):
+                told |= set(numbers(value))
+            else:
+                forms = [form for form in table.FORMS if form != "count" or isinstance(value, int)]
+                told |= {number for form in forms for number in numbers(table.written(value, form))}
+    strips = {number for strip in STRIPS for number in numbers(strip.title + strip.frames[1].label)}
+    shown = set(numbers(" ".join([*page.text, *page.words])))
+    assert len(shown) > 80
+    assert shown - told - strips == set()
+
+
+def test_every_row_of_the_page_is_a_row_of_the_tables_cell_by_cell(laid, page):
+    known = set()
+    for made in laid[1].tables.values():
+        columns = [column for column in made.columns if column.shown]
+        known.add(tuple(column.title for column in columns))
+        known |= {tuple(table.cell(row, column) for column in columns) for row in made.rows}
+    rows = [tuple(cell for cell in row) for row in page.cells]
+    assert len(rows) > 50
+    assert [row for row in rows if row not in known] == []
+
+
+def test_the_page_changes_when_a_table_does(laid):
+    made = laid[1]
+    rows = [dict(row) for row in made.tables["leaderboard"].rows]
+    rows[0]["rounds_kept"] = 7.77
+    changed = {**made.tables, "leaderboard": table.Table("leaderboard", "", made.tables["leaderboard"].columns, rows)}
+    assert "7.8" in " ".join(sentences.all_of(changed)["lead"])
+
+
+def test_the_page_asks_for_nothing_outside_itself(laid):
+    text = (laid[0] / "index.html").read_text()
+    links = re.findall(r'(?:src|href|srcset|action|data)="([^"]*)"|url\(([^)]*)\)|@import', text)
+    assert {link or other for link, other in links if not (link or other).startswith(("#", "data:"))} == set()
+    assert "<script" not in text
+    for path in (laid[0] / "figures").glob("*.svg"):
+        assert re.findall(r'href="(?!#)', path.read_text()) == []
+
+
+def test_pictures_and_figures_have_words(page):
+    assert all(attributes.get("alt") for attributes in page.all("img"))
+    figures = page.all("svg")
+    assert len(figures) >= 8
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    for attributes in figures:
+        assert attributes["role"] == "img"
+        assert set(attributes["aria-labelledby"].split()) <= ids
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page):
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {attributes["href"][1:] for attributes in page.all("a")} <= set(ids)
+    assert {attributes["xlink:href"][1:] for attributes in page.all("use")} <= set(ids)
+
+
+def test_structure_can_be_read_without_seeing(page):
+    assert page.all("html")[0]["lang"] == "en"
+    assert "width=device-width" in next(each["content"] for each in page.all("meta") if each.get("name") == "viewport")
+    assert len(page.all("main")) == len(page.all("h1")) == 1
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert len(page.all("caption")) == len(page.all("table"))
+    assert all(each.get("scope") for each in page.all("th"))
+    scrolling = [each for each in page.all("div") if each.get("class") == "scroll"]
+    assert scrolling
+    assert all(each["tabindex"] == "0" and each["role"] == "region" and each["aria-label"] for each in scrolling)
+
+
+@pytest.mark.parametrize("side", ["light", "dark"])
+def test_text_and_lines_stand_out_from_the_paper(side):
+    paper = getattr(PAPER, side)
+    for colour in (INK, MUTED, *SERIES):
+        assert contrast(getattr(colour, side), paper) >= 4.5
+    assert contrast(getattr(GRID, side), paper) < 2  # grids stay behind
+
+
+def test_the_stylesheet_uses_the_same_colours_as_the_figures(laid):
+    text = (laid[0] / "index.html").read_text()
+    for name, colour in (("paper", PAPER), ("ink", INK), ("muted", MUTED), ("line", GRID), ("accent", SERIES[0])):
+        assert f"--{name}: {colour.light}" in text
+        assert f"--{name}: {colour.dark}" in text
+
+
+def test_names_stay_text_in_page_and_figures(laid):
+    for path in [laid[0] / "index.html", *(laid[0] / "figures").glob("*.svg")]:
+        text = path.read_text()
+        assert "<b>" not in text
+    assert "&lt;b&gt;two&lt;/b&gt; &amp; more" in (laid[0] / "index.html").read_text()
+
+
+def test_what_was_not_computed_is_said_and_not_drawn(laid, page):
+    text = " ".join(page.text)
+    assert "neither counted nor drawn: meaning by CLIP" in text
+    assert not (laid[0] / "figures" / "plane.svg").exists()
+    assert "meaning (CLIP)" not in (laid[0] / "figures" / "metrics.svg").read_text()
+    assert "q needs the distance between consecutive returns" in text
+    assert not (laid[0] / "figures" / "price.svg").exists()
+
+
+def test_the_methods_paragraph_names_suite_rounds_signatures_and_failures(laid):
+    text = (laid[0] / "methods.md").read_text()
+    for words in ("suite simulated", "up to 10 rounds", "simulated/1", "missing through technical failure", "0.5"):
+        assert words in text
+
+
+def test_the_same_scores_give_the_same_files(laid, tmp_path):
+    made = laid[1]
+    write.lay(made, tmp_path, STRIPS)
+    for path in sorted(laid[0].rglob("*.*")):
+        assert path.read_bytes() == (tmp_path / path.relative_to(laid[0])).read_bytes(), path.name
+
+
+def test_a_broken_or_missing_picture_is_said_in_words():
+    assert frame(None, "round 1", "words").words == "no picture"
+    assert frame(b"\x89PNG\r\n\x1a\nbroken", "round 1", "words").words.startswith("unreadable")
+    assert frame(b"", "round 1", "words").uri == ""
