@@ -53,7 +53,10 @@ def run(
     quiet: bool = False,
 ) -> "Outcome":
     """Score with a progress bar, rewrite the card, and say what was left out and why."""
+    from contextlib import nullcontext
+
     from convergebench.dataset_builder import card
+    from convergebench.dataset_builder.folders import owned, plainly
     from convergebench.generation.records import UserError
     from convergebench.metric_modules import engine, job
 
@@ -63,15 +66,16 @@ def run(
     rank, size = rank_and_size()
     try:
         made = job.prepare(dataset, metrics, device, dtype)
-        share = "score" if size == 1 else f"score, part 1 of {size}"
-        with bar(share, made.images(rank, size), "images", quiet or rank > 0) as advance:
-            outcome = engine.run(made, rank, size, barrier, batch_size or engine.BATCH, advance)
+        title = "score" if size == 1 else f"score, part 1 of {size}"
+        with plainly(dataset), owned(dataset) if rank == 0 else nullcontext():
+            with bar(title, made.images(rank, size), "images", quiet or rank > 0) as advance:
+                outcome = engine.run(made, rank, size, barrier, batch_size or engine.BATCH, advance)
+            if rank == 0:
+                card.write(dataset)
     except (engine.Unusable, engine.Silent) as error:
         raise UserError(str(error)) from error
-    if rank == 0:
-        card.write(dataset)
-        if not quiet:
-            say(dataset, outcome, profile)
+    if rank == 0 and not quiet:
+        say(dataset, outcome, profile)
     return outcome
 
 
