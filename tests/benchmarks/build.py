@@ -54,7 +54,7 @@ def ours(store: Path, out: Path) -> None:
     build.build(chains.find([store]), out)
 
 
-def rows(store: Path):  # noqa: ANN201
+def rows(store: Path):
     """The rows of `steps` for the two peers, read from the store without any check."""
     from convergebench.dataset_builder import chains
     from convergebench.dataset_builder.rows import place
@@ -92,7 +92,7 @@ def bare_loop(store: Path, out: Path) -> None:
     shard.writer.close()
 
 
-def measured(work: Callable[[Path, Path], None], store: Path, out: Path, pipe) -> None:  # noqa: ANN001
+def measured(work: Callable[[Path, Path], None], store: Path, out: Path, pipe) -> None:
     started = time.perf_counter()
     work(store, out)
     seconds = time.perf_counter() - started
