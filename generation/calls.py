@@ -73,15 +73,24 @@ class Caller:
         `judge` turns what is no picture into an answer that failed: not tried again, but counted by the circuit.
         """
         with self.gate.calling(self.stopping):
-            reply = self.attempts(call)
-            answer = judge(reply.answer)
-            if answer.status == "failed" and isinstance(fault := self.failed(answer.reason, 0.0), Unusable):
+            try:
+                return self.judged(self.attempts(call), judge)
+            except Unusable:
+                self.stop()  # at once: whoever waits at the gate must not try what cannot work
+                raise
+
+    def judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
+        """The reply with its answer's worth; anything but a failure closes the circuit again."""
+        answer = judge(reply.answer)
+        if answer.status == "failed":
+            fault = self.failed(answer.reason, 0.0)
+            if isinstance(fault, Unusable):
                 raise fault
-            if answer.status != "failed":
-                with self.lock:
-                    self.failures = 0
-                self.gate.open()
-            return dataclasses.replace(reply, answer=answer)
+        else:
+            with self.lock:
+                self.failures = 0
+            self.gate.open()
+        return dataclasses.replace(reply, answer=answer)
 
     def attempts(self, call: Callable[[], Answer]) -> Reply:
         """Try until there is an answer, a reason to give up, or no attempt left."""

@@ -1,0 +1,149 @@
+"""A run against a vendor: refusals are asked again only when told so, money counts across runs, rates are kept."""
+
+import dataclasses
+
+import pytest
+from convergebench.generation import editors, plan, scheduler, store
+from convergebench.generation.calls import Transient, Unusable
+from convergebench.generation.records import Answer, UserError
+from counting import SUITE, Counting, choose, png
+
+
+@dataclasses.dataclass(frozen=True)
+class Paid(Counting):
+    """A remote editor with a price."""
+
+    embedded = False
+    dollars: float | None = 0.04
+
+    def price(self):
+        return self.dollars
+
+
+def planned(editor, rounds=2, runs=1, **rates):
+    choice = dataclasses.replace(choose(editor), rates=rates)
+    variant = SUITE.variants[0]
+    made = plan.Plan(SUITE, (choice,), tuple(plan.variant_chains(SUITE, variant, choice, rounds, runs)))
+    plain = [dataclasses.replace(chain, settings={"seed": "per-step", "short_side": 48}) for chain in made.chains]
+    return dataclasses.replace(made, chains=tuple({chain.id: chain for chain in plain}.values()))
+
+
+def generate(made, folder, **options):
+    return scheduler.generate(made, made.chains, folder, **options)
+
+
+def steps(folder):
+    return [step for path in sorted(folder.glob("chains/*")) for step in store.read_steps(path)]
+
+
+def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
+    moods = {"refuse": True}
+
+    def behave(seed):
+        return Answer(status="refused", reason="not today") if moods["refuse"] else None
+
+    editor = Paid(tmp_path / "asked", behave=behave)
+    made = planned(editor)
+    assert generate(made, tmp_path / "run").ends == {"refused": 4}
+    moods["refuse"] = False
+    again = generate(made, tmp_path / "run")
+    assert (again.already, again.ends) == (4, {})
+    assert generate(made, tmp_path / "run", retry=("failed",)).already == 4
+    assert generate(made, tmp_path / "run", retry=("refused",)).ends == {"complete": 4}
+    assert all(step.status in ("input", "ok") for step in steps(tmp_path / "run"))
+
+
+def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
+    def torn(seed):
+        return Answer(png()[:50])
+
+    editor = Paid(tmp_path / "asked", behave=torn)
+    made = planned(editor)
+    first = generate(made, tmp_path / "run")
+    assert (first.ends, first.spent) == ({"failed": 4}, 0.16)
+    second = generate(made, tmp_path / "run", retry=("failed",))
+    assert (second.before, second.spent) == (pytest.approx(0.16), pytest.approx(0.16))
+    folder = next((tmp_path / "run" / "chains").iterdir())
+    assert len((folder / "retried.jsonl").read_text().splitlines()) == 1
+    assert store.spent(tmp_path / "run", folder.name) == pytest.approx(0.08)
+
+
+def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):
+    editor = Paid(tmp_path / "asked")
+    made = planned(editor, rounds=10, runs=2)
+    first = generate(made, tmp_path / "run", max_cost=0.50)
+    assert "would pass the limit of $0.5" in first.stopped
+    assert len(editor.seeds()) == 12
+    second = generate(made, tmp_path / "run", max_cost=0.50)
+    assert "would pass" in second.stopped
+    assert len(editor.seeds()) == 12
+    generate(made, tmp_path / "run", max_cost=1.00)
+    assert len(editor.seeds()) == 25
+    assert len(set(editor.seeds())) == 25
+    assert sum(step.cost or 0 for step in steps(tmp_path / "run")) == pytest.approx(1.00)
+
+
+def test_a_limit_on_money_without_a_price_is_refused_before_anything_is_asked(tmp_path):
+    editor = Paid(tmp_path / "asked", dollars=None)
+    with pytest.raises(UserError, match="--max-cost needs the price of a call"):
+        generate(planned(editor), tmp_path / "run", max_cost=1)
+    assert editor.seeds() == []
+
+
+def test_a_vendor_that_fails_every_call_is_asked_a_handful_of_times(tmp_path):
+    def broken(seed):
+        return Answer(b"<html>")
+
+    editor = Paid(tmp_path / "asked", behave=broken)
+    outcome = generate(planned(editor, runs=60), tmp_path / "run", workers=32)
+    assert "the last 5 calls all failed" in outcome.stopped
+    assert len(editor.seeds()) < 12
+
+
+def test_a_wrong_key_is_found_out_by_the_first_calls_alone(tmp_path):
+    def refuse(seed):
+        raise Unusable("HTTP 401: no such key")
+
+    editor = Paid(tmp_path / "asked", behave=refuse)
+    outcome = generate(planned(editor, runs=60), tmp_path / "run", workers=32)
+    assert "no such key" in outcome.stopped
+    assert len(editor.seeds()) <= 3
+    assert not [step for step in steps(tmp_path / "run") if step.status != "input"]
+
+
+def test_a_chain_that_died_between_a_failed_step_and_its_end_is_ended_when_given_again(tmp_path):
+    editor = Paid(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="no"))
+    made = planned(editor)
+    generate(made, tmp_path / "run")
+    for path in (tmp_path / "run").glob("chains/*/done.json"):
+        path.unlink()
+    asked = editor.seeds()
+    assert generate(made, tmp_path / "run").ends == {"refused": 4}
+    assert editor.seeds() == asked
+
+
+def test_concurrency_is_that_of_the_editor_or_as_given(tmp_path, monkeypatch):
+    choice = editors.make("bfl:model=flux-kontext-max,requests_a_minute=60")
+    limits = scheduler.caller(choice, scheduler.Budget()).limits
+    assert (limits.concurrency, limits.requests_a_minute) == (6, 60)
+    assert scheduler.enough([choice]) == 12
+    given = editors.make("bfl:concurrency=32")
+    assert scheduler.caller(given, scheduler.Budget()).limits.concurrency == 32
+    assert given.label == "bfl"
+    assert given.settings == editors.make("bfl").settings
+
+
+def test_what_the_attempts_of_a_step_cost_stands_in_the_step(tmp_path, monkeypatch):
+    monkeypatch.setattr("convergebench.generation.limits.Limits.first_wait", 0.001)
+    cut = iter([Transient("the connection broke", charged=True)])
+
+    def behave(seed):
+        for error in cut:
+            raise error
+
+    editor = Paid(tmp_path / "asked", behave=behave)
+    made = planned(editor, rounds=1)
+    outcome = generate(dataclasses.replace(made, chains=made.chains[:1]), tmp_path / "run")
+    paid = [step.cost for step in steps(tmp_path / "run") if step.step]
+    assert paid[0] == pytest.approx(0.08)
+    assert outcome.spent == pytest.approx(sum(paid))
