@@ -91,7 +91,7 @@ def where(tables: Mapping[str, Table]) -> str:
         for name in causes.SLICES
         if any(row["by"] == name for row in by.rows)
     )
-    return shown(tables, "variance", "hardest") + folds
+    return shown(tables, "variance", "hardest", "difficulty") + folds
 
 
 def shown(tables: Mapping[str, Table], *names: str) -> str:

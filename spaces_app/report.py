@@ -6,7 +6,7 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.fates import Fate
 
-from . import causes, curves, growth, leaderboard, methods, pairs, published, recall, sensitivity, variance
+from . import causes, curves, growth, hardest, leaderboard, methods, pairs, published, recall, sensitivity, variance
 from .cases import Case, follow
 from .fates import HALF, Field, converged, fields, role
 from .table import Table
@@ -72,7 +72,8 @@ def report(
         causes.table(chosen, fates, recalling),
         causes.breakdown(chosen, fates, recalling),
         variance.table(chosen, fates),
-        variance.hardest(chosen, fates),
+        hardest.table(chosen, fates),
+        hardest.measured(chosen, fates),
         sensitivity.table(chosen, options.threshold),
         growth.table(chosen, recalling),
         audit,

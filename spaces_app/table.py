@@ -18,6 +18,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "share": lambda value: f"{value:.0%}",
     "money": lambda value: f"${value:.3f}",
     "seconds": lambda value: f"{value:.1f} s",
+    "factor": lambda value: f"{value:.2f}×",
     "number": lambda value: f"{value:.3g}",
     "change": lambda value: f"{value:+.1f}",
     "p": lambda value: "<0.001" if value < 0.001 else f"{value:.3f}",

@@ -1,4 +1,4 @@
-"""Where the differences come from: the variance of rounds kept, split; and what degrades fastest."""
+"""Where the differences come from: the variance of rounds kept, split."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.halflife.fates import Fate
-from convergebench.metric_modules.halflife.intervals import mean_interval
 
 from .cases import Case
 from .fates import Field, role
@@ -20,25 +19,20 @@ COLUMNS = (
     Column("share", "Share of the variance", "share"),
     Column("adjusted", "Without what chance explains", "share"),
 )
-HARDEST = (
-    Column("group", "Programs", shown=False),
-    Column("by", "By"),
-    Column("value", "Which"),
-    Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
-    Column("editors", "Editors", "count"),
-    Column("cases", "Cases", "count"),
-    Column("sources", "Sources", "count"),
-)
 Fated = Mapping[str, Sequence[Fate]]
 
 
-def known(field: Field, fates: Fated) -> list[tuple[Case, float]]:
-    """Rounds kept by the editors under test; by all rows where there are fewer than two of them."""
-    tested = [editor for editor in field.cases if role(editor) == "editor"]
-    chosen = tested if len(tested) > 1 else list(field.cases)
+def under_test(field: Field, least: int = 1) -> list[str]:
+    """The editors under test; all rows where there are fewer of them than that."""
+    found = [editor for editor in field.cases if role(editor) == "editor"]
+    return found if len(found) >= least else list(field.cases)
+
+
+def known(field: Field, fates: Fated, least: int = 1) -> list[tuple[Case, Fate]]:
+    """The cases of the editors under test, without those that are missing."""
     return [
-        (case, float(fate.kept))
-        for editor in chosen
+        (case, fate)
+        for editor in under_test(field, least)
         for case, fate in zip(field.cases[editor], fates[editor], strict=True)
         if not fate.failed
     ]
@@ -48,17 +42,19 @@ def table(fields: Sequence[Field], fates: Mapping[str, Fated]) -> Table:
     """Each term's share of the sum of squares, after those above it; what is left is the last row."""
     rows: list[dict[str, Any]] = []
     for field in fields:
-        split = shares(known(field, fates[field.group]))
+        split = shares(known(field, fates[field.group], least=2))
         rows += [{"group": field.group} | row for row in split]
     note = "" if rows else "Rounds kept do not differ, so there is no variance to split."
+    if any(role(editor) == "reference" for field in fields for editor in under_test(field, 2)):
+        note += "There are fewer than two editors, so reference rows are among those whose variance is split. "
     if any(row["term"] == "what is left" and not row["df"] for row in rows):
-        note = "Without repeated runs nothing is left over that would tell an interaction from chance."
+        note += "Without repeated runs nothing is left over that would tell an interaction from chance."
     return Table("variance", "What the variance of rounds kept goes with", COLUMNS, rows, note)
 
 
-def shares(values: Sequence[tuple[Case, float]]) -> list[dict[str, Any]]:
+def shares(values: Sequence[tuple[Case, Fate]]) -> list[dict[str, Any]]:
     """Sequential sums of squares by least squares on indicator columns; empty where nothing varies."""
-    kept = np.array([value for _, value in values])
+    kept = np.array([fate.kept for _, fate in values], float)
     kept = kept - kept.mean() if len(kept) else kept
     total = float(kept @ kept)
     if total < 1e-9:
@@ -73,7 +69,8 @@ def shares(values: Sequence[tuple[Case, float]]) -> list[dict[str, Any]]:
     gram, right = design.T @ design, design.T @ kept
     ends = np.cumsum([block.shape[1] for block in blocks])
     fits = [explained(gram[:end, :end], right[:end]) for end in ends]
-    left, left_df = total - fits[-1][0], len(kept) - fits[-1][1]
+    left, left_df = max(total - fits[-1][0], 0.0), len(kept) - fits[-1][1]
+    left = left if left_df else 0.0  # and not what rounding leaves
     noise = left / left_df if left_df > 0 else None
     rows = [
         {"term": term, "df": rank - rank_before, "share": max(fit - before, 0.0) / total}
@@ -81,7 +78,7 @@ def shares(values: Sequence[tuple[Case, float]]) -> list[dict[str, Any]]:
         for term, ((before, rank_before), (fit, rank)) in zip(TERMS, pairwise(fits), strict=True)
         if rank > rank_before
     ]
-    return [*rows, {"term": "what is left", "df": left_df, "share": max(left, 0.0) / total, "adjusted": None}]
+    return [*rows, {"term": "what is left", "df": left_df, "share": left / total, "adjusted": None}]
 
 
 def indicators(names: Sequence[Any]) -> np.ndarray:
@@ -100,23 +97,3 @@ def explained(gram: np.ndarray, right: np.ndarray) -> tuple[float, int]:
 def adjusted(squares: float, df: int, noise: float | None, total: float) -> float | None:
     """Omega squared: what is left of a share when as much as chance gives is taken off."""
     return None if noise is None or not df else max((squares - df * noise) / (total + noise), 0.0)
-
-
-def hardest(fields: Sequence[Field], fates: Mapping[str, Fated]) -> Table:
-    """Programs and kinds of picture, those in which fewest rounds are kept first."""
-    rows: list[dict[str, Any]] = []
-    for field in fields:
-        values = known(field, fates[field.group])
-        for name in ("kind", "program"):
-            found = []
-            for value in sorted({getattr(case, name) for case, _ in values}):
-                own = [(case, kept) for case, kept in values if getattr(case, name) == value]
-                kept, sources = np.array([each for _, each in own]), [case.source for case, _ in own]
-                low, high = mean_interval(kept, sources, 0.95) or (None, None)
-                about = {"group": field.group, "by": name, "value": value, "rounds_kept": float(kept.mean())}
-                limits = {} if low is None or high is None else {"rounds_kept_low": max(low, 0.0)}
-                limits |= {} if high is None else {"rounds_kept_high": min(high, field.rounds)}
-                counts = {"editors": len({case.editor for case, _ in own}), "cases": len(own)}
-                found.append(about | limits | counts | {"sources": len(set(sources))})
-            rows += sorted(found, key=lambda row: row["rounds_kept"])
-    return Table("hardest", "What degrades fastest", HARDEST, rows)

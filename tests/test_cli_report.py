@@ -1,0 +1,128 @@
+"""`convergebench report` from a dataset's files to a folder of its own."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from simulated import dataset
+
+
+def lay(folder, **configs):
+    """A dataset's Parquet, as far as the report reads it."""
+    for name, rows in configs.items():
+        path = folder / "data" / name / "0000.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def steps_of(scores):
+    """A cost and a time for every call; no pictures."""
+    image = {"bytes": None, "path": None}
+    return [
+        {name: row[name] for name in ("chain", "step", "round", "position", "status")}
+        | {"latency": 2.0, "cost": 0.04, "image": image}
+        for row in scores
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dataset")
+    scores, chains, floors = dataset({"one": 1.5, "two": 1.0}, sources=13, programs=1, rounds=10)
+    lay(folder, scores=scores, chains=chains, floors=floors, steps=steps_of(scores))
+    return folder
+
+
+def run(*words):
+    return CliRunner().invoke(main, ["report", *map(str, words)])
+
+
+def test_a_report_is_written_and_the_headline_printed(folder, tmp_path):
+    result = run(folder, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("Convergence\n")
+    assert f"open {tmp_path / 'index.html'}" in result.output
+    for name in ("leaderboard", "curves", "pairs", "causes"):
+        for ending in ("csv", "json", "tex"):
+            assert (tmp_path / f"{name}.{ending}").stat().st_size > 50
+    assert (tmp_path / "figures" / "curves.svg").read_text().startswith("<svg")
+    assert (tmp_path / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figures" / "price.svg").exists()
+    [row] = [row for row in json.loads((tmp_path / "leaderboard.json").read_text())["rows"] if row["editor"] == "one"]
+    assert (row["cost"], row["seconds"]) == (pytest.approx(0.08), pytest.approx(4.0))
+
+
+def test_one_pair_in_full(folder):
+    result = run(folder, "--compare", "one", "two")
+    assert result.exit_code == 0, result.output
+    assert "one keeps" in result.output
+    assert "13 cases of 13 sources" in result.output
+    assert "where they differ most, one first" in result.output
+
+
+def test_one_pair_as_json(folder):
+    [group] = json.loads(run(folder, "--compare", "two", "one", "--json").output)
+    assert group["pair"]["first"] == "two"
+    assert group["pair"]["difference"] < 0
+    assert len(group["sources"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--compare", "one", "three"), "no scores of an editor 'three'; there are one, two"),
+        (("--compare", "one", "one"), "'one' was given twice; a comparison needs two editors"),
+        (("--threshold", "1.5"), "--threshold is 1.5; it lies above 0 and at most at 1"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(folder, words, sentence):
+    result = run(folder, *words)
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+def test_a_folder_without_chains_or_scores_says_which_verb_is_missing(tmp_path):
+    assert "`convergebench build` makes one" in run(tmp_path).output
+    _, chains, _ = dataset({"one": 1.0}, sources=2, programs=1, rounds=3)
+    lay(tmp_path, chains=chains)
+    assert "`convergebench score" in run(tmp_path).output
+
+
+def published(editor, case, start, rounds, metric="ssim", **more):
+    row = {"chain": None, "editor": editor, "case": case, "run": 1, "position": None, "table": "theirs.csv"}
+    return [row | {"round": round, metric: max(0.0, start - 0.06 * round), **more} for round in range(1, rounds + 1)]
+
+
+def test_published_scores_report_by_the_same_rules_without_what_was_not_published(folder, tmp_path):
+    import shutil
+
+    own = tmp_path / "dataset"
+    shutil.copytree(folder, own)
+    rows = [
+        row for case in range(12) for row in published("theirs-good", f"case-{case}", 1.05 + case / 100, 12, lpips=None)
+    ]
+    rows += [
+        row for case in range(14) for row in published("theirs-bad", f"case-{case}", 0.75 + case / 90, 12, lpips=None)
+    ]
+    lay(own, published=rows)
+    assert run(own, "--out", tmp_path / "out").exit_code == 0
+    table = json.loads((tmp_path / "out" / "published.json").read_text())["rows"]
+    assert {row["metric"] for row in table} == {"ssim"}
+    lives = {row["editor"]: row["half_life_text"] for row in table}
+    assert int(lives["theirs-bad"]) < int(lives["theirs-good"])
+    [pair] = json.loads((tmp_path / "out" / "published_pairs.json").read_text())["rows"]
+    assert (pair["cases"], pair["left_out"], pair["verdict"]) == (12, 2, "theirs-good")
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert "Published numbers keep the definitions" in text
+    assert (tmp_path / "out" / "figures" / "published-1.svg").exists()
+
+
+def test_a_dataset_with_nothing_but_published_scores_reports_them(tmp_path):
+    _, chains, _ = dataset({"one": 1.0}, sources=2, programs=1, rounds=3)
+    lay(tmp_path, chains=chains, published=[*published("theirs", "a", 1.0, 3), *published("theirs", "b", 0.9, 3)])
+    result = run(tmp_path, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "Published scores" in (tmp_path / "out" / "index.html").read_text()

@@ -1,0 +1,125 @@
+"""Variance, difficulty, sensitivity and growth, on cases whose truth is known."""
+
+import json
+
+import pytest
+from convergebench.spaces_app.report import Options, report
+from convergebench.spaces_app.table import Column, Table, as_csv, as_text, cell, trimmed
+from simulated import chain_row, dataset, floor_rows, score_rows
+
+
+def made(rule, editors=("one", "two"), sources=6, programs=3, runs=1, rounds=12):
+    """A report in which a rule says how many rounds an editor keeps on a picture under a program."""
+    scores, chains = [], []
+    for editor in editors:
+        for source in range(sources):
+            for program in range(programs):
+                for run in range(1, runs + 1):
+                    chain = chain_row(editor, source, program, rounds)
+                    chain |= {"run": run, "chain": f"{chain['chain']}-{run}"}
+                    chains.append(chain)
+                    scores += score_rows(chain, rule(editor, source, program, run))
+    return report(scores, chains, floor_rows(sources))
+
+
+def split(report):
+    return {row["term"]: row for row in report.tables["variance"].rows}
+
+
+def test_variance_goes_where_it_comes_from():
+    rows = split(made(lambda editor, source, program, run: 8 if editor == "one" else 2, runs=2))
+    assert rows["editor"]["share"] == pytest.approx(1)
+    rows = split(made(lambda editor, source, program, run: 1 + source, runs=2))
+    assert rows["source"]["share"] == pytest.approx(1)
+    rows = split(made(lambda editor, source, program, run: 2 + 4 * ((editor == "one") == (source % 2)), runs=2))
+    assert rows["editor × source"]["share"] == pytest.approx(1)
+    rows = split(made(lambda editor, source, program, run: 4 + 4 * (run == 1), runs=2))
+    assert rows["what is left"]["share"] == pytest.approx(1)
+    assert all(row["adjusted"] in (None, 0.0) for row in rows.values())
+
+
+def test_shares_of_the_variance_add_up_to_one_and_degrees_of_freedom_to_the_cases():
+    made_at_random = report(*dataset({"one": 1.0, "two": 1.5}, sources=8, programs=4))
+    rows = made_at_random.tables["variance"].rows
+    assert sum(row["share"] for row in rows) == pytest.approx(1)
+    assert sum(row["df"] for row in rows) == 2 * 8 * 4 - 1
+
+
+def test_the_hardest_program_and_kind_come_first():
+    hard = made(lambda editor, source, program, run: 1 if program == 2 else 9)
+    rows = [row for row in hard.tables["hardest"].rows if row["by"] == "program"]
+    assert next(row["value"] for row in rows) == "program-2"
+    assert rows[0]["rounds_kept"] == 1
+    hard = made(lambda editor, source, program, run: 2 if source % 3 == 1 else 9)
+    assert next(row["value"] for row in hard.tables["hardest"].rows if row["by"] == "kind") == "scene"
+
+
+def test_difficulty_is_measured_against_the_average_program():
+    rows = made(lambda editor, source, program, run: (3, 3, 1)[program]).tables["difficulty"].rows
+    assert next(row["program"] for row in rows) == "program-2"
+    assert rows[0]["factor"] == pytest.approx(0.5 ** (2 / 3), rel=0.01)
+    assert {row["declared"] for row in rows} == {"clear"}
+
+
+def test_an_order_that_a_stricter_threshold_turns_around_is_shown():
+    # One falls slowly through .6 in round 3 and stays above .5; the other stays above .7 for six rounds, then drops.
+    def values(editor, round):
+        return (0.62 if round < 3 else 0.55) if editor == "slow" else (0.9 if round <= 6 else 0.2)
+
+    scores, chains, _ = dataset({"slow": 50.0, "sudden": 50.0}, sources=3)
+    for row in scores:
+        row |= {name: values(row["editor"], row["round"]) for name in row if name.startswith("retained")}
+    turned = report(scores, chains, floor_rows(3))
+    rows = {row["setting"]: row for row in turned.tables["sensitivity"].rows if row["what"] == "threshold"}
+    assert (rows["0.5"]["slow"], rows["0.5"]["sudden"]) == (12, 6)
+    assert (rows["0.6"]["slow"], rows["0.6"]["sudden"]) == (2, 6)
+    assert (rows["0.5"]["tau"], rows["0.6"]["tau"]) == (1, -1)
+    short = [row for row in turned.tables["sensitivity"].rows if row["what"] == "rounds"]
+    assert [(row["setting"], row["slow"], row["sudden"]) for row in short] == [("3", 3, 3), ("6", 6, 6)]
+
+
+def test_the_threshold_asked_for_moves_the_headline():
+    scores, chains, floors = dataset({"one": 1.0}, sources=4)
+    [easy], [hard] = (
+        report(scores, chains, floors, options=Options(level)).tables["leaderboard"].rows for level in (0.3, 0.9)
+    )
+    assert hard["rounds_kept"] < easy["rounds_kept"]
+
+
+def test_growth_tells_jitter_from_drift_and_q_is_null_without_steps():
+    scores, chains, floors = dataset({"drift": 50.0, "jitter": 50.0}, sources=4)
+    for row in scores:
+        row["rmse"] = 2.0 * row["round"] if row["editor"] == "drift" else 3.0
+    rows = {row["editor"]: row for row in report(scores, chains, floors).tables["growth"].rows}
+    assert rows["drift"]["exponent"] == pytest.approx(2)
+    assert rows["jitter"]["exponent"] == pytest.approx(0, abs=1e-9)
+    assert rows["drift"]["q"] is None
+    assert "consecutive returns" in rows["drift"]["reason"]
+
+
+def test_a_column_with_the_way_between_returns_gives_the_contraction_factor():
+    scores, chains, floors = dataset({"one": 50.0}, sources=4)
+    scores = [row | {"rmse_previous": 8.0 * 0.5 ** row["round"]} for row in scores]
+    [row] = report(scores, chains, floors).tables["growth"].rows
+    assert row["q"] == pytest.approx(0.5)
+
+
+def test_columns_without_values_stay_in_the_files_and_off_the_page():
+    rows = [{"a": 1, "b": None}]
+    table = trimmed(Table("t", "T", (Column("a", "A", "count"), Column("b", "B", "share", interval=True)), rows))
+    assert as_csv(table) == "a,b,b_low,b_high\n1,,,\n"
+    assert as_text(table) == "A\n1"
+
+
+def test_a_limit_past_the_last_round_is_an_ellipsis_and_a_missing_value_a_dash():
+    column = Column("life", "Life", interval=True)
+    assert cell({"life": "7", "life_low": 4, "life_high": None}, column) == "7 [4, …]"
+    assert cell({"life": ">10", "life_low": None, "life_high": None}, column) == ">10"
+    assert cell({"life": None}, column) == "–"
+
+
+def test_settings_of_a_chain_that_are_no_audit_do_not_matter():
+    scores, chains, floors = dataset({"one": 1.0}, sources=3)
+    plain = report(scores, chains, floors)
+    other = report(scores, [row | {"settings": json.dumps({"quality": 40})} for row in chains], floors)
+    assert plain.tables["leaderboard"].rows == other.tables["leaderboard"].rows
