@@ -27,50 +27,61 @@ class Gate:
 
     def __init__(self, limits: Limits):
         self.limits = limits
-        self.room = threading.Condition()
+        self.trying = threading.Condition()
         self.answered = False
         self.calls = 0
+        self.door = threading.Lock()
+        self.line: deque[threading.Condition] = deque()  # first come, first through: no chain falls behind the others
         self.inside = 0
         self.started: deque[float] = deque()
 
     def open(self) -> None:
         """The first answer came: the calls that waited for it may begin."""
-        with self.room:
-            if not self.answered:
+        if not self.answered:
+            with self.trying:
                 self.answered = True
-                self.room.notify_all()
+                self.trying.notify_all()
 
     @contextmanager
     def calling(self, stopping: threading.Event) -> Iterator[None]:
         """A whole call with its attempts; until one is answered only a few may try."""
-        with self.room:
+        with self.trying:
             while not self.answered and self.calls >= self.limits.probes and not stopping.is_set():
-                self.room.wait(0.5)
+                self.trying.wait(0.5)
             self.calls += 1
         try:
             yield
         finally:
-            with self.room:
+            with self.trying:
                 self.calls -= 1
-                self.room.notify_all()
+                self.trying.notify()
 
     @contextmanager
     def passing(self, stopping: threading.Event) -> Iterator[None]:
         """One attempt in flight."""
-        with self.room:
+        with self.door:
+            turn = threading.Condition(self.door)
+            self.line.append(turn)
             while not stopping.is_set():
                 pause = self.pause()
-                if self.inside < self.limits.concurrency and pause <= 0:
+                if self.line[0] is turn and self.inside < self.limits.concurrency and pause <= 0:
                     break
-                self.room.wait(min(pause, 0.5) if pause > 0 else 0.5)
+                turn.wait(min(pause, 0.5) if pause > 0 else 0.5)
+            self.line.remove(turn)
             self.inside += 1
             self.started.append(time.monotonic())
+            self.next()
         try:
             yield
         finally:
-            with self.room:
+            with self.door:
                 self.inside -= 1
-                self.room.notify_all()
+                self.next()
+
+    def next(self) -> None:
+        """Wake the one whose turn it is."""
+        if self.line and self.inside < self.limits.concurrency:
+            self.line[0].notify()
 
     def pause(self) -> float:
         """Seconds until another call may start."""

@@ -173,7 +173,7 @@ def test_no_more_calls_start_in_a_minute_than_allowed(monkeypatch, rate):
     def wait(condition, seconds):
         now[0] += seconds
 
-    monkeypatch.setattr(type(caller.gate.room), "wait", wait)
+    monkeypatch.setattr(threading.Condition, "wait", wait)
     for _ in range(35):
         caller.ask(lambda: begun.append(now[0]) or Answer(b"x"))
     assert all(later - earlier >= 60 for earlier, later in zip(begun, begun[10:], strict=False))
