@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import board, chain_view, curve_view, story
+from . import board, chain_view, curve_view, metrics_view, story
 from .board import Choice
 from .previews import Previews, Unseen
 from .store import Store, Unknown
@@ -99,6 +99,14 @@ class Answers:
             raise Unknown(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {len(view['steps']) - 1}")
         return found[0] | self.picture(chain, step)
 
+    def metrics(self, chain: str) -> list[dict]:
+        """All metrics of one chain on the scale from 0 to 1, one row per metric and return."""
+        return metrics_view.curves(self.store, chain)
+
+    def agreement(self) -> dict:
+        """Rank correlations between the metrics over all returns, and how often each has fallen furthest."""
+        return metrics_view.agreement(self.store)
+
     def picture(self, chain: str, step: int, kind: str = "view", gain: int = 8) -> dict:
         """The address of a picture: thumb, view, difference (amplified by gain) or received (the exact bytes)."""
         try:
@@ -108,9 +116,21 @@ class Answers:
         return {"url": f"/gradio_api/file={path}", "reason": None}
 
 
-def attach(answers: Answers) -> None:
+def attach(answers: Answers, score_yours: Callable) -> None:
     """Make every answer an endpoint; called inside the Blocks. They answer directly, without a queue."""
     import gradio as gr
 
-    for name in ("about", "leaderboard", "curves", "chains", "chain", "pick", "step", "picture"):
+    for name in (
+        "about",
+        "leaderboard",
+        "curves",
+        "chains",
+        "chain",
+        "pick",
+        "step",
+        "picture",
+        "metrics",
+        "agreement",
+    ):
         gr.api(plainly(getattr(answers, name)), api_name=name, queue=False)
+    gr.api(plainly(score_yours), api_name="score_yours", concurrency_limit=2)

@@ -11,13 +11,12 @@ if TYPE_CHECKING:
     from gradio import Blocks
 
 TABS = ("leaderboard", "curves", "chains", "metrics", "score-yours")
-UPLOAD = 25_000_000  # bytes
 
 
 def build(store: stores.Store) -> "Blocks":
     """All tabs and endpoints over one dataset."""
     import gradio as gr
-    from convergebench.spaces_app import answers, chain_view, chains_tab, story, tabs
+    from convergebench.spaces_app import answers, chain_view, chains_tab, metrics_tab, story, tabs, yours_tab
     from convergebench.spaces_app.previews import Previews
 
     previews = Previews(store)
@@ -31,10 +30,16 @@ def build(store: stores.Store) -> "Blocks":
             with gr.Tab("Curves", id="curves") as curves:
                 tabs.curves_tab(store, curves)
             with gr.Tab("Chains", id="chains") as chains:
-                viewer = chains_tab.chains_tab(store)["outputs"]
-        answers.attach(answers.Answers(store, previews))
+                viewer = chains_tab.chains_tab(store)
+            with gr.Tab("Metrics", id="metrics") as metrics:
+                metrics_tab.metrics_tab(store, metrics)
+            with gr.Tab("Score yours", id="score-yours"):
+                scorer = yours_tab.yours_tab(store)
+        answers.attach(answers.Answers(store, previews), yours_tab.endpoint(scorer))
 
         about = {"api_visibility": "private", "show_progress": "hidden"}
+        for name, tab in zip(TABS, chosen.children, strict=True):
+            tab.select(None, js=f"() => window.convergebench.tab('{name}')")
 
         def opened(request: gr.Request) -> list[Any]:
             """What the address asks for."""
@@ -81,7 +86,8 @@ def serve(
 ) -> "Blocks":
     """Serve a dataset; with `wait`, until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    from convergebench.spaces_app import theme
+    from convergebench.spaces_app import limits, theme, yours
+    from starlette.middleware import Middleware
 
     demo = build(store)
     _, address, _ = demo.launch(
@@ -89,7 +95,7 @@ def serve(
         prevent_thread_lock=True,
         inbrowser=inbrowser,
         show_error=True,
-        max_file_size=UPLOAD,
+        max_file_size=yours.FILE,
         ssr_mode=False,
         run_history=False,
         quiet=True,
@@ -97,6 +103,7 @@ def serve(
         theme=theme.theme(),
         css=theme.css(),
         head=theme.head(),
+        app_kwargs={"middleware": [Middleware(limits.Limited)]},
         favicon_path=str(Path(__file__).with_name("icon.svg")),
     )
     say(f"{store.folder} at {address}")

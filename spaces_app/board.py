@@ -14,7 +14,7 @@ from .table import Table
 
 ALL = "all"
 METRICS = {
-    "convergence": "Everything that is checked",
+    "convergence": "All that is checked",
     "quality": "Quality: the lowest of the three",
     "rmse": "Pixels (RMSE)",
     "ssim": "Structure (SSIM)",

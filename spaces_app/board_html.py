@@ -28,7 +28,7 @@ def table(board: Board) -> str:
     rows = board.table.rows
     if not rows:
         return f'<p class="cb-note">{html.escape(board.table.note)}</p>'
-    columns = [column for column in board.table.columns if column.shown and column.key not in LEFT_OUT]
+    columns = [column for column in board.table.columns if column.shown and worth(column, rows)]
     head = "".join(heading(column) + (bar_heading(rows) if column.key == "rounds_kept" else "") for column in columns)
     parts = []
     for name in dict.fromkeys(row["role"] for row in rows):
@@ -39,6 +39,13 @@ def table(board: Board) -> str:
         '<div class="cb-scroll" tabindex="0" role="region" aria-label="Leaderboard"><table class="cb-board">'
         f"<thead><tr>{head}</tr></thead>{''.join(parts)}</table></div>"
     )
+
+
+def worth(column: Column, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a column says anything here: no ranks, no refusals and nothing missing need no column."""
+    if column.key in ("rank", "refused", "failed"):
+        return any(row.get(column.key) for row in rows)
+    return column.key not in LEFT_OUT
 
 
 def heading(column: Column) -> str:
@@ -69,7 +76,7 @@ def cell(row: Mapping[str, Any], column: Column) -> str:
         name = html.escape(str(value), quote=True)
         link = f'<a href="?tab=chains&amp;editor={quoted(value)}" data-editor="{name}">{text}</a>'
         return f'<th scope="row" data-value="{name}">{link}</th>'
-    limits = limits_of(row, column) if column.interval and column.key != "rounds_kept" else ""
+    limits = limits_of(row, column) if column.key.endswith("_text") else ""
     order = sort_key(row, column)
     kind = ' class="cb-n"' if column.form != "text" or column.key.endswith("_text") else ""
     return f'<td{kind} data-value="{html.escape(order, quote=True)}">{text}{limits}</td>'
@@ -89,7 +96,7 @@ def sort_key(row: Mapping[str, Any], column: Column) -> str:
 
 def limits_of(row: Mapping[str, Any], column: Column) -> str:
     low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
-    if missing(low):
+    if missing(low) or low == high == row.get(column.key.removesuffix("_text")):
         return ""
     form = "count" if column.form == "text" else column.form
     upper = "…" if missing(high) else written(high, form)

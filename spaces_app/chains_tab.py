@@ -52,7 +52,7 @@ def viewer(
     return f'<div class="cb-viewer" data-views="{data}" data-step="{at}" data-mode="{mode}" data-gain="{gain}"></div>'
 
 
-def chains_tab(store: Store) -> dict[str, Any]:
+def chains_tab(store: Store) -> list[Any]:
     """The controls and the viewer; gives what a link has to fill in."""
     import gradio as gr
 
@@ -94,7 +94,7 @@ def chains_tab(store: Store) -> dict[str, Any]:
     gr.on([run.input, beside.input], choose_run, [run, beside], outputs, **about)
     for how, button in buttons.items():
         button.click(picker(how), beside, outputs, **about)
-    return {"outputs": outputs}
+    return outputs
 
 
 def filled(

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +136,7 @@ def values_of(case: Case, metric: str) -> list[float | None]:
 
 def laid_out(drawn: "Figure", title: str, metric: str, there: bool) -> "Figure":
     """Axes and legend in the house's colours; the page's style turns them dark."""
+    longest = max((len(trace.x) for trace in drawn.data if trace.x), default=0)
     scaled = metric in ("kept", "quality") or metric.startswith("retained")
     axis = {"gridcolor": GRID.light, "linecolor": MUTED.light, "zeroline": False, "tickcolor": MUTED.light}
     drawn.update_layout(
@@ -146,7 +148,7 @@ def laid_out(drawn: "Figure", title: str, metric: str, there: bool) -> "Figure":
         height=470,
         hovermode="x unified",
         legend={"orientation": "h", "yanchor": "top", "y": -0.16, "x": 0},
-        xaxis={**axis, "title": {"text": "round"}, "dtick": None, "tickformat": "d", "rangemode": "tozero"},
+        xaxis={**axis, "title": {"text": "round"}, "tickformat": "d", "dtick": 1 if longest <= 20 else None},
         yaxis={**axis, "title": {"text": title + (f" ({UNITS[metric]})" if metric in UNITS else "")}},
     )
     if scaled:
@@ -180,3 +182,8 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
         writer.writeheader()
         writer.writerows(rows)
     return out.getvalue()
+
+
+def length_of(chain: Mapping[str, Any]) -> int:
+    """Steps in one round."""
+    return len(json.loads(chain["cycle"] or "[]"))

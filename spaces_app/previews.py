@@ -123,14 +123,14 @@ def cache_folder(store: Store) -> Path:
     return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
 
 
-def opened(data: bytes) -> Image.Image:
+def opened(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
     """A picture whose header was read and whose size is bearable; nothing is decoded yet."""
     try:
         image = Image.open(io.BytesIO(data), formats=TYPES)
     except UNREADABLE as error:
         raise Unseen(f"the {len(data)} bytes received are not a picture that can be shown ({error})") from None
-    if image.width * image.height > MAX_PIXELS:
-        raise Unseen(f"the picture has {image.width}x{image.height} pixels; at most {MAX_PIXELS:,} are shown")
+    if image.width * image.height > most:
+        raise Unseen(f"the picture has {image.width}x{image.height} pixels; at most {most:,} are read")
     return image
 
 
@@ -142,9 +142,9 @@ def known_type(data: bytes) -> str:
     return kind
 
 
-def decoded(data: bytes) -> Image.Image:
+def decoded(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
     """Upright RGB on white, as the scores see it."""
-    image = opened(data)
+    image = opened(data, most)
     try:
         image = ImageOps.exif_transpose(image)
         if image.has_transparency_data:

@@ -83,14 +83,17 @@
     history.replaceState(null, "", `${location.pathname}?${query}`);
   }
 
-  window.convergebench = { ask, make, picture, seen, sort, clamp, remember, root };
+  // Gradio selects the first tab by itself while the page loads; only a visitor's choice belongs into the address.
+  let touched = false;
+  for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, () => { touched = true; }, true);
+  const tab = (name) => { if (touched) remember({ tab: name }); };
+
+  window.convergebench = { ask, make, picture, seen, sort, clamp, remember, tab, root };
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-sort]");
     if (button) sort(button);
     if (event.target.closest("[data-theme-toggle]")) document.body.classList.toggle("dark");
-    const tab = event.target.closest('button[role="tab"]');
-    if (tab && tab.closest(".cb-tabs")) remember({ tab: tab.textContent.trim().toLowerCase().replace(" ", "-") });
   });
 
   function attend(node) {

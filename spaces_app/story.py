@@ -45,7 +45,8 @@ def headline(found: Board) -> str:
     """Who lasts longest, in one sentence."""
     rows = [row for row in found.table.rows if row["role"] == "editors"] or list(found.table.rows)
     first, last = rows[0], rows[-1]
-    told = f"<b>{html.escape(first['editor'])}</b> keeps {first['rounds_kept']:.1f} of {first['last_round']} rounds"
+    lasts = f"keeps {first['rounds_kept']:.1f} of {first['last_round']} rounds"
+    told = f"On average <b>{html.escape(first['editor'])}</b> {lasts}"
     if len(rows) > 1:
         told += f"; <b>{html.escape(last['editor'])}</b> keeps {last['rounds_kept']:.1f}"
     return told + "."

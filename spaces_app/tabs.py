@@ -108,6 +108,6 @@ def curves_tab(store: Store, tab: Any) -> None:
         return str(path)
 
     inputs = [metric, group, kind, category, single]
-    about = {"api_visibility": "private", "show_progress": "minimal", "concurrency_limit": 4}
+    about = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
     gr.on([tab.select, *(each.input for each in inputs)], draw, inputs, plot, **about)
     gr.on([tab.select, *(each.input for each in inputs)], table, inputs[:-1], save, **about)

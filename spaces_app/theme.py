@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .palette import SERIES
+from .palette import MUTED, SERIES
 
 if TYPE_CHECKING:
     from gradio.themes import Base
@@ -23,7 +23,7 @@ def theme() -> "Base":
         font=sans,
         font_mono=["ui-monospace", "Consolas", "monospace"],
         radius_size=gr.themes.sizes.radius_md,
-    )
+    ).set(body_text_color_subdued=MUTED.light, body_text_color_subdued_dark=MUTED.dark)
 
 
 def css() -> str:

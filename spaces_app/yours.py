@@ -1,0 +1,204 @@
+"""Scores a series of returns that a visitor brings: the same distances, floors and half-lives, and nothing is kept."""
+
+import io
+import re
+import time
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from convergebench.metric_modules.halflife.fates import curve_fate
+from convergebench.metric_modules.psnr import measure as psnr
+from convergebench.metric_modules.psnr.images import brought, target
+from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
+from convergebench.metric_modules.ssim import measure as ssim
+
+from .previews import Unseen, decoded
+
+RETURNS = 60
+BYTES = 60_000_000  # of all pictures together, unpacked
+FILE = 25_000_000
+PIXELS = 16_800_000  # of one picture
+SMALLEST = 64
+SECONDS = 90.0
+SHORT_SIDE = 512
+STRANGERS = 12
+ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
+
+Distance = Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]]
+
+
+class Refused(ValueError):
+    """What was brought cannot be scored; one sentence says why."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One row per return, the half-lives, and what could not be computed with the reason."""
+
+    rows: list[dict[str, Any]]
+    half_lives: dict[str, str]
+    absent: dict[str, str]
+    floors: dict[str, float]
+    size: tuple[int, int]
+
+
+def score(
+    original: tuple[str, bytes],
+    returns: Sequence[tuple[str, bytes]],
+    strangers: Sequence[np.ndarray],
+    threshold: float = 0.5,
+    lpips: Callable[[np.ndarray], Distance] | str = "not asked for",
+) -> Scored:
+    """Every return against the original, at a short side of 512; `strangers` are unrelated pictures for the floors."""
+    if not returns:
+        raise Refused("no returns were given; give at least one picture besides the original")
+    if len(returns) > RETURNS:
+        raise Refused(f"{len(returns)} returns were given; at most {RETURNS} are scored at once")
+    if not 0 < threshold <= 1:
+        raise Refused(f"the threshold is {threshold:g}; it lies above 0 and at most at 1")
+    until = time.monotonic() + SECONDS
+    first = pixels(*original)
+    height, width = first.shape[:2]
+    size = target(width, height, min(SHORT_SIDE, min(width, height)))
+    reference = brought(first, *size)
+    distances: list[Distance] = [plain_distances(reference)]
+    absent = {}
+    if isinstance(lpips, str):
+        absent["lpips"] = lpips
+    else:
+        distances.append(lpips(reference))
+
+    def measured(picture: np.ndarray) -> dict[str, float | None]:
+        if time.monotonic() > until:
+            raise Refused(f"scoring took more than {SECONDS:.0f} seconds; give fewer or smaller pictures")
+        at_size = brought(picture, *size)
+        return {name: value for distance in distances for name, value in distance(reference, at_size).items()}
+
+    floors = floors_of([measured(stranger) for stranger in strangers])
+    rows = []
+    for number, (name, data) in enumerate(returns, 1):
+        values = measured(pixels(name, data))
+        kept = {metric: retained_value(values[metric], bottom, CEILINGS[metric])
+                for metric, bottom in floors.items()}  # fmt: skip
+        retained = {f"retained_{metric}": value for metric, value in kept.items()}
+        rows.append({"round": number, "name": name, **values, **retained, "quality": min(kept.values(), default=None)})
+    return Scored(rows, half_lives(rows, threshold), absent, floors, size)
+
+
+def plain_distances(reference: np.ndarray) -> Distance:
+    """PSNR, RMSE and SSIM; what depends on the original alone is computed once."""
+    known = ssim.reference(reference)
+    return lambda original, picture: {**psnr.compare(original, picture), "ssim": ssim.compare(known, picture)}
+
+
+def floors_of(rows: Sequence[Mapping[str, float | None]]) -> dict[str, float]:
+    """The median over unrelated pictures; the original itself, should it be among them, is no stranger."""
+    unrelated = [row for row in rows if row["rmse"]]
+    found = {}
+    for metric in ("rmse", "ssim", "lpips"):
+        values = [row[metric] for row in unrelated if row.get(metric) is not None]
+        if values and floor(values) != CEILINGS[metric]:
+            found[metric] = floor(values)
+    return found
+
+
+def half_lives(rows: Sequence[Mapping[str, Any]], threshold: float) -> dict[str, str]:
+    rounds = [row["round"] for row in rows]
+    names = ["quality", *(name for name in rows[0] if name.startswith("retained_"))]
+    curves = {name: [row[name] for row in rows] for name in names}
+    return {name: curve_fate(values, rounds, threshold).text for name, values in curves.items() if None not in values}
+
+
+def pixels(name: str, data: bytes) -> np.ndarray:
+    """A brought picture as pixels; its size is read before anything is decoded."""
+    if len(data) > FILE:
+        raise Refused(f"{shown(name)} has {len(data):,} bytes; at most {FILE:,} are read")
+    try:
+        picture = np.asarray(decoded(data, PIXELS))
+    except Unseen as error:
+        raise Refused(f"{shown(name)}: {error}") from error
+    if min(picture.shape[:2]) < SMALLEST:
+        raise Refused(
+            f"{shown(name)} is {picture.shape[1]}x{picture.shape[0]}; at least {SMALLEST} pixels a side are needed"
+        )
+    return picture
+
+
+def series(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """The pictures of an upload in the order of their names, archives unpacked in memory."""
+    found: list[tuple[str, bytes]] = []
+    for name, data in files:
+        found += unpacked(name, data) if data[:4] == b"PK\x03\x04" else [(name, data)]
+    if sum(len(data) for _, data in found) > BYTES:
+        raise Refused(f"the pictures have more than {BYTES:,} bytes together; give fewer or smaller ones")
+    return sorted(found, key=lambda each: natural(each[0]))
+
+
+def unpacked(name: str, data: bytes) -> list[tuple[str, bytes]]:
+    """The pictures of a zip; names that lead out of it, encrypted members and too much of anything are refused."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [each for each in archive.infolist() if not each.is_dir()]
+            for each in members:
+                parts = re.split(r"[/\\]", each.filename)
+                if ".." in parts or each.filename.startswith(("/", "\\")) or ":" in parts[0]:
+                    raise Refused(f"{shown(name)} holds {shown(each.filename)}, a name that leads out of the archive")
+            wanted = [each for each in members if picture_name(each.filename)]
+            if not wanted:
+                raise Refused(f"{shown(name)} holds no pictures; their names end in {', '.join(ENDINGS)}")
+            if len(wanted) > RETURNS + 1:
+                raise Refused(
+                    f"{shown(name)} holds {len(wanted)} pictures; at most {RETURNS} returns are scored at once"
+                )
+            found, left = [], BYTES
+            for each in wanted:
+                with archive.open(each) as member:
+                    inside = member.read(left + 1)  # what the header says of the size is not to be trusted
+                left -= len(inside)
+                if left < 0:
+                    raise Refused(f"{shown(name)} holds more than {BYTES:,} bytes; give fewer or smaller pictures")
+                found.append((each.filename, inside))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise Refused(f"{shown(name)} is a zip that cannot be read ({error})") from error
+    return found
+
+
+def picture_name(name: str) -> bool:
+    last = re.split(r"[/\\]", name)[-1]
+    return last.lower().endswith(ENDINGS) and not last.startswith(".") and not name.startswith("__MACOSX")
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """So that round10 comes after round9.
+
+    >>> sorted(["r10.png", "r9.png"], key=natural)
+    ['r9.png', 'r10.png']
+    """
+    return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in re.split(r"(\d+)", name)]
+
+
+def shown(name: str) -> str:
+    return repr(name[-60:])
+
+
+def lpips_here() -> Callable[[np.ndarray], Distance] | str:
+    """LPIPS where torch and its weights are there; otherwise the reason."""
+    try:
+        import torch  # noqa: F401 - only whether it is there
+        from convergebench.metric_modules.lpips import measure, weights
+
+        tensors, digest = weights.load("alex")
+    except (ImportError, FileNotFoundError, ValueError) as error:
+        return (
+            "torch is not installed" if isinstance(error, ImportError) else str(error).split(";")[0].split(" in /")[0]
+        )
+    model = measure.model("alex", tensors, "cpu", "float32", digest)
+
+    def of(reference: np.ndarray) -> Distance:
+        known = measure.features(model, [reference])
+        return lambda _, picture: {"lpips": measure.distances(model, known, [picture])[0].lpips}
+
+    return of
