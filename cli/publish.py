@@ -53,13 +53,15 @@ def publish(
         metrics = path or Path(str(metric_modules.__path__[0]))
         made = {"commits": spaces.publish_metrics(api, metrics, repo, tag, shown, dry_run)}
     else:
-        from convergebench import metric_modules, spaces_app
+        import tempfile
+
         from convergebench.dataset_builder import spaces
+        from convergebench.spaces_app import lay
 
         shown = (lambda *about: None) if as_json else tell_space
-        metrics = Path(str(metric_modules.__path__[0]))
-        files = spaces.space_files(path) if path else spaces.app_files(Path(str(spaces_app.__path__[0])), metrics)
-        made = {"commits": {repo: spaces.publish_files(api, files, repo, tag, shown, dry_run)}}
+        with tempfile.TemporaryDirectory() as laid:
+            files = spaces.space_files(path or lay.lay(Path(laid)))
+            made = {"commits": {repo: spaces.publish_files(api, files, repo, tag, shown, dry_run)}}
     if as_json:
         click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | made))
 

@@ -48,19 +48,6 @@ def publish_metrics(
     return done
 
 
-def app_files(app: Path, metrics: Path) -> dict[str, Path]:
-    """The app as a Space: card, app.py and requirements.txt at the root, the rooms it imports below convergebench/."""
-    files = {}
-    for name in ("README.md", "app.py", "requirements.txt"):
-        if not (app / name).exists():
-            raise UserError(f"{app} has no {name}; a Space needs README.md, app.py and requirements.txt")
-        files[name] = (app / name).resolve()
-    for room, folder in (("spaces_app", app), ("metric_modules", metrics)):
-        inside = space_files(folder)
-        files |= {f"convergebench/{room}/{path}": file for path, file in inside.items() if path not in files}
-    return files
-
-
 def publish_files(
     api: "HfApi",
     files: Mapping[str, Path],

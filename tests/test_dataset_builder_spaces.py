@@ -3,7 +3,9 @@
 import huggingface_hub
 import pytest
 import stores
-from convergebench.dataset_builder.spaces import app_files, publish_files, publish_metrics, space_files
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.spaces import publish_metrics
 from convergebench.generation.records import UserError
 from hub_server import HubServer
 from huggingface_hub import HfApi
@@ -81,16 +83,13 @@ def test_a_folder_without_a_metric_or_a_card_without_sdk_is_one_sentence(hub, ap
         publish_metrics(api, metrics / "psnr", "NS", None)
 
 
-def test_the_app_brings_the_rooms_it_imports(hub, api, tmp_path, metrics):
-    app = tmp_path / "spaces_app"
-    stores.write(app / "page.py", "")
-    with pytest.raises(UserError, match=r"has no README\.md; a Space needs"):
-        app_files(app, metrics)
-    for name, text in (("README.md", CARD.format("app")), ("app.py", ""), ("requirements.txt", "gradio\n")):
-        stores.write(app / name, text)
-    publish_files(api, app_files(app, metrics), "NS/app", "v1.0.0")
-    there = set(hub.store.contents("space", "NS/app", "v1.0.0"))
-    assert {"README.md", "app.py", "requirements.txt", "convergebench/spaces_app/page.py"} < there
-    assert "convergebench/metric_modules/ssim/images.py" in there
-    assert "convergebench/spaces_app/README.md" not in there
-    assert set(space_files(app)) == {"README.md", "app.py", "requirements.txt", "page.py"}
+def test_the_app_goes_up_with_the_rooms_it_imports(hub, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS/app", "--tag", "v1.0.0", "--json"])
+    assert done.exit_code == 0, done.output
+    there = hub.store.contents("space", "NS/app", "v1.0.0")
+    assert {"README.md", "app.py", "requirements.txt", "convergebench/spaces_app/__init__.py"} < set(there)
+    assert there["convergebench/metric_modules/ssim/images.py"] == there["convergebench/metric_modules/psnr/images.py"]
+    assert not any("__pycache__" in path for path in there)
+    assert hub.store.repo("space", "NS/app").sdk == "gradio"
