@@ -80,13 +80,11 @@ def test_an_option_that_differs_from_its_default_is_in_the_label_and_all_are_in_
 
 
 def test_a_variant_is_planned_for_the_editors_that_have_its_options():
+    shared = ("title", "version", "short_side", "rounds", "sources", "programs")
     suite = suites.from_values(
         "test",
         {
-            **{
-                name: getattr(SUITE, name)
-                for name in ("title", "version", "short_side", "rounds", "sources", "programs")
-            },
+            **{name: getattr(SUITE, name) for name in shared},
             "runs": 1,
             "variants": [
                 {"name": "default"},
