@@ -10,7 +10,7 @@ from PIL import Image
 from ..images import png
 from ..paint import expressions, finding, healing, laying, placing, toning, wearing, words
 from ..paint.drawing import Pixels
-from ..paint.things import COMMON, every, look
+from ..paint.things import every, look
 from ..records import Answer, UserError
 
 
@@ -77,7 +77,7 @@ def lifted(pixels: Pixels, request: words.Request) -> tuple[Pixels, NDArray[nump
     thing = every()[request.thing]
     found = finding.find(pixels, thing, (request.colour,) if request.colour else thing.colours)
     if found is None and not request.colour:
-        found = finding.find(pixels, thing, [colour for colour in COMMON if colour not in thing.colours])
+        found = finding.find_in_any_colour(pixels, thing)
     if found is None:
         return f"paint finds no {request.colour} {thing.name}".replace("  ", " ") + " in the picture to remove"
     return laying.lift(pixels, thing, look(thing.name, found.colour, *found.place[2:]), found.place)

@@ -5,24 +5,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from . import faces, placing
 from .drawing import Pixels
 from .matching import MANY, Area, Found, Views, refine, settle, spots
-from .things import Thing, lopsided
+from .things import COMMON, Thing, lopsided
 
 LIKENESS = 30.0  # grey levels between a thing and what is there, above which it is not there
 RIM = 9.0  # grey levels between a thing's edge and what is around it, below which nothing stands there
+FAR = 75.0  # the same from afar, where thin parts are mixed with what is behind them
 SURE = 14.0  # grey levels below which no other place needs to be looked at
-MOST = 5  # places that are looked at closely
+MOST = 6  # places that are looked at closely
 
 
 def find(image: Pixels, thing: Thing, colours: Sequence[str]) -> Found | None:
     """Where the thing is, or None; first where it would be put now, then anywhere."""
     likely: list[Found] = []
     for area, sizes in searches(image, thing):
-        views: Views = {}
-        for colour in colours:
-            likely += search(image, area, thing, sizes, colour, views)
-            if likely and likely[-1].gap < SURE:
-                return likely[-1]
+        likely += search(image, area, thing, sizes, colours)
+        if likely and likely[-1].gap < SURE:
+            return likely[-1]
     return min(likely, key=lambda found: found.score, default=None)
+
+
+def find_in_any_colour(image: Pixels, thing: Thing) -> Found | None:
+    """Where the thing is in a colour that it has on request only."""
+    colours = [colour for colour in COMMON if colour not in thing.colours]
+    area, sizes = next(searches(image, thing))
+    return next(iter(search(image, area, thing, sizes[::2] if thing.place == "worn" else sizes, colours)), None)
 
 
 def searches(image: Pixels, thing: Thing) -> Iterator[tuple[Area, list[tuple[int, int]]]]:
@@ -48,15 +54,18 @@ def worn_sizes(thing: Thing, size: float, steps: Iterable[int]) -> list[tuple[in
 
 
 def search(
-    image: Pixels, area: Area, thing: Thing, sizes: Iterable[tuple[int, int]], colour: str, views: Views
+    image: Pixels, area: Area, thing: Thing, sizes: Iterable[tuple[int, int]], colours: Sequence[str]
 ) -> list[Found]:
     """The likeliest place in an area, if it is likely at all."""
     tries: list[Found] = []
+    views: Views = {}
     for size in sizes:
-        for mirrored in (False, True)[: 1 + lopsided(thing.name)]:
-            tries += spots(image, area, thing, (*size, mirrored), colour, views)
+        for colour in colours:
+            for mirrored in (False, True)[: 1 + lopsided(thing.name)]:
+                tries += spots(image, area, thing, (*size, mirrored), colour, views)
     near: list[Found] = []
-    for one in sorted(tries, key=lambda found: found.promise)[:MOST]:
+    hopeful = [one for one in tries if one.gap < FAR]
+    for one in sorted(hopeful, key=lambda found: found.promise)[:MOST]:
         near.append(refine(image, thing, one))
         if near[-1].gap < SURE and near[-1].rim > 3 * RIM:
             break

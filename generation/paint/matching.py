@@ -16,7 +16,9 @@ from .things import Thing, look, master
 RING = 2  # pixels around a thing that are looked at
 SHAPE = 22  # pixels along the longer side of a thing without gaps while places are looked for
 SEEN, RIM_SEEN = 0.4, 0.15  # the share of a thing, and of its surroundings, that has to be inside the picture
-FEW, MANY = 250, 2000  # pixels of a thing that are compared, at first and in the end
+HOPE = 60.0  # grey levels above which no other size is tried
+CLIMB = 3  # steps up or down the sizes at most, from the one that was tried
+FEW, MANY = 200, 2000  # pixels of a thing that are compared, at first and in the end
 
 Area = tuple[int, int, int, int]  # left, top, right, bottom; may reach beyond the picture
 Views = dict[int, tuple[Pixels, Pixels]]  # an area made smaller, by the longer side of what is looked for
@@ -128,7 +130,7 @@ def refine(image: Pixels, thing: Thing, found: Found) -> Found:
     """The same place to the pixel, and the size to the step: from size to size while the next one is likelier."""
     rough = max(1, round(0.75 / coarseness(thing, max(found.place[2:4]))))
     best = settle(image, thing, found, rough, FEW)
-    while True:
+    for _ in range(CLIMB if best.gap < HOPE else 0):
         left, top, width, height, mirrored = best.place
         near = [best]
         for step in (-1, 1):
@@ -145,8 +147,9 @@ def refine(image: Pixels, thing: Thing, found: Found) -> Found:
             )
         likeliest = min(near, key=lambda one: one.score)
         if likeliest is best:
-            return best
+            break
         best = likeliest
+    return best
 
 
 def settle(image: Pixels, thing: Thing, found: Found, far: int, samples: int) -> Found:
@@ -162,6 +165,8 @@ def settle(image: Pixels, thing: Thing, found: Found, far: int, samples: int) ->
         for dy, dx in around:
             x, y = centre[0] + dx, centre[1] + dy
             gap = compared(image, x - RING, y - RING, inside, 255.0)
+            if gap > best.gap + 12:  # too unlike for any rim to make up for it
+                continue
             rim = compared(image, x - RING, y - RING, outside, 0.0)
             one = Found((x, y, width, height, mirrored), found.colour, gap, rim)
             best = one if one.score < best.score else best

@@ -1,0 +1,270 @@
+"""The embedded editor that carries out instructions: what it understands, draws, finds again and takes away."""
+
+import itertools
+
+import numpy
+import pytest
+import skimage.data
+from convergebench.generation import editors, images, painters, programs
+from convergebench.generation.paint import finding, laying, placing, things, wearing, words
+from convergebench.generation.paint.words import Request, understand
+from PIL import Image
+from skimage.metrics import structural_similarity
+
+SMALL = ("glasses", "earrings", "monocle", "eye patch", "mustache")
+
+
+@pytest.fixture(scope="module")
+def portrait():
+    return images.prepare(Image.fromarray(skimage.data.astronaut()), 320)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return painters.paint("gradient", (400, 320), 3)
+
+
+def edit(picture, instruction, seed=1, spec="paint:wear=0"):
+    answer = editors.make(spec).editor.edit(picture, instruction, seed)
+    assert answer.status == "ok", answer.reason
+    return images.decode(answer.data)
+
+
+def values(picture):
+    return numpy.asarray(picture, float)
+
+
+def changed(before, after, by=24):
+    """Where two pictures differ clearly."""
+    return abs(values(before) - values(after)).max(2) > by
+
+
+@pytest.mark.parametrize(
+    ("instruction", "request_"),
+    [
+        ("add glasses", Request("add", "glasses")),
+        ("Please put a pair of sunglasses on her", Request("add", "sunglasses")),
+        ("take the hat off", Request("remove", "hat")),
+        ("Take away the top hat.", Request("remove", "top hat")),
+        ("erase the earrings", Request("remove", "earrings")),
+        ("add a chair on the left", Request("add", "chair", side="left")),
+        ("add a red ball", Request("add", "ball", "red")),
+        ("add an orange ball", Request("add", "ball", "orange")),
+        ("Add an orange to the table.", Request("add", "orange")),
+        ("add a gray cat to the right side", Request("add", "cat", "grey", "right")),
+        ("remove the white flower from the hair", Request("remove", "flower in the hair", "white")),
+        ("flip horizontally", Request("flip", side="horizontal")),
+        ("Mirror the image vertically", Request("flip", side="vertical")),
+        ("rotate 90° clockwise", Request("turn", amount=1)),
+        ("rotate 90° counter-clockwise", Request("turn", amount=3)),
+        ("rotate the picture by 180 degrees", Request("turn", amount=2)),
+        ("turn the image black and white", Request("tone", "grey")),
+        ("color the monochrome image", Request("tone", "colour")),
+        ("make the light warmer", Request("tone", "warmer")),
+        ("sharpen the blurred image", Request("tone", "sharpen")),
+        ("Produce an exact replica of the provided image, with no alterations.", Request("copy")),
+        ("Produce an exact replica, and remove any noise and artifacts.", Request("copy", "denoise")),
+        ("add something nice", None),
+        ("remove the elephant", None),
+        ("rotate the tires", None),
+        ("", None),
+    ],
+)
+def test_an_instruction_is_understood_whatever_its_wording(instruction, request_):
+    assert understand(instruction) == request_
+
+
+@pytest.mark.parametrize("program", programs.load().values(), ids=lambda program: program.id)
+def test_every_instruction_of_the_suites_is_understood(program):
+    asked = [text.replace("{item}", item) for text in program.cycle for item in program.items or ("",)]
+    assert [text for text in asked if understand(text) is None] == []
+
+
+@pytest.mark.parametrize("name", things.every())
+def test_every_thing_answers_to_its_names_and_has_colours_that_exist(name):
+    thing = things.every()[name]
+    for word in (name, *thing.words):
+        assert understand(f"add a {word}") == Request("add", name), word
+        assert understand(f"remove the {word}") == Request("remove", name), word
+    assert set(thing.colours) <= set(things.COLOURS)
+
+
+def test_an_instruction_that_cannot_be_followed_is_refused_with_a_reason(scene):
+    for instruction, about in (("paint a sunrise over Rome", "sunrise over Rome"), ("remove the hat", "no hat")):
+        answer = editors.make("paint").editor.edit(scene, instruction, 1)
+        assert (answer.status, answer.data) == ("refused", b"")
+        assert about in answer.reason
+
+
+def test_flips_and_turns_move_pixels_and_lose_none(portrait):
+    source = numpy.asarray(portrait)
+    expected = {
+        "flip horizontally": source[:, ::-1],
+        "flip vertically": source[::-1],
+        "rotate 90° clockwise": numpy.rot90(source, -1),
+        "rotate 90° counter-clockwise": numpy.rot90(source),
+        "rotate 180 degrees": numpy.rot90(source, 2),
+    }
+    for instruction, wanted in expected.items():
+        assert (numpy.asarray(edit(portrait, instruction, spec="paint")) == wanted).all(), instruction
+
+
+@pytest.mark.parametrize("name", [thing.name for thing in things.every().values() if thing.place == "worn"])
+def test_a_worn_thing_is_visible_near_the_face_and_nowhere_else(name, portrait):
+    mask = changed(portrait, edit(portrait, f"add a {name}"))
+    assert mask.mean() > (0.001 if name in SMALL else 0.003)
+    rows, columns = numpy.nonzero(mask)
+    height, width = mask.shape
+    assert rows.max() < 0.62 * height
+    assert columns.min() > 0.2 * width
+    assert columns.max() < 0.65 * width
+
+
+@pytest.mark.parametrize("name", [t.name for t in things.every().values() if t.place != "worn" and t.size >= 0.12])
+def test_an_addition_to_a_scene_is_clearly_visible_and_leaves_the_rest_alone(name, scene):
+    mask = changed(scene, edit(scene, f"add a {name}"))
+    assert 0.005 < mask.mean() < 0.2
+
+
+@pytest.mark.parametrize(("side", "low", "high"), [("left", 0, 0.5), ("middle", 0.2, 0.8), ("right", 0.5, 1)])
+def test_an_addition_goes_to_the_side_that_was_asked_for(side, low, high, scene):
+    for seed in range(4):
+        columns = numpy.nonzero(changed(scene, edit(scene, f"add a chair on the {side}", seed)))[1] / scene.width
+        assert low <= columns.min() <= columns.max() <= high
+
+
+@pytest.mark.parametrize(("colour", "channel"), [("red", 0), ("green", 1), ("blue", 2)])
+def test_an_addition_has_the_colour_that_was_asked_for(colour, channel, scene):
+    after = edit(scene, f"add a {colour} ball")
+    mean = values(after)[changed(scene, after, 60)].mean(0)
+    assert int(mean.argmax()) == channel
+
+
+REMOVED = ("glasses", "hat", "earrings", "crown", "beanie", "mustache")
+CLEARED = ("ball", "chair", "plant", "lamp", "book", "cup", "umbrella", "bicycle", "clock", "cat", "balloon", "bench")
+
+
+@pytest.mark.parametrize("name", REMOVED + CLEARED)
+def test_a_removal_undoes_more_than_half_of_the_addition(name, portrait, scene):
+    before = portrait if name in REMOVED else scene
+    forward = edit(before, f"add a {name}", 7, "paint")
+    back = edit(forward, f"remove the {name}", 8, "paint")
+    where = changed(before, forward, 40)
+    left = abs(values(back) - values(before))[where].mean() / abs(values(forward) - values(before))[where].mean()
+    assert left < 0.5
+
+
+def test_a_removal_works_from_the_picture_alone_even_when_it_was_mirrored_or_given_noise(scene):
+    forward = edit(scene, "add a chair on the left", 3)
+    noise = numpy.random.default_rng(1).integers(-1, 2, values(forward).shape)
+    for seen, start in (
+        (numpy.asarray(forward)[:, ::-1], numpy.asarray(scene)[:, ::-1]),
+        ((values(forward) + noise).clip(0, 255).astype(numpy.uint8), numpy.asarray(scene)),
+    ):
+        back = edit(Image.fromarray(numpy.ascontiguousarray(seen)), "remove the chair")
+        assert abs(values(back) - start).mean() < abs(values(seen) - start).mean() / 2
+
+
+def test_a_thing_of_an_unusual_colour_is_found_without_naming_it(scene):
+    forward = edit(scene, "add a pink chair on the right", 2)
+    assert abs(values(edit(forward, "remove the chair")) - values(scene)).mean() < 2
+
+
+def test_of_two_additions_only_the_named_one_goes(scene):
+    ball = edit(scene, "add a red ball", 1)
+    both = edit(ball, "add a chair on the left", 2)
+    left = edit(both, "remove the chair", 3)
+    assert changed(ball, left, 60).mean() < 0.004
+    assert changed(scene, left, 60).mean() > 0.005
+
+
+@pytest.mark.parametrize("name", ["ball", "umbrella", "stool", "hat", "tie"])
+def test_what_was_drawn_is_found_in_its_place_colour_and_size(name, portrait):
+    before = numpy.asarray(portrait)
+    thing = things.every()[name]
+    chance = numpy.random.default_rng(4)
+    worn = thing.place == "worn"
+    place = placing.worn(before, thing) if worn else placing.free(before, thing, "", chance)
+    colour = placing.standing_out(before, thing, place)
+    picture = wearing.wear(laying.lay(before, thing, things.look(name, colour, *place[2:]), place), 1.0, chance)
+    found = finding.find(picture, thing, thing.colours)
+    assert found is not None
+    assert found.colour == colour
+    assert abs(numpy.subtract(found.place, place)).max() <= 0.06 * max(place[2:4]), "more than one size apart"
+
+
+def test_without_wear_nothing_changes_outside_the_addition(scene):
+    same = numpy.asarray(edit(scene, "add a clock")) == numpy.asarray(scene)
+    assert same.all(2).mean() > 0.85
+    copied = edit(scene, "Produce an exact replica of the provided image.")
+    assert (numpy.asarray(copied) == numpy.asarray(scene)).all()
+
+
+def test_quality_falls_round_by_round_and_neither_at_once_nor_never(portrait):
+    source, likeness = numpy.asarray(portrait), []
+    picture = portrait
+    for turn in range(6):
+        picture = edit(picture, "add a red ball", 2 * turn, "paint")
+        picture = edit(picture, "remove the red ball", 2 * turn + 1, "paint")
+        likeness.append(structural_similarity(source, numpy.asarray(picture), channel_axis=2))
+    assert all(later < earlier for earlier, later in itertools.pairwise(likeness))
+    assert likeness[0] > 0.85
+    assert 0.45 < likeness[-1] < 0.9
+
+
+def test_seeds_differ_in_place_and_wear(scene):
+    first, second = (numpy.asarray(edit(scene, "add a red ball", seed, "paint")) for seed in (1, 2))
+    assert (first != second).any()
+
+
+def test_tones_do_what_they_say_and_their_opposites_bring_them_back(portrait):
+    source = values(portrait)
+    grey = values(edit(portrait, "make it greyscale"))
+    assert numpy.ptp(grey, axis=2).max() == 0
+    assert numpy.ptp(values(edit(Image.fromarray(grey.astype(numpy.uint8)), "restore the colours")), axis=2).mean() > 4
+    for there, back in (
+        ("make it warmer", "make it cooler"),
+        ("make it darker", "make it brighter"),
+        ("make it night", "make it day"),
+        ("blur the image", "sharpen the image"),
+    ):
+        forward = edit(portrait, there)
+        away = abs(values(forward) - source).mean()
+        assert away > 3, there
+        assert abs(values(edit(forward, back)) - source).mean() < 0.7 * away, back
+
+
+def test_a_smile_moves_the_mouth_only_and_is_refused_where_there_is_no_face(portrait, scene):
+    rows, _ = numpy.nonzero(changed(portrait, edit(portrait, "make the person smile"), 12))
+    assert len(rows) > 40
+    assert rows.max() - rows.min() < 0.2 * portrait.height
+    refused = editors.make("paint").editor.edit(scene, "make the person smile", 1)
+    assert refused.status == "refused"
+    assert "no face" in refused.reason
+
+
+def test_copying_and_denoising_takes_noise_away(portrait):
+    noisy = edit(portrait, "", spec="noise:sigma=9")
+    cleaned = edit(noisy, "Produce an exact replica of the provided image, and remove any noise.")
+    source = values(portrait)
+    assert abs(values(cleaned) - source).mean() < 0.85 * abs(values(noisy) - source).mean()
+
+
+@pytest.mark.parametrize("size", [(64, 64), (40, 300), (300, 40), (33, 47)])
+def test_small_and_narrow_pictures_are_edited_or_refused_but_never_break_the_editor(size):
+    picture = painters.paint("haze", size, 1)
+    for instruction in (
+        "add hat",
+        "remove hat",
+        "add a bench",
+        "remove the bench",
+        "blur the image",
+        "make it grey scale",
+    ):
+        answer = editors.make("paint").editor.edit(picture, instruction, 1)
+        assert answer.status in ("ok", "refused")
+        assert answer.status == "refused" or images.decode(answer.data).size == size
+
+
+def test_words_never_guess_a_direction():
+    assert words.understand("rotate 90 degrees") is None

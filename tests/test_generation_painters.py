@@ -1,0 +1,82 @@
+"""The pictures the project paints itself."""
+
+import hashlib
+
+import numpy
+import pytest
+from convergebench.generation import painters
+from convergebench.generation.painters import exact
+from convergebench.generation.records import UserError
+
+PIXELS = {
+    "grid": "a14ef2e54f56177f1aa0e42d98c44f1c79946afd678641750ccf5f3a11da1e50",
+    "haze": "c889242a3bbb8b2234d7e8bfd5e0e7878540b24240cab8c4788a3f813096ffa9",
+    "particles": "b36425f0f2a6d46021b428635016e20c4955777b58b367851cf0508cebf32486",
+    "gradient": "d8fe5dc47dd3f1a3902cb989bfac1b94a4c8bc236bf4f254546f33f99d4aefc5",
+    "feather": "c5bba7b80f1e293b1c3c198ec25571f932ffb1374e6d0765613f84437867dd02",
+    "text": "0b04fd2c7f73dbcfb648732bf6695e752e9538edd6199c0f595b2e75a5eef786",
+}
+DRAWN = [774, 470, 695, 816]
+
+
+@pytest.mark.parametrize("name", painters.names())
+def test_a_painted_picture_has_the_same_pixels_on_every_machine(name):
+    picture = painters.paint(name, (96, 64), 7)
+    assert hashlib.sha256(picture.tobytes()).hexdigest() == PIXELS[name]
+
+
+@pytest.mark.parametrize("name", painters.names())
+@pytest.mark.parametrize("size", [(160, 90), (90, 160), (16, 16)])
+def test_a_painter_fills_any_size_with_rgb(name, size):
+    picture = painters.paint(name, size, 1)
+    assert (picture.size, picture.mode) == (size, "RGB")
+    assert numpy.asarray(picture).std() > 4, "the picture is all of one colour"
+
+
+@pytest.mark.parametrize("name", painters.names())
+def test_another_seed_paints_another_picture(name):
+    first, second = (numpy.asarray(painters.paint(name, (128, 128), seed), float) for seed in (1, 2))
+    assert abs(first - second).mean() > 2
+
+
+def test_painters_differ_from_each_other_more_than_their_seeds_do():
+    pictures = {name: numpy.asarray(painters.paint(name, (64, 64), 1), float) for name in painters.names()}
+    pairs = [(a, b) for a in pictures for b in pictures if a < b]
+    assert min(numpy.square(pictures[a] - pictures[b]).mean() ** 0.5 for a, b in pairs) > 35
+
+
+def test_a_picture_keeps_its_layout_at_another_size():
+    small, large = (painters.paint("gradient", (size, size), 3).resize((64, 64)) for size in (128, 512))
+    assert abs(numpy.asarray(small, float) - numpy.asarray(large, float)).mean() < 6
+
+
+def test_the_page_of_text_can_be_read_back_letter_by_letter():
+    from convergebench.generation.painters.writing import LETTERS, line_of
+
+    line = line_of("COPY 42", 3)
+    columns = line[::3, ::3]
+    shapes = {tuple(line_of(letter, 1)[:, :5].ravel()): letter for letter in LETTERS}
+    assert len(shapes) == len(LETTERS), "two letters look the same"
+    read = "".join(shapes[tuple(columns[:, k * 6 : k * 6 + 5].ravel())] for k in range(7))
+    assert read == "COPY 42"
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "seed"), [("pastel", (64, 64), 0), ("grid", (8, 64), 0), ("grid", (64, 64), -1)]
+)
+def test_what_cannot_be_painted_is_one_sentence(name, size, seed):
+    with pytest.raises(UserError, match=r"painter 'pastel'; it is one of grid|the least"):
+        painters.paint(name, size, seed)
+
+
+def test_the_whole_root_is_exact_where_floating_point_is_not():
+    roots = numpy.array([0, 1, 94906267, 3037000499], numpy.int64)
+    squares = roots * roots
+    for offset in (-1, 0, 1):
+        values = numpy.maximum(squares + offset, 0)
+        result = exact.root(values)
+        assert ((result * result <= values) & ((result + 1) > values // (result + 1))).all()
+
+
+def test_draws_do_not_depend_on_numpys_distributions():
+    assert exact.draw([5, 1], 4, 0, 1000).tolist() == DRAWN
