@@ -116,7 +116,7 @@ def drawn(drawings: Mapping[str, Sequence[Drawing]], name: str) -> str:
 
 def figure(drawing: Drawing) -> str:
     title = html.escape(drawing.title)
-    frame = f'<div class="scroll" tabindex="0" role="region" aria-label="{title} (figure)">'
+    frame = f'<div class="scroll" tabindex="0" role="group" aria-label="{title} (figure)">'
     return f"<figure>{frame}{drawing.svg(alone=False)}</div><figcaption>{title}</figcaption></figure>"
 
 
@@ -136,7 +136,7 @@ def filmstrips(strips: Sequence[Strip], sentences: Sequence[str]) -> str:
         title = html.escape(strip.title)
         rows.append(
             f'<div class="strip"><h3>{html.escape(strip.editor)}</h3><p class="note">{title}</p>'
-            f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+            f'<div class="scroll" tabindex="0" role="group" aria-label="{title}">'
             f"<ol>{''.join(map(framed, strip.frames))}</ol></div></div>"
         )
     return said(sentences) + f'<div class="strips">{"".join(rows)}</div>'

@@ -167,7 +167,7 @@ def as_html(table: Table, caption: str = "", rows: Sequence[Row] | None = None, 
         lines.append(f"<tr{mark}>{''.join(cells)}</tr>")
     title = html.escape(caption or table.title)
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption>{title}</caption>'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{title}"><table><caption>{title}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
 

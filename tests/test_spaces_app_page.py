@@ -149,7 +149,7 @@ def test_structure_can_be_read_without_seeing(page):
     assert all(each.get("scope") for each in page.all("th"))
     scrolling = [each for each in page.all("div") if each.get("class") == "scroll"]
     assert scrolling
-    assert all(each["tabindex"] == "0" and each["role"] == "region" and each["aria-label"] for each in scrolling)
+    assert all(each["tabindex"] == "0" and each["role"] == "group" and each["aria-label"] for each in scrolling)
 
 
 @pytest.mark.parametrize("side", ["light", "dark"])

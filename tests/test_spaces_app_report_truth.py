@@ -1,5 +1,9 @@
 """What a hostile referee would try: simulated editors, dropped cases, refusals. The full counts are slow tests."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy
 import pytest
 from convergebench.metric_modules.halflife.comparison import compare
@@ -159,3 +163,13 @@ def difference(scores, chains, floors):
     cases, _ = follow(scores, chains, Zeros(floors, chains))
     [pair] = pairs.compared(pairs.fates_by_case(fields(cases)["round trips"]), ["one", "two"])
     return pair.difference
+
+
+@pytest.mark.slow
+def test_28000_steps_report_in_30_seconds_and_2_gigabytes():
+    script = Path(__file__).parent / "benchmarks" / "report.py"
+    told = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True).stdout
+    print(told)
+    seconds, gigabytes = (float(told.split(mark)[0].split()[-1]) for mark in (" s of the processor", " GB"))
+    assert seconds < 30
+    assert gigabytes < 2

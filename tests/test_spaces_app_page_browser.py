@@ -1,0 +1,114 @@
+"""The page in a real browser, on a phone and on a desk, in light and dark, by keyboard and in print."""
+
+import shutil
+
+import pytest
+from convergebench.spaces_app import write
+from convergebench.spaces_app.report import report
+from simulated import dataset
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+SIZES = [(390, "light"), (390, "dark"), (1400, "light"), (1400, "dark")]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here; `apt-get install chromium` brings it")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright drives the browser; `pip install playwright`"
+    )
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    out = tmp_path_factory.mktemp("report")
+    editors = {"one": 1.5, "an-editor-with-a-long-name:steps=28,guidance=2.5": 1.0, "identity": 0.01}
+    write.lay(report(*dataset(editors, sources=12, programs=2, rounds=10)), out, [])
+    return (out / "index.html").as_uri()
+
+
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_the_page_fits_asks_for_nothing_and_reports_no_error(browser, address, width, scheme):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    asked, errors = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: errors.append(message.text))
+    page.goto(address)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert [url for url in asked if not url.startswith("data:")] == [address]
+    assert errors == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_of_page_and_figures_stands_out(browser, address, scheme):
+    page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme=scheme)
+    page.goto(address)
+    worst = page.evaluate(CONTRAST)
+    assert worst["count"] > 300
+    assert worst["ratio"] >= 4.5, worst
+    page.close()
+
+
+CONTRAST = """() => {
+  const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+                       return .2126 * r + .7152 * g + .0722 * b; };
+  const rgb = text => text.match(/[\\d.]+/g).map(Number);
+  const paper = light(rgb(getComputedStyle(document.body).backgroundColor));
+  let found = {ratio: 99, count: 0};
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const element = walk.currentNode.parentElement, style = getComputedStyle(element);
+    if (!walk.currentNode.data.trim() || element.closest('style, title, desc')) continue;
+    const ink = light(rgb(element.closest('svg') ? style.fill : style.color));
+    const ratio = (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05);
+    found.count += 1;
+    if (ratio < found.ratio) found = {...found, ratio, text: walk.currentNode.data, colour: style.color};
+  }
+  return found; }"""
+
+
+def test_everything_can_be_reached_by_keyboard_and_shows_that_it_has_the_focus(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(address)
+    wanted = page.evaluate("document.querySelectorAll('a, summary, [tabindex=\"0\"]').length")
+    hidden = page.evaluate("document.querySelectorAll('details:not([open]) [tabindex=\"0\"]').length")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+    reached = 1
+    while reached <= wanted:
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break
+        reached += 1
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline == "solid", page.evaluate("document.activeElement.outerHTML.slice(0, 80)")
+    assert reached == wanted - hidden
+    page.close()
+
+
+def test_letters_in_figures_are_no_smaller_than_nine_pixels_on_a_phone(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(address)
+    smallest = page.evaluate(
+        "Math.min(...[...document.querySelectorAll('svg text')].map(text => text.getBoundingClientRect().height))"
+    )
+    assert smallest >= 9
+    page.close()
+
+
+def test_in_print_the_dark_theme_is_light_and_nothing_scrolls(browser, address):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(address)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
+    assert page.pdf().startswith(b"%PDF")
+    page.close()
