@@ -94,13 +94,13 @@ class Caller:
 
     def attempts(self, call: Callable[[], Answer]) -> Reply:
         """Try until there is an answer, a reason to give up, or no attempt left."""
-        spent = 0.0
+        spent, paid = 0.0, 0
         for attempt in range(1, self.limits.attempts + 1):
             try:
-                answer, seconds = self.once(call)
+                answer, seconds = self.once(call, again=attempt > 1)
             except Transient as error:
-                spent += self.price if error.charged else 0.0
-                if attempt == self.limits.attempts:
+                spent, paid = (spent + self.price, paid + 1) if error.charged else (spent, paid)
+                if attempt == self.limits.attempts or paid == self.limits.paid_attempts:
                     times = f"{attempt} times" if attempt > 1 else "once"
                     raise self.failed(f"{error} (tried {times})", spent) from error
                 self.wait(self.delay(attempt, error.retry_after))
@@ -111,9 +111,9 @@ class Caller:
                 return Reply(self.settled(answer, spent), seconds, attempt)
         raise AssertionError("the last attempt returns or raises")
 
-    def once(self, call: Callable[[], Answer]) -> tuple[Answer, float]:
+    def once(self, call: Callable[[], Answer], again: bool = False) -> tuple[Answer, float]:
         """One attempt, inside the limits, its price held while it is in flight."""
-        with self.gate.passing(self.stopping):
+        with self.gate.passing(self.stopping, again):
             if self.stopping.is_set():
                 raise Stopped("the run is ending")
             held = self.budget.hold(self.price)

@@ -15,8 +15,9 @@ class Limits:
     concurrency: int = 8
     requests_a_minute: int | None = None
     images_a_minute: int | None = None  # a call asks for one picture, so the lower of the two counts
-    attempts: int = 8
-    first_wait: float = 0.25  # seconds, doubled with every attempt
+    attempts: int = 10
+    paid_attempts: int = 3  # of those that may have been billed, such as a connection that was cut
+    first_wait: float = 0.1  # seconds, doubled with every attempt
     longest_wait: float = 60.0
     failures: int = 5  # calls failed in a row before the run stops
     probes: int = 3  # calls that may try until the first one is answered
@@ -57,11 +58,11 @@ class Gate:
                 self.trying.notify()
 
     @contextmanager
-    def passing(self, stopping: threading.Event) -> Iterator[None]:
-        """One attempt in flight."""
+    def passing(self, stopping: threading.Event, again: bool = False) -> Iterator[None]:
+        """One attempt in flight; one that is made again has waited enough."""
         with self.door:
             turn = threading.Condition(self.door)
-            self.line.append(turn)
+            (self.line.appendleft if again else self.line.append)(turn)
             while not stopping.is_set():
                 pause = self.pause()
                 if self.line[0] is turn and self.inside < self.limits.concurrency and pause <= 0:

@@ -143,6 +143,8 @@ def prepare_from(
 ) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
     """The input of a chain, and its reference where that is another picture, both brought to the editor's size."""
 
+    one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
+
     @functools.lru_cache(maxsize=8)
     def picture(sha256: str, short_side: int, goals: tuple[tuple[int, int], ...]) -> Image.Image:
         path = next((run / "sources").glob(f"{sha256}.*"))
@@ -151,6 +153,7 @@ def prepare_from(
     def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:
         of = (int(chain.settings["short_side"] or 0), sizes[chain.editor])
         reference = chain.source.reference
-        return picture(chain.source.sha256, *of), picture(reference, *of) if reference else None
+        with one_at_a_time:
+            return picture(chain.source.sha256, *of), picture(reference, *of) if reference else None
 
     return prepared

@@ -1,0 +1,140 @@
+"""The wire: nothing goes on for ever, nothing is too large, nothing echoes a key."""
+
+import email.utils
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+from convergebench.generation import deadlines, keys, wire
+from convergebench.generation.calls import Rejected, Transient, Unusable
+from convergebench.generation.records import UserError
+from vendors.loopback import Reply, serving, told
+
+
+@pytest.mark.parametrize("package", ["httpx", "httpx2"])
+@pytest.mark.parametrize("drip", [b"HTTP/1.1 200 OK\r\nx-slow: ", b""])
+def test_a_server_that_never_ends_its_headers_is_cut_at_the_deadline(package, drip):
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        connection, _ = listening.accept()
+        connection.sendall(drip)
+        for _ in range(100):
+            time.sleep(0.1)
+            try:
+                connection.sendall(b"x" if drip else b"")
+            except OSError:
+                return
+
+    threading.Thread(target=serve, daemon=True).start()
+    client, started = deadlines.client(package), time.monotonic()
+    with deadlines.within(0.5), pytest.raises(Exception, match=r"time limit|timed out") as caught:
+        client.get(f"http://127.0.0.1:{listening.getsockname()[1]}")
+    assert time.monotonic() - started < 3
+    assert "no answer in time" in str(wire.broken(caught.value))
+    listening.close()
+
+
+def test_no_call_begins_after_its_deadline():
+    with deadlines.within(0.0), pytest.raises(httpx.ReadTimeout, match="no time is left"):
+        deadlines.client().get("http://127.0.0.1:9")
+
+
+def test_a_poll_does_not_wait_beyond_the_deadline():
+    with deadlines.within(0.2), pytest.raises(Transient, match="before the time limit"):
+        deadlines.pause(1)
+
+
+def test_an_answer_beyond_the_limit_on_bytes_is_not_read(monkeypatch):
+    monkeypatch.setattr(deadlines, "MOST_BYTES", 1000)
+    big = pytest.raises(httpx.ReadError, match="more than 1000 bytes")
+    with serving(lambda server, request: Reply(body=b"x" * 5000)) as server, deadlines.within(5), big:
+        deadlines.client().get(server.base)
+
+
+def test_an_unreachable_vendor_is_not_counted_as_paid_and_a_cut_one_is():
+    with pytest.raises(Transient) as caught, deadlines.within(5):
+        wire.post(deadlines.client(), "http://127.0.0.1:9/", {}, {})
+    assert not caught.value.charged
+    cut = Reply(body=b"{}" * 99, cut=True)
+    with serving(lambda server, request: cut) as server, deadlines.within(5), pytest.raises(Transient) as caught:
+        wire.post(deadlines.client(), server.base, {}, {})
+    assert caught.value.charged
+
+
+def test_the_environments_proxy_is_used(monkeypatch):
+    with serving(lambda server, request: told({"asked": request.path})) as server:
+        monkeypatch.setenv("http_proxy", server.base)
+        monkeypatch.setenv("no_proxy", "")
+        deadlines.bypasses.cache_clear()
+        with deadlines.within(5):
+            _, body = wire.post(deadlines.client(), "http://vendor.invalid/v1", {}, {})
+    assert body == {"asked": "http://vendor.invalid/v1"}
+    deadlines.bypasses.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(400, Rejected), (401, Unusable), (402, Unusable), (403, Unusable), (404, Unusable), (422, Rejected)]
+    + [(status, Transient) for status in (408, 429, 500, 502, 503, 504)],
+)
+def test_a_status_is_tried_again_recorded_or_stops_the_run(status, kind):
+    assert type(wire.wrong(status, "words")) is kind
+
+
+def test_retry_after_is_seconds_or_a_date():
+    assert wire.seconds_of("2.5") == 2.5
+    assert wire.seconds_of(email.utils.formatdate(time.time() + 60, usegmt=True)) == pytest.approx(60, abs=2)
+    assert wire.seconds_of("soon") is None
+    assert wire.seconds_of(None) is None
+
+
+@pytest.mark.parametrize("address", ["ftp://x", "api.vendor.example", "file:///etc/passwd"])
+def test_a_base_address_is_a_web_address(address):
+    with pytest.raises(UserError, match="the base address is"):
+        wire.base(address, "SOME_BASE_URL", "https://vendor.example")
+
+
+def test_a_base_address_comes_from_the_option_then_the_environment_then_the_vendor(monkeypatch):
+    assert wire.base("", "SOME_BASE_URL", "https://vendor.example/") == "https://vendor.example"
+    monkeypatch.setenv("SOME_BASE_URL", "https://gateway.example")
+    assert wire.base("", "SOME_BASE_URL", "https://vendor.example") == "https://gateway.example"
+    assert wire.base("http://127.0.0.1:1", "SOME_BASE_URL", "https://vendor.example") == "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize("address", ["http://elsewhere.example/x.png", "file:///etc/passwd", "/x.png"])
+def test_a_picture_is_fetched_over_https_alone(address):
+    with pytest.raises(Rejected, match="not an https one"):
+        wire.download(deadlines.client(), address, "https://vendor.example")
+
+
+def test_keys_are_taken_out_of_anything(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "sentinel-1234567890")
+    monkeypatch.setenv("OTHER_TOKEN", "short")
+    told = {"a": ["x sentinel-1234567890 y"], "sentinel-1234567890": ("short", 3, None)}
+    assert keys.scrub(told) == {"a": ["x [key] y"], "[key]": ["short", 3, None]}
+    assert "sentinel" not in str(Rejected("bad key sentinel-1234567890"))
+
+
+def test_a_key_with_a_line_end_or_a_space_is_not_sent(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", " sentinel-1234567890\n")
+    assert keys.key("SOME_API_KEY") == "sentinel-1234567890"
+    monkeypatch.setenv("SOME_API_KEY", "two words")
+    with pytest.raises(keys.NoKey, match="holds characters that no key has"):
+        keys.key("SOME_API_KEY")
+
+
+def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
+    from convergebench.generation import editors, prices
+
+    assert prices.read_on() == "2026-06"
+    (tmp_path / "ours.toml").write_text('[bfl]\nflux-kontext-pro = 0.03\n[hf]\n"a/b" = 0.01\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "ours.toml"))
+    assert editors.make("bfl").editor.price() == 0.03
+    assert editors.make("bfl:model=flux-kontext-max").editor.price() == 0.08
+    assert editors.make("hf:model=a/b").editor.price() == 0.01
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "none.toml"))
+    with pytest.raises(UserError, match="no readable TOML file"):
+        editors.make("bfl").editor.price()
