@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .tower import tower
+
 if TYPE_CHECKING:
     import torch
 
@@ -29,6 +31,7 @@ class Model:
     network: Any
     processor: Any
     digest: str  # of the weights in use
+    tower: Any = None  # the image side in its fast form, where there is one
 
 
 class Absent(RuntimeError):
@@ -52,7 +55,8 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
             network, processor = _read(checkpoint, dtype, cached=False)
         except OSError as error:
             raise Absent(f"the weights of {checkpoint} did not come: {_first(error)}") from None
-    return Model(checkpoint, network.eval().to(device), processor, _digest(network))
+    network, digest = network.eval().to(device), _digest(network)
+    return Model(checkpoint, network, processor, digest, tower(network))
 
 
 def _first(error: OSError) -> str:
@@ -116,7 +120,8 @@ def embed(known: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
     prepared = known.processor(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
     with torch.inference_mode():
         values = prepared["pixel_values"].to(known.network.device, known.network.dtype)
-        rows = known.network.get_image_features(pixel_values=values).pooler_output.float()
+        see = known.tower or (lambda pixels: known.network.get_image_features(pixel_values=pixels).pooler_output)
+        rows = see(values).float()
         return rows / rows.norm(dim=-1, keepdim=True)
 
 
