@@ -1,6 +1,7 @@
 """What the Space answers to programs: every view of it under a readable name, with plain values in and out."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,33 @@ def first_line(error: BaseException) -> str:
     """The error's own words, without the paths of this machine."""
     line = (str(error).splitlines() or [type(error).__name__])[0]
     return " ".join(word for word in line.split() if "/" not in word)[:200]
+
+
+KINDS = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
+
+
+def typed(answer: Callable) -> Callable:
+    """Refuses what is not of the type that the endpoint names, before anything is looked up."""
+    about = inspect.signature(answer)
+
+    @functools.wraps(answer)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        given = about.bind(*arguments, **named)
+        for name, value in given.arguments.items():
+            kind = about.parameters[name].annotation
+            if not fits(value, kind):
+                raise Unknown(f"{name} is {str(value)[:40]!r}; it is {KINDS[kind]}")
+        return answer(*given.args, **given.kwargs)
+
+    return checked
+
+
+def fits(value: Any, kind: Any) -> bool:
+    if kind == list[str]:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int | float) if kind is float else isinstance(value, kind)
 
 
 class Answers:
@@ -132,5 +160,5 @@ def attach(answers: Answers, score_yours: Callable) -> None:
         "metrics",
         "agreement",
     ):
-        gr.api(plainly(getattr(answers, name)), api_name=name, queue=False)
-    gr.api(plainly(score_yours), api_name="score_yours", concurrency_limit=2)
+        gr.api(plainly(typed(getattr(answers, name))), api_name=name, queue=False)
+    gr.api(plainly(typed(score_yours)), api_name="score_yours", concurrency_limit=2)

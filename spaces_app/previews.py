@@ -127,6 +127,8 @@ def opened(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
     """A picture whose header was read and whose size is bearable; nothing is decoded yet."""
     try:
         image = Image.open(io.BytesIO(data), formats=TYPES)
+    except Image.DecompressionBombError:
+        raise Unseen(f"the picture has far more than the {most:,} pixels that are read") from None
     except UNREADABLE as error:
         raise Unseen(f"the {len(data)} bytes received are not a picture that can be shown ({error})") from None
     if image.width * image.height > most:

@@ -1,0 +1,118 @@
+"""A dataset folder of a few small chains, written with the dataset's own schema, for tests of what reads datasets."""
+
+import hashlib
+import io
+import json
+
+import numpy as np
+from convergebench.dataset_builder import schema
+from PIL import Image
+
+SIDE = 96
+EDITORS = {"steady": 0.02, "fading": 0.16, "identity": 0.0}
+SOURCES = ("harbour", "market")
+PROGRAMS = ("hat", "lamp")
+ROUNDS = 4
+
+
+def picture(seed, noise=0.0, side=SIDE, kind="PNG"):
+    """The bytes of a smooth picture, the noisier the larger `noise` from 0 to 1."""
+    rng = np.random.default_rng(seed)
+    small = Image.fromarray(rng.integers(0, 255, (6, 6, 3), dtype=np.uint8))
+    values = np.asarray(small.resize((side, side), Image.Resampling.BICUBIC)).astype(float)
+    values = values * (1 - noise) + rng.integers(0, 255, values.shape) * noise
+    buffer = io.BytesIO()
+    Image.fromarray(values.clip(0, 255).astype(np.uint8)).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def identity(*parts):
+    return hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
+
+
+def write(
+    folder, editors=EDITORS, sources=SOURCES, programs=PROGRAMS, rounds=ROUNDS, answer=None, instruction="add a {}"
+):
+    """Chains of two-step rounds; `answer(editor, step)` may give other bytes, or None for a refusal at that step."""
+    chains, steps, scores = [], {name: [] for name in editors}, []
+    for number, source in enumerate(sources):
+        for program in programs:
+            for editor, decay in editors.items():
+                name = identity(source, program, editor)
+                place = {"chain": name, "editor": editor, "source": source, "program": program, "run": 1}
+                asked = [instruction.format(program), f"remove the {program}"]
+                ended = None
+                for step in range(2 * rounds + 1):
+                    round = (step + 1) // 2
+                    data = picture(number, min(decay * round, 0.9))
+                    if answer and step:
+                        data = answer(editor, step) or data if answer(editor, step) != b"" else None
+                    status = "input" if not step else "ok" if data else "refused"
+                    about = place | {"step": step, "round": round, "position": (step - 1) % 2 + 1 if step else 0}
+                    steps[editor].append(
+                        dict.fromkeys(column.name for column in schema.STEPS.columns)
+                        | about
+                        | {"image": {"bytes": data, "path": f"{name}-{step}.png"} if data else None}
+                        | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
+                        | {"reason": None if data else "not allowed to edit this", "type": "png", "width": SIDE}
+                        | {"height": SIDE, "bytes": len(data or b""), "sha256": "0" * 64, "details": '{"model": "m-1"}'}
+                        | {"latency": 1.25 if step else None, "cost": 0.04 if step else None, "text": "I did it."}
+                    )
+                    if not data:
+                        ended = status
+                        break
+                    if step:
+                        scores.append(score(about, decay, editor))
+                chains.append(
+                    dict.fromkeys(column.name for column in schema.CHAINS.columns)
+                    | place
+                    | {"rounds": rounds, "steps": step, "status": ended or "complete", "kind": "scene", "closes": True}
+                    | {
+                        "category": "objects" if program == "hat" else "light",
+                        "cycle": json.dumps(asked),
+                        "items": "[]",
+                    }
+                    | {"reversibility": "clear", "small": False, "shows": program, "short_side": SIDE, "settings": "{}"}
+                    | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
+                )
+    data = folder / "data"
+    schema.write(data / "chains" / "0000.parquet", schema.CHAINS.columns, chains)
+    schema.write(data / "scores" / "0000.parquet", schema.SCORES.columns, scores)
+    schema.write(data / "floors" / "0000.parquet", schema.FLOORS.columns, list(floors(sources)))
+    schema.write(data / "sources" / "0000.parquet", schema.SOURCES.columns, list(originals(sources)))
+    for number, rows in enumerate(steps.values()):
+        schema.write(data / "steps" / f"editor{number}" / "0000.parquet", schema.STEPS.columns, rows)
+    (folder / "README.md").write_text("a small dataset for tests\n")
+    return folder
+
+
+def score(about, decay, editor):
+    """Numbers that fall as the editor's decay says; an editor that does nothing applies no edit."""
+    kept = max(1 - 1.2 * decay * about["round"], 0.0)
+    forward = about["position"] == 1
+    values = {"psnr": 15 + 25 * kept, "rmse": 60 * (1 - kept), "ssim": kept, "lpips": 0.7 * (1 - kept)}
+    retained = {f"retained_{name}": kept for name in ("rmse", "ssim")} | {"retained_lpips": kept**1.5}
+    return (
+        dict.fromkeys(column.name for column in schema.SCORES.columns)
+        | about
+        | values
+        | retained
+        | {"status": "ok", "sha256": "0" * 64, "lpips_worst_tile": 0.1, "changed_size": False, "signature": "small/1"}
+        | {"edit_applied": editor != "identity" if forward else None, "edit_undone": None if forward else True}
+        | {"reasons": '{"clip": "there are no weights here"}'}
+    )
+
+
+def floors(sources):
+    for one in sources:
+        for other in [name for name in sources if name != one]:
+            for metric, value in (("rmse", 60.0), ("ssim", 0.0), ("lpips", 0.7)):
+                about = {"source": one, "other": other, "short_side": SIDE, "metric": metric}
+                yield about | {"value": value, "signature": "small/1"}
+
+
+def originals(sources):
+    for number, name in enumerate(sources):
+        about = {"source": name, "title": f"the {name}", "kind": "scene", "origin": "synthetic", "licence": "CC0-1.0"}
+        about |= {"attribution": "drawn by the tests", "width": SIDE, "height": SIDE, "sha256": "0" * 64}
+        yield about | {"image": {"bytes": picture(number), "path": f"{name}.png"}, "reference": None}

@@ -1,0 +1,74 @@
+"""The Space as a server of its own, as a visitor meets it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def serving(dataset, cache, command=None, env=None, wait=90.0):
+    """Start the app on a dataset and give its address; at the end the process must still have been alive."""
+    port = free_port()
+    about = os.environ | {
+        "CONVERGEBENCH_DATASET": str(dataset),
+        "CONVERGEBENCH_PREVIEWS": str(cache),
+        "GRADIO_SERVER_PORT": str(port),
+        "GRADIO_ANALYTICS_ENABLED": "False",
+        "GRADIO_TEMP_DIR": str(Path(cache) / "uploads"),
+        "HF_HUB_OFFLINE": "1",
+    }
+    log = Path(cache) / "server.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = command or [sys.executable, "-m", "convergebench.spaces_app.app"]
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, env=about | (env or {}), stdout=file, stderr=subprocess.STDOUT)
+    try:
+        yield Server(f"http://127.0.0.1:{port}", process, log).ready(wait)
+        assert process.poll() is None, log.read_text()
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+class Server:
+    def __init__(self, address, process, log):
+        self.address, self.process, self.log = address, process, log
+
+    def ready(self, wait):
+        until = time.monotonic() + wait
+        while time.monotonic() < until and self.process.poll() is None:
+            try:
+                if self.get("/gradio_api/info")[0] == 200:
+                    return self
+            except httpx.TransportError:
+                time.sleep(0.1)
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
+
+    def ask(self, name, *data):
+        """What an endpoint answers, as (status, value or error)."""
+        answer = httpx.post(f"{self.address}/gradio_api/run/{name}", json={"data": data}, timeout=60)
+        return answer.status_code, answer.json()["data"][0] if answer.status_code == 200 else answer.json()
+
+    def call(self, name, *data):
+        """The same through the queue: an id first, then the outcome as a stream."""
+        begun = httpx.post(f"{self.address}/gradio_api/call/{name}", json={"data": data}, timeout=60)
+        stream = httpx.get(f"{self.address}/gradio_api/call/{name}/{begun.json()['event_id']}", timeout=120).text
+        value = json.loads(next(line for line in stream.splitlines() if line.startswith("data:")).removeprefix("data:"))
+        return value[0] if isinstance(value, list) else value
+
+    def get(self, path):
+        answer = httpx.get(self.address + path, timeout=60)
+        return answer.status_code, answer.content

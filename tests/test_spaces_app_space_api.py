@@ -1,0 +1,184 @@
+"""The Space's endpoints over HTTP: readable names, plain values, and a server that lives on whatever it is sent."""
+
+import base64
+import io
+import json
+import urllib.parse
+import zipfile
+
+import httpx
+import pytest
+import small_dataset
+from PIL import Image
+from space_server import serving
+
+HOSTILE = '<img src=x onerror="document.title=1">'
+ENDPOINTS = {"about", "leaderboard", "curves", "chains", "chain", "pick", "step", "picture", "metrics", "agreement"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    root = tmp_path_factory.mktemp("space")
+    folder = small_dataset.write(root / "convergebench", small_dataset.EDITORS | {HOSTILE: 0.1})
+    broken = folder / "data" / "steps" / "editor1" / "0000.parquet"  # of the editor "fading"
+    whole = bytearray(broken.read_bytes())
+    whole[8:4000] = bytes(3992)
+    broken.write_bytes(whole)
+    with serving(folder, root / "cache") as running:
+        yield running
+
+
+def chain_of(server, editor, source="harbour", program="hat"):
+    status, found = server.ask("chains", editor, source, program, 0)
+    assert status == 200
+    return found[0]["chain"]
+
+
+def test_every_view_has_a_readable_endpoint_and_nothing_else_has_one(server):
+    status, text = server.get("/gradio_api/info")
+    assert status == 200
+    named = json.loads(text)["named_endpoints"]
+    assert {name.strip("/") for name in named} == ENDPOINTS | {"score_yours"}
+    assert all(about["description"] for about in named.values())
+
+
+def test_the_table_comes_with_numbers_as_numbers(server):
+    status, board = server.ask("leaderboard", "", "all", "all", "convergence", 0.5, [])
+    assert status == 200
+    rows = {row["editor"]: row for row in board["rows"]}
+    assert rows["steady"]["rounds_kept"] == small_dataset.ROUNDS
+    assert rows["fading"]["rounds_kept"] < rows["steady"]["rounds_kept"]
+    assert server.ask("leaderboard", "", "all", "all", "convergence", 0.9, ["fading", "steady"])[1]["versus"]
+
+
+def test_a_step_names_its_picture_and_the_picture_is_there(server):
+    status, step = server.ask("step", chain_of(server, "steady"), 3)
+    assert (status, step["instruction"], step["seed"]) == (200, "add a hat", 1003)
+    status, data = server.get(step["url"])
+    assert status == 200
+    assert Image.open(io.BytesIO(data)).size == (small_dataset.SIDE, small_dataset.SIDE)
+    exact = server.ask("picture", chain_of(server, "steady"), 0, "received", 1)[1]["url"]
+    assert server.get(exact)[1] == small_dataset.picture(0)
+
+
+def test_the_rest_answers_with_plain_values(server):
+    chain = chain_of(server, "steady")
+    assert server.ask("about")[1]["chains"] == 16
+    assert server.ask("chain", chain)[1]["steps"][2]["undone"] is True
+    assert server.ask("pick", "longest", "identity")[0] == 200
+    assert [row["round"] for row in server.ask("curves", "kept", "", "all", "all", 0.5)[1]][:2] == [1, 2]
+    assert {row["metric"] for row in server.ask("metrics", chain)[1]} == {"RMSE", "SSIM", "LPIPS"}
+    assert server.ask("agreement")[1]["metrics"] == ["RMSE", "SSIM", "LPIPS"]
+
+
+def test_a_series_is_scored_for_programs(server):
+    encoded = [base64.b64encode(small_dataset.picture(5, each)).decode() for each in (0, 0.1, 0.9)]
+    assert server.call("score_yours", encoded[0], encoded[1:], 0.5)["half_lives"]["quality"] == "2"
+
+
+WRONG = [
+    ("step", ["../../../etc/passwd", 1], "no chain"),
+    ("step", [{"a": 1}, 1], "chain is"),
+    ("step", [None, None], "chain is"),
+    ("picture", ["x" * 5000, 1, "view", 8], "no chain"),
+    ("chain", ["<b>"], "no chain"),
+    ("leaderboard", ["../..", "all", "all", "convergence", 0.5, []], "no group"),
+    ("leaderboard", ["", "all", "all", "convergence", "NaN", []], "threshold is"),
+    ("leaderboard", ["", "all", "all", "convergence", 0.5, 7], "editors is"),
+    ("leaderboard", ["", ["all"], "all", "convergence", 0.5, []], "kind is"),
+    ("curves", ["../../x", "", "all", "all", 0.5], "no metric"),
+    ("pick", ["best", ""], "no pick"),
+    ("pick", [[], ""], "how is"),
+    ("chains", ["", "", "", "many"], "start is"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "words"), WRONG)
+def test_what_is_not_there_is_refused_in_one_sentence(server, name, data, words):
+    status, answer = server.ask(name, *data)
+    assert status == 500
+    assert words in answer["error"]
+    assert "Traceback" not in answer["error"]
+    assert len(answer["error"]) < 400
+
+
+PATHS = [
+    "/etc/passwd",
+    "../../../../etc/passwd",
+    "{cache}/../server.log",
+    "{cache}/../../etc/passwd",
+    "{data}/README.md",
+]
+
+
+@pytest.mark.parametrize("path", [*PATHS, "http://127.0.0.1:1/", "~/.ssh/id_rsa"])
+def test_no_file_but_a_preview_is_served(server, path):
+    shown = server.ask("step", chain_of(server, "steady"), 1)[1]["url"].removeprefix("/gradio_api/file=")
+    cache = shown.rsplit("/", 1)[0]
+    data = server.log.parent.parent / "convergebench"
+    asked = path.format(cache=cache, data=data)
+    for form in (asked, urllib.parse.quote(asked, safe=""), asked.replace("../", "..%2f")):
+        status, body = server.get(f"/gradio_api/file={form}")
+        assert status in (403, 404), form
+        assert b"root:" not in body
+
+
+def test_a_corrupt_shard_is_said_and_the_others_are_shown(server):
+    chain = chain_of(server, "fading")
+    outcomes = [server.ask("picture", chain, step, "view", 1) for step in range(9)]
+    assert all(status == 500 or answer["url"] or answer["reason"] for status, answer in outcomes)
+    assert any(status == 500 or answer["url"] is None for status, answer in outcomes)
+    for status, answer in outcomes:
+        assert status == 200 or "cannot be read" in answer["error"]
+    assert server.ask("step", chain_of(server, "steady"), 1)[0] == 200
+
+
+def test_an_upload_that_is_too_large_is_refused_and_not_kept(server):
+    before = sum(path.stat().st_size for path in server.log.parent.rglob("*") if path.is_file())
+    boundary = "----limit"
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="a.png"\r\n\r\n'.encode()
+    body = head + bytes(200_000_000) + f"\r\n--{boundary}--\r\n".encode()
+    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    try:
+        status = httpx.post(server.address + "/gradio_api/upload", content=body, headers=kind, timeout=60).status_code
+    except httpx.TransportError:
+        status = 413  # the door was closed while we were still talking
+    assert status in (400, 413)
+    after = sum(path.stat().st_size for path in server.log.parent.rglob("*") if path.is_file())
+    assert after - before < 1_000_000
+    assert server.ask("about")[0] == 200
+
+
+def test_a_body_without_end_is_refused(server):
+    status, answer = server.ask("leaderboard", "x" * 100_000_000)
+    assert status == 413
+    assert "bytes" in answer["error"]
+    assert server.ask("about")[0] == 200
+
+
+def test_bombs_and_escaping_archives_are_refused_and_the_server_lives(server):
+    from test_spaces_app_space_store import bomb
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("../../escaped.png", small_dataset.picture(1))
+    for data, words in ((bomb(), "pixels"), (buffer.getvalue(), "leads out of the archive"), (b"", "not a picture")):
+        encoded = [base64.b64encode(each).decode() for each in (small_dataset.picture(1), data)]
+        assert words in server.call("score_yours", encoded[0], encoded[1:], 0.5)["error"]
+    assert "base64" in server.call("score_yours", "not base64!", [], 0.5)["error"]
+    assert not list(server.log.parent.parent.rglob("escaped.png"))
+    assert server.ask("about")[0] == 200
+
+
+def test_the_example_of_the_readme_runs(server):
+    from gradio_client import Client
+
+    client = Client(server.address, verbose=False)
+    board = client.predict(metric="quality", threshold=0.5, api_name="/leaderboard")
+    assert {row["editor"] for row in board["rows"]} == {*small_dataset.EDITORS, HOSTILE}
+    chain = client.predict(how="longest", api_name="/pick")
+    step = client.predict(chain=chain, step=2, api_name="/step")
+    assert step["url"].startswith("/gradio_api/file=")
+    encoded = [base64.b64encode(small_dataset.picture(1, each)).decode() for each in (0, 0.1)]
+    found = client.predict(original=encoded[0], returns=encoded[1:], api_name="/score_yours")
+    assert found["half_lives"]["quality"] == ">1"

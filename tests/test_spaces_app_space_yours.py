@@ -1,0 +1,118 @@
+"""A visitor's own series: scored like the dataset's, and refused in one sentence where it cannot be."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+import small_dataset
+from convergebench.spaces_app import yours, yours_tab
+from convergebench.spaces_app.store import opened
+from PIL import Image
+
+
+def strangers(count=4):
+    return [np.asarray(Image.open(io.BytesIO(small_dataset.picture(100 + each, side=80)))) for each in range(count)]
+
+
+def fading(rounds=5):
+    return [(f"round{each}.png", small_dataset.picture(1, min(each * 0.18, 0.95))) for each in range(1, rounds + 1)]
+
+
+def zipped(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+ORIGINAL = ("original.png", small_dataset.picture(1))
+
+
+def test_an_untouched_series_keeps_everything_and_a_fading_one_dies():
+    same = yours.score(ORIGINAL, [ORIGINAL] * 3, strangers())
+    assert [row["quality"] for row in same.rows] == [1, 1, 1]
+    assert same.rows[0]["psnr"] == 100
+    assert same.half_lives["quality"] == ">3"
+    faded = yours.score(ORIGINAL, fading(), strangers())
+    kept = [row["quality"] for row in faded.rows]
+    assert kept == sorted(kept, reverse=True)
+    first_below = next(row["round"] for row in faded.rows if row["quality"] < 0.5)
+    assert faded.half_lives["quality"] == str(first_below)
+
+
+def test_the_original_among_the_strangers_is_no_stranger():
+    own = np.asarray(Image.open(io.BytesIO(ORIGINAL[1])))
+    assert (
+        yours.score(ORIGINAL, fading(), [own, *strangers()]).floors
+        == yours.score(ORIGINAL, fading(), strangers()).floors
+    )
+
+
+def test_what_cannot_be_computed_is_absent_with_its_reason():
+    found = yours.score(ORIGINAL, fading(2), strangers(), lpips="torch is not installed")
+    assert found.absent == {"lpips": "torch is not installed"}
+    assert "lpips" not in found.rows[0]
+    assert yours.score(ORIGINAL, fading(2), []).rows[0]["quality"] is None
+
+
+def test_an_archive_is_read_in_the_order_of_its_names():
+    files = [(f"set/round{each}.png", small_dataset.picture(each)) for each in (10, 9, 1)]
+    found = yours.series([("all.zip", zipped([*files, ("set/notes.txt", b"hello"), ("__MACOSX/._round1.png", b"x")]))])
+    assert [name for name, _ in found] == ["set/round1.png", "set/round9.png", "set/round10.png"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../round1.png", "a/../../round1.png", "/etc/round1.png", "..\\round1.png", "C:/round1.png"]
+)
+def test_a_name_that_leads_out_of_the_archive_is_refused(name):
+    with pytest.raises(yours.Refused, match="leads out of the archive"):
+        yours.series([("all.zip", zipped([(name, b"x")]))])
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_in_memory(monkeypatch):
+    monkeypatch.setattr(yours, "BYTES", 1_000_000)
+    with pytest.raises(yours.Refused, match="more than 1,000,000 bytes"):
+        yours.series([("all.zip", zipped([(f"{each}.png", bytes(400_000)) for each in range(5)]))])
+
+
+@pytest.mark.parametrize(("files", "words"), [
+    ([("all.zip", b"PK\x03\x04 and then nothing")], "a zip that cannot be read"),
+    ([("all.zip", zipped([("notes.txt", b"hello")]))], "holds no pictures"),
+    ([("all.zip", zipped([(f"{n}.png", b"x") for n in range(62)]))], "at most 60 returns"),
+])  # fmt: skip
+def test_an_archive_that_is_no_series_is_refused(files, words):
+    with pytest.raises(yours.Refused, match=words):
+        yours.series(files)
+
+
+def test_a_bomb_a_thumbnail_and_a_text_are_refused_by_name():
+    from test_spaces_app_space_store import bomb
+
+    small = small_dataset.picture(1, side=32)
+    for data, words in (
+        (bomb(), "more than the 16,800,000 pixels"),
+        (small, "at least 64 pixels"),
+        (b"no picture", "not a picture"),
+    ):
+        with pytest.raises(yours.Refused, match=f"'round1.png'.*{words}"):
+            yours.score(ORIGINAL, [("round1.png", data)], strangers())
+
+
+def test_time_and_count_are_limited(monkeypatch):
+    with pytest.raises(yours.Refused, match="at most 60"):
+        yours.score(ORIGINAL, fading(1) * 61, strangers())
+    monkeypatch.setattr(yours, "SECONDS", -1.0)
+    with pytest.raises(yours.Refused, match="took more than"):
+        yours.score(ORIGINAL, fading(1), strangers())
+
+
+def test_names_of_files_are_text_on_the_page(tmp_path):
+    store = opened(str(small_dataset.write(tmp_path / "convergebench")))
+    named = [("<script>alert(1)</script>.png", small_dataset.picture(1, 0.2))]
+    text = yours_tab.page(store, yours.score(ORIGINAL, named, strangers(), lpips="<b>no</b>"), 0.5)
+    assert "<script>" not in text
+    assert "<b>no</b>" not in text
+    assert "&lt;script&gt;" in text
+    assert "<script>" not in yours_tab.box("<script>")
