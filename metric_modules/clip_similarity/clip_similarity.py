@@ -9,7 +9,9 @@ import numpy as np
 
 from .images import ImageInputs, Size, batches, dealt, pairs
 from .measure import CHECKPOINT, Absent, compare, embed, load, signature
-from .tower import LAID_OUT_FOR as LAID_OUT_FOR  # evaluate brings along only what this file itself imports
+from .tower import Tower
+
+__all__ = ["ClipSimilarity", "Tower"]  # evaluate brings along only what this file itself imports
 
 DESCRIPTION = """Cosine similarity of two pictures' CLIP embeddings, higher is nearer in meaning, -1 to 1 and 1 for
 identical pictures. Where the model's weights are absent the number is None, with a reason."""
