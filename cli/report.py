@@ -25,18 +25,25 @@ def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] 
         click.echo(pair(dataset, threshold, *compare, as_json))
         return
     made = run(dataset, out, threshold)
-    click.echo(json.dumps(made) if as_json else made["text"])
+    told = {name: value for name, value in made.items() if name != "text"}
+    click.echo(json.dumps(told) if as_json else made["text"])
 
 
 def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     """Write the report; `text` is the headline and where to find the rest."""
+    from convergebench.generation.records import UserError
     from convergebench.spaces_app import sentences, write
     from convergebench.spaces_app.leaderboard import HEADLINE
     from convergebench.spaces_app.report import Options
     from convergebench.spaces_app.table import as_text, sentence
 
     check(dataset, threshold)
-    written = write.write(dataset, out, Options(threshold))
+    try:
+        written = write.write(dataset, out, Options(threshold))
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    except OSError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
     tables = written.report.tables
     board = sentences.headline(tables, HEADLINE)
     return {
@@ -69,8 +76,8 @@ def pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool
     from convergebench.spaces_app.versus import versus
 
     check(dataset, threshold)
-    tables = [load.rows(dataset, name) for name in ("scores", "chains", "floors")]
     try:
+        tables = [load.rows(dataset, name) for name in ("scores", "chains", "floors")]
         told = versus(*tables, first, second, Options(threshold))
     except ValueError as error:
         raise UserError(str(error)) from error

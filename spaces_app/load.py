@@ -20,7 +20,11 @@ def rows(folder: Path, config: str, columns: Sequence[str] | None = None) -> lis
     """All rows of a config without its pictures, or those of the columns named that are there."""
     found: list[dict[str, Any]] = []
     for path in files(folder, config):
-        with pq.ParquetFile(path) as opened:
+        try:
+            opened = pq.ParquetFile(path)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+        with opened:
             plain = [field.name for field in opened.schema_arrow if not pa.types.is_struct(field.type)]
             wanted = plain if columns is None else [name for name in columns if name in plain]
             found += opened.read(columns=wanted).to_pylist()

@@ -1,6 +1,6 @@
 """The recall audit: an editor that remembers the original looks perfect, and is listed apart.
 
-A mirrored chain's returns carry, in the scores, whether they are closer to the picture that was never shown mirrored.
+The scores of a mirrored chain's returns say whether they are closer to the original as it was never shown again.
 """
 
 import json
@@ -8,9 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from convergebench.metric_modules.halflife.comparison import LEVEL
+from scipy import stats
+
 from .table import Column, Table
 
-CONFIRMED = 0.5  # of the mirrored returns
+CHANCE = 0.5  # an answer that has nothing to do with the original is closer to it, or to its mirror image, by chance
 COLUMNS = (
     Column("editor", "Editor"),
     Column("mirrored", "Mirrored chains", "count"),
@@ -26,15 +29,17 @@ Row = Mapping[str, Any]
 def table(scores: Iterable[Row], chains: Iterable[Row]) -> Table:
     """One row per editor that has audited chains."""
     kinds: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    owner = {}
+    owner, last = {}, {}
     for row in chains:
         kind = json.loads(row["settings"] or "{}").get("audit")
         if kind:
             kinds[row["editor"]][kind].add(row["chain"])
             owner[row["chain"]] = row["editor"]
+            last[row["chain"]] = len(json.loads(row["cycle"]))
     judged: dict[str, list[bool]] = defaultdict(list)
     for row in scores:
-        if row["chain"] in owner and row.get("recalled") is not None:
+        # A forward picture is no return: nothing was to be taken back.
+        if row.get("recalled") is not None and row["position"] == last.get(row["chain"]):
             judged[owner[row["chain"]]].append(bool(row["recalled"]))
     rows = [
         {
@@ -51,9 +56,13 @@ def table(scores: Iterable[Row], chains: Iterable[Row]) -> Table:
 
 
 def outcome(recalled: Sequence[bool]) -> str:
+    """Confirmed only beyond chance; an editor under suspicion is not listed apart."""
     if not recalled:
         return "not judged"
-    return "recall confirmed" if sum(recalled) / len(recalled) > CONFIRMED else "no recall"
+    if sum(recalled) / len(recalled) <= CHANCE:
+        return "no recall"
+    beyond = stats.binomtest(sum(recalled), len(recalled), CHANCE, "greater").pvalue <= LEVEL
+    return "recall confirmed" if beyond else "recall suspected"
 
 
 def confirmed(table: Table) -> list[str]:

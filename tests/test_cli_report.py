@@ -91,6 +91,20 @@ def test_a_folder_without_chains_or_scores_says_which_verb_is_missing(tmp_path):
     assert "`convergebench score" in run(tmp_path).output
 
 
+def test_a_file_that_cannot_be_read_and_a_folder_that_cannot_be_written_are_one_sentence(folder, tmp_path):
+    broken = tmp_path / "broken"
+    lay(broken, chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1])
+    (broken / "data" / "scores").mkdir()
+    (broken / "data" / "scores" / "0000.parquet").write_bytes(b"PAR1 and no more")
+    result = run(broken, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "data/scores/0000.parquet cannot be read" in result.output
+    (tmp_path / "taken").write_text("a file")
+    result = run(folder, "--out", tmp_path / "taken")
+    assert result.exit_code == 2
+    assert f"cannot write to {tmp_path / 'taken'}" in result.output
+
+
 def published(editor, case, start, rounds, metric="ssim", **more):
     row = {"chain": None, "editor": editor, "case": case, "run": 1, "position": None, "table": "theirs.csv"}
     return [row | {"round": round, metric: max(0.0, start - 0.06 * round), **more} for round in range(1, rounds + 1)]

@@ -1,7 +1,7 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
 import pytest
-from convergebench.spaces_app import table
+from convergebench.spaces_app import recall, table
 from convergebench.spaces_app.report import report
 from simulated import chain_row, dataset, end_chain, floor_rows, score_rows
 
@@ -146,11 +146,18 @@ def test_chains_under_audit_are_told_apart_and_not_counted():
     kinds = ['{"audit":"mirror"}', '{"audit":"noise"}', "{}"]
     chains = [row | {"settings": kinds[int(row["source"][-1]) % 3]} for row in chains]
     mirrored = {row["chain"] for row in chains if "mirror" in row["settings"]}
-    scores = [row | {"recalled": row["position"] == 2 if row["chain"] in mirrored else None} for row in scores]
+    scores = [row | {"recalled": row["position"] == 1 if row["chain"] in mirrored else None} for row in scores]
     made = report(scores, chains, floors)
     assert board(made, "round trips")["one"]["sources"] == 1
     [row] = made.tables["recall"].rows
     assert (row["mirrored"], row["noised"], row["outcome"]) == (6, 3, "no recall")
+
+
+def test_recall_is_confirmed_only_beyond_chance():
+    assert recall.outcome([]) == "not judged"
+    assert recall.outcome([True, False]) == "no recall"
+    assert recall.outcome([True, True]) == "recall suspected"
+    assert recall.outcome([True] * 5) == "recall confirmed"
 
 
 def test_an_editor_with_confirmed_recall_is_listed_apart_without_a_rank():
