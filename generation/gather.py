@@ -7,15 +7,17 @@ from pathlib import Path
 from . import packages, sources
 from .records import UserError
 from .sources import Row
+from .store import plainly
 
 AT_ONCE = 4  # packages on their way at a time
 
 
 def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
     """Bring the pictures into the folder and return, for each that did not arrive, one sentence that says why."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with plainly(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     wanted: dict[str, list[Row]] = {}
-    for row in {sources.row(id.partition("~")[0]).id: sources.row(id.partition("~")[0]) for id in ids}.values():
+    for row in dict.fromkeys(sources.row(id) for id in ids):
         if sources.kept(row, folder) is None:
             wanted.setdefault(row.package, []).append(row)
         else:
@@ -48,5 +50,6 @@ def bring(package: str, rows: list[Row], folder: Path, report: Callable[[str], N
 def keep(row: Row, data: bytes, folder: Path) -> None:
     """Whole or absent: a half-written picture would only be found wrong later."""
     part = folder / f"{row.id}.part"
-    part.write_bytes(data)
-    part.replace(folder / row.file)
+    with plainly(folder):
+        part.write_bytes(data)
+        part.replace(folder / row.file)

@@ -5,9 +5,10 @@ import json
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import degradations, plan, programs, sources, suites
+from convergebench.generation import degradations, editors, images, plan, programs, sources, suites
 from convergebench.generation.records import UserError
 
+NEEDED = [id for id in suites.load("v1-mini").sources if not sources.row(id).package.startswith("installed:")]
 VALUES = {
     "title": "t", "version": "1", "short_side": 64, "rounds": 2, "runs": 1, "sources": ["coffee"], "programs": ["hat"],
 }  # fmt: skip
@@ -63,7 +64,7 @@ def test_banana100_has_thirteen_sources_a_hundred_steps_five_runs_and_the_studys
         for _, program in suites.cases(suite, variant):
             assert 99 <= variant.rounds * len(program.cycle) <= 100
     settings = [dict(variant.settings) for variant in suite.variants]
-    for wanted in ({"seed": "fixed"}, {"temperature": 0.0}, {"temperature": 0.4}, {"resolution": "1K"}):
+    for wanted in ({"seed": "fixed"}, {"temperature": 0.0}, {"temperature": 0.4}, {"resolution": "1K/2K/4K"}):
         assert wanted in settings
 
 
@@ -121,3 +122,21 @@ def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"astronaut.png", "coffee.png"}
     wrong = CliRunner().invoke(main, ["sources", "v2", "--out", str(tmp_path)])
     assert wrong.exit_code == 2
+
+
+@pytest.mark.slow
+def test_paint_carries_out_nine_in_ten_of_v1_minis_programs():
+    if any(sources.kept(sources.row(id), sources.cache_folder()) is None for id in NEEDED):
+        pytest.skip("run `convergebench sources v1-mini` first")
+    editor = editors.make("paint").editor
+    done = []
+    for source, program in suites.cases(suites.load("v1-mini")):
+        picture = images.prepare(images.decode(sources.read(source.id)), 256)
+        answers = []
+        for seed, words in enumerate(program.cycle):
+            answers.append(editor.edit(picture, words, seed))
+            if answers[-1].status != "ok":
+                break
+            picture = images.decode(answers[-1].data)
+        done.append(len(answers) == len(program.cycle) and answers[-1].status == "ok")
+    assert sum(done) >= 0.9 * len(done)
