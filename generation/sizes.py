@@ -88,6 +88,9 @@ def nearest(size: Size, sizes: tuple[Size, ...]) -> Size:
     return min(sizes, key=lambda other: abs(size[0] * other[1] - other[0] * size[1]) / (size[1] * other[1]))
 
 
+# The same with LongCat's rule, which rounds up to multiples of 16.
+LONGCAT: tuple[Size, ...] = tuple({(1248, 832): (1264, 848), (832, 1248): (848, 1264)}.get(size, size) for size in QWEN)
+
 PIX2PIX: tuple[Size, ...] = (  # multiples of 8 about the size the model was trained at
     (512, 512),
     (576, 512),
@@ -103,6 +106,6 @@ PIX2PIX: tuple[Size, ...] = (  # multiples of 8 about the size the model was tra
 
 def of_pipeline(name: str) -> tuple[Size, ...]:
     """By the name of a pipeline class or of a repository, what it takes and gives without a change of size."""
-    families = {"Kontext": KONTEXT, "Flux2": MEGAPIXEL, "FLUX.2": MEGAPIXEL, "Qwen": QWEN, "LongCat": QWEN}
+    families = {"Kontext": KONTEXT, "Flux2": MEGAPIXEL, "FLUX.2": MEGAPIXEL, "Qwen": QWEN, "LongCat": LONGCAT}
     families |= {"Pix2Pix": PIX2PIX, "pix2pix": PIX2PIX}
     return next((sizes for family, sizes in families.items() if family in name), ())

@@ -120,14 +120,14 @@ def is_done(folder: Path, chain_id: str) -> bool:
 
 
 def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
-    """Take back the last step of a chain that ended so, to ask for it again; its line is kept in retried.jsonl."""
+    """Take back the last step of a chain that ended so, to ask for it again; its line is kept in .retried.jsonl."""
     folder = run / "chains" / chain_id
     if read_json(folder / "done.json")["status"] not in ends:
         return False
     with plainly(folder), owned(folder):
         steps = read_steps(folder)
         (folder / "done.json").unlink()
-        with (folder / "retried.jsonl").open("ab") as log:
+        with (folder / ".retried.jsonl").open("ab") as log:
             log.write((canonical(steps[-1].to_dict()) + "\n").encode())
             log.flush()
             os.fsync(log.fileno())
@@ -138,7 +138,7 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
 def spent(run: Path, chain_id: str) -> float:
     """US dollars that a chain has cost so far, steps taken back included."""
     folder, total = run / "chains" / chain_id, 0.0
-    for name in ("steps.jsonl", "retried.jsonl"):
+    for name in ("steps.jsonl", ".retried.jsonl"):
         if (folder / name).exists():
             for line in (folder / name).read_bytes().split(b"\n")[:-1]:
                 with contextlib.suppress(ValueError):  # a damaged chain is named in its turn

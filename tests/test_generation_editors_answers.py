@@ -261,15 +261,6 @@ def test_qwen_answers_in_words_only(ask):
     assert (step.status, step.text) == ("no_image", "I cannot see a door.")
 
 
-def test_qwen_sizes_are_those_its_own_rule_maps_to_themselves():
-    from math import sqrt
-
-    for width, height in sizes.QWEN:
-        ratio = width / height
-        wide = sqrt(1024 * 1024 * ratio)
-        assert (round(wide / 32) * 32, round(wide / ratio / 32) * 32) == (width, height)
-
-
 def test_hf_ends_fals_endless_polling(ask):
     def never(server):
         server.ends = "FAILED"

@@ -1,5 +1,7 @@
 """Real pipelines of diffusers with random weights: real chains on the CPU, the same bits for the same seeds."""
 
+import importlib
+
 import numpy
 import pytest
 import tiny_pipelines
@@ -63,12 +65,20 @@ def test_the_published_table_of_kontext_sizes_is_ours():
     assert tuple(PREFERRED_KONTEXT_RESOLUTIONS) == sizes.KONTEXT
 
 
+@pytest.mark.parametrize("rule", ["qwenimage.pipeline_qwenimage_edit", "longcat_image.pipeline_longcat_image_edit"])
+def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_themselves(rule):
+    module = importlib.import_module(f"diffusers.pipelines.{rule}")
+    for size in sizes.QWEN if "qwen" in rule else sizes.LONGCAT:
+        assert module.calculate_dimensions(1024 * 1024, size[0] / size[1])[:2] == size
+
+
 @pytest.mark.parametrize(
     ("model", "stable"),
     [
         ("black-forest-labs/FLUX.1-Kontext-dev", sizes.KONTEXT),
         ("black-forest-labs/FLUX.2-dev", sizes.MEGAPIXEL),
         ("Qwen/Qwen-Image-Edit-2509", sizes.QWEN),
+        ("meituan-longcat/LongCat-Image-Edit", sizes.LONGCAT),
         ("timbrooks/instruct-pix2pix", sizes.PIX2PIX),
         ("somebody/something-else", ()),
     ],

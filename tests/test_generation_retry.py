@@ -64,7 +64,7 @@ def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
     second = generate(made, tmp_path / "run", retry=("failed",))
     assert (second.before, second.spent) == (pytest.approx(0.16), pytest.approx(0.16))
     folder = next((tmp_path / "run" / "chains").iterdir())
-    assert len((folder / "retried.jsonl").read_text().splitlines()) == 1
+    assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
     assert store.spent(tmp_path / "run", folder.name) == pytest.approx(0.08)
 
 
