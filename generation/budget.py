@@ -13,7 +13,7 @@ class Budget:
 
     def __init__(self, limit: float | None = None, spent: float = 0.0):
         self.limit = None if limit is None else Decimal(str(limit))
-        self.paid = Decimal(str(spent))
+        self.paid = Decimal(str(round(spent, 6)))  # a sum of floats is off by less than that
         self.held = Decimal(0)
         self.settled = threading.Condition()
 

@@ -54,7 +54,8 @@ def generate(
     suite = plan.suite
     store.open_run(run, {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
-    outcome = Outcome(already=len(chains) - len(waiting), before=sum(store.spent(run, chain.id) for chain in chains))
+    before = round(sum(store.spent(run, chain.id) for chain in chains), 6)
+    outcome = Outcome(already=len(chains) - len(waiting), before=before)
     for source in {chain.source.id: chain.source for chain in waiting}.values():
         store.keep_source(run, source.sha256, sources.read(source.id))
         if source.reference and (reference := sources.reference(source.id)):

@@ -272,3 +272,12 @@ def test_one_dollar_never_buys_more_than_twenty_five_calls_at_nearly_four_cents(
     assert len(paid) <= int((1.00 - before) / 0.039)
     assert budget.spent <= 1.00
     assert budget.held == 0
+
+
+def test_a_sum_of_many_small_costs_is_no_cent_too_much():
+    assert sum([0.04] * 6) + sum([0.04] * 6) > 0.48
+    budget = Budget(1.00, sum([0.04] * 6) + sum([0.04] * 6))
+    for _ in range(13):
+        budget.settle(budget.hold(0.04), 0.04)
+    with pytest.raises(OverBudget):
+        budget.hold(0.04)
