@@ -26,6 +26,8 @@ COLUMNS = (
 )
 SLICES = ("category", "kind")
 SMALLEST = 2  # sources; a slice of fewer is not drawn
+# No mean lies outside its metric's range, whatever Student's t says of two pictures; shares of something are 0 to 1.
+RANGES = {"psnr": (0.0, np.inf), "rmse": (0.0, 255.0), "ssim": (-1.0, 1.0), "lpips": (0.0, np.inf), "clip": (-1.0, 1.0)}
 NAMES = {
     "kept": "still converging",
     "quality": "retained quality (lowest of RMSE, SSIM, LPIPS)",
@@ -93,7 +95,7 @@ def editor_rows(
         if only not in (None, metric):
             continue
         values = np.array([list(each[:rounds]) + [None] * (rounds - len(each)) for each in lists], float)
-        rows += [{"metric": metric} | row for row in value_rows(values, sources)]
+        rows += [{"metric": metric} | row for row in value_rows(values, sources, metric)]
     return rows
 
 
@@ -116,8 +118,9 @@ def survival_rows(fates: Sequence[Fate], sources: Sequence[str], rounds: int) ->
     return rows
 
 
-def value_rows(values: np.ndarray, sources: Sequence[str]) -> list[dict[str, Any]]:
+def value_rows(values: np.ndarray, sources: Sequence[str], metric: str) -> list[dict[str, Any]]:
     """Mean with limits and median of each round, over the chains that have a value there."""
+    least, most = RANGES.get(metric, (0.0, 1.0))
     rows = []
     for place in range(values.shape[1]):
         there = ~np.isnan(values[:, place])
@@ -129,8 +132,8 @@ def value_rows(values: np.ndarray, sources: Sequence[str]) -> list[dict[str, Any
             {
                 "round": place + 1,
                 "mean": float(known.mean()),
-                "mean_low": low,
-                "mean_high": high,
+                "mean_low": None if low is None else max(low, least),
+                "mean_high": None if high is None else min(high, most),
                 "median": float(np.median(known)),
                 "cases": len(known),
                 "sources": len(set(names)),

@@ -152,7 +152,7 @@ def growth(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | Non
         axes.set_yticks(range(len(shown)), shown)
         axes.set_xlabel(GROWN[name])
         axes.axvline(1, color=MUTED.light, lw=0.8, ls=(0, (2, 2)))
-    grid[0, 0].invert_yaxis()
+    grid[0, 0].set_ylim(len(shown) - 0.5, -0.5)
     return Drawing(
         "growth", "How the error grows: 0 is jitter, 1 a random walk, 2 drift", "; ".join(told) + ".", figure
     )

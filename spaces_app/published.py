@@ -64,7 +64,7 @@ def tables(rows: Iterable[Row], chains: Iterable[Row]) -> tuple[list[Table], lis
         rounds = sorted({round for cases in own.values() for values in cases.values() for round in values})
         about = {"table": table, "metric": metric}
         for editor, cases in own.items():
-            lines = curve_rows(cases, rounds, source_of)
+            lines = curve_rows(cases, rounds, source_of, metric)
             editors.append(about | {"editor": editor} | editor_row(cases, rounds, source_of, metric, lines))
             place = {"group": table, "slice": "all", "editor": editor, "metric": metric, "on": "own"}
             curves += [place | line for line in lines]
@@ -76,9 +76,11 @@ def tables(rows: Iterable[Row], chains: Iterable[Row]) -> tuple[list[Table], lis
     return made, curves
 
 
-def curve_rows(cases: Curves, rounds: Sequence[int], source_of: Mapping[tuple[str, int], str]) -> list[dict[str, Any]]:
+def curve_rows(
+    cases: Curves, rounds: Sequence[int], source_of: Mapping[tuple[str, int], str], metric: str
+) -> list[dict[str, Any]]:
     values = np.array([[values.get(round) for round in rounds] for values in cases.values()], float)
-    rows = value_rows(values, [source_of[key] for key in cases])
+    rows = value_rows(values, [source_of[key] for key in cases], metric)
     return [row | {"round": rounds[row["round"] - 1]} for row in rows]
 
 

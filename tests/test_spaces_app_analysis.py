@@ -123,3 +123,11 @@ def test_settings_of_a_chain_that_are_no_audit_do_not_matter():
     plain = report(scores, chains, floors)
     other = report(scores, [row | {"settings": json.dumps({"quality": 40})} for row in chains], floors)
     assert plain.tables["leaderboard"].rows == other.tables["leaderboard"].rows
+
+
+def test_limits_of_a_curve_stay_within_the_metrics_range():
+    scores, chains, floors = dataset({"one": 1.0}, sources=2, programs=1, interaction=2.0, seed=5)
+    rows = report(scores, chains, floors).tables["curves"].rows
+    for row in [row for row in rows if row["metric"].startswith(("retained", "quality", "kept"))]:
+        assert 0 <= row["mean_low"] <= row["mean_high"] <= 1
+    assert all(row["mean_low"] >= 0 for row in rows if row["metric"] in ("psnr", "rmse", "lpips") and row["mean_low"])
