@@ -12,8 +12,11 @@ from .schema import CONFIGS, Column, Reader
 LICENCES = {
     "Apache-2.0": "apache-2.0",
     "CC0-1.0": "cc0-1.0",
+    "CC-BY-2.0": "cc-by-2.0",
     "CC-BY-4.0": "cc-by-4.0",
+    "CC-BY-SA-3.0": "cc-by-sa-3.0",
     "CC-BY-SA-4.0": "cc-by-sa-4.0",
+    "GPL-2.0-or-later": "gpl-2.0",
     "MIT": "mit",
 }
 

@@ -45,7 +45,7 @@ class Source(Record):
     """One starting picture. `reference` names another picture only where the input is a degraded one."""
 
     id: str
-    sha256: str  # of the file's bytes; of a painted picture, its pixels as binary PPM
+    sha256: str  # of the file; where the project made the pixels (painted, cropped, degraded), of them as PPM
     width: int
     height: int
     kind: str

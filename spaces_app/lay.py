@@ -1,5 +1,6 @@
 """Lays the Space's folder: the app on top, and beside it what it imports, under the same names."""
 
+import importlib.util
 import shutil
 from pathlib import Path
 
@@ -16,11 +17,16 @@ def lay(out: Path) -> Path:
         shutil.copyfile(HERE / name, out / name)
     shutil.rmtree(out / "convergebench", ignore_errors=True)
     shutil.copytree(HERE, out / "convergebench" / "spaces_app", ignore=shutil.ignore_patterns(*LEFT))
-    from convergebench import metric_modules
-
-    folder = Path(str(metric_modules.__path__[0]))
     for name in METRICS:
         # Links are followed, so that each folder is complete.
         place = out / "convergebench" / "metric_modules" / name
-        shutil.copytree(folder / name, place, ignore=shutil.ignore_patterns(*LEFT))
+        shutil.copytree(metric_folder(name), place, ignore=shutil.ignore_patterns(*LEFT))
     return out
+
+
+def metric_folder(name: str) -> Path:
+    """Where a metric's folder is installed, found without importing it."""
+    spec = importlib.util.find_spec(f"convergebench.metric_modules.{name}")
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError(f"the metric {name!r} is not installed, so the Space cannot be laid out")
+    return Path(next(iter(spec.submodule_search_locations)))
