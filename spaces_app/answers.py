@@ -13,6 +13,7 @@ from .previews import Previews, Unseen
 from .store import Store, Unknown
 
 PAGE = 500
+DAMAGE = (pa.ArrowException, OSError)
 
 
 def plainly(answer: Callable) -> Callable:
@@ -26,18 +27,17 @@ def plainly(answer: Callable) -> Callable:
             return answer(*arguments, **named)
         except (Unknown, Unseen) as error:
             raise gr.Error(str(error), print_exception=False) from error
-        except (pa.ArrowException, OSError) as error:
-            raise gr.Error(
-                f"a file of this dataset cannot be read ({first_line(error)})", print_exception=False
-            ) from error
+        except DAMAGE as error:
+            raise gr.Error(damaged(error), print_exception=False) from error
 
     return told
 
 
-def first_line(error: BaseException) -> str:
+def damaged(error: BaseException) -> str:
     """The error's own words, without the paths of this machine."""
     line = (str(error).splitlines() or [type(error).__name__])[0]
-    return " ".join(word for word in line.split() if "/" not in word)[:200]
+    words = " ".join(word for word in line.split() if "/" not in word)[:200]
+    return f"a file of this dataset cannot be read ({words})"
 
 
 KINDS = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
@@ -141,6 +141,8 @@ class Answers:
             path = self.previews.path(chain, step, kind, gain)
         except Unseen as error:
             return {"url": None, "reason": str(error)}
+        except DAMAGE as error:
+            return {"url": None, "reason": damaged(error)}
         return {"url": f"/gradio_api/file={path}", "reason": None}
 
 

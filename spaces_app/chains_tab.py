@@ -57,8 +57,8 @@ def chains_tab(store: Store) -> list[Any]:
     import gradio as gr
 
     with gr.Row(elem_classes="cb-filters"):
-        editor = gr.Dropdown(store.names["editor"], label="Editor", min_width=150)
-        source = gr.Dropdown(store.names["source"], label="Picture", min_width=150)
+        editor = gr.Dropdown(store.names["editor"], value=None, label="Editor", min_width=150)
+        source = gr.Dropdown(store.names["source"], value=None, label="Picture", min_width=150)
         program = gr.Dropdown(label="Program", min_width=150)
         run = gr.Dropdown(label="Run", min_width=90, visible=False)
         beside = gr.Dropdown(

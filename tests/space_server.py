@@ -1,15 +1,20 @@
 """The Space as a server of its own, as a visitor meets it."""
 
+import atexit
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import httpx
+import small_dataset
 
 
 def free_port():
@@ -41,6 +46,25 @@ def serving(dataset, cache, command=None, env=None, wait=90.0):
     finally:
         process.terminate()
         process.wait(20)
+
+
+HOSTILE = '<img src=x onerror="document.title=1">'
+
+
+@cache
+def shared():
+    """One server for all tests of a session: an editor whose name is HTML, and one whose file is corrupt."""
+    root = Path(tempfile.mkdtemp(prefix="convergebench-tests-"))
+    editors = small_dataset.EDITORS | {HOSTILE: 0.1, "broken": 0.12}
+    folder = small_dataset.write(root / "convergebench", editors, instruction="<b onclick=x>add</b> a {}")
+    broken = folder / "data" / "steps" / f"editor{list(editors).index('broken')}" / "0000.parquet"
+    whole = bytearray(broken.read_bytes())
+    whole[8:4000] = bytes(3992)
+    broken.write_bytes(whole)
+    running = serving(folder, root / "cache")
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    atexit.register(running.__exit__, None, None, None)
+    return running.__enter__()
 
 
 class Server:
