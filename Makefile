@@ -27,8 +27,11 @@ setup: .venv/dev  ## the environment in .venv
 demo: .venv/ready  ## the whole way on embedded editors: chains, dataset, scores, report
 	@$(BIN)/convergebench demo
 
+# One worker a core, each with one thread: tests of a file stay together, so that what they share is made once.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
+
 test: .venv/dev  ## the default tests: no network, no weights, a few minutes
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
 
 slow: .venv/dev  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
@@ -48,7 +51,7 @@ check: .venv/dev build/ordinary  ## lint, format and types
 	MYPYPATH=build/ordinary $(BIN)/mypy
 
 test-wheel: build/ordinary  ## the default tests on an ordinary install
-	PYTHONPATH=build/ordinary $(BIN)/python -m pytest -q
+	PYTHONPATH=build/ordinary $(PYTEST)
 
 format: .venv/dev  ## what a formatter can mend
 	$(BIN)/ruff check --fix .
