@@ -66,7 +66,8 @@ def share_interval(
     if size < 2:
         return None
     parts = member @ (marks - marks.mean()) * size / len(marks)
-    worth = np.clip(share * (1 - share) * size / parts.var(ddof=1), size, len(marks)) if parts.any() else size
+    spread = parts.var(ddof=1)
+    worth = np.clip(share * (1 - share) * size / spread, size, len(marks)) if spread > 0 else size
     square = stats.t.ppf((1 + confidence) / 2, size - 1) ** 2
     centre = (share + square / (2 * worth)) / (1 + square / worth)
     reach = np.sqrt(square * (share * (1 - share) / worth + square / (4 * worth**2))) / (1 + square / worth)
