@@ -1,6 +1,7 @@
 """A run against a vendor: refusals are asked again only when told so, money counts across runs, rates are kept."""
 
 import dataclasses
+import re
 
 import pytest
 from convergebench.generation import editors, plan, scheduler, store
@@ -96,7 +97,7 @@ def test_a_vendor_that_fails_every_call_is_asked_a_handful_of_times(tmp_path):
 
     editor = Paid(tmp_path / "asked", behave=broken)
     outcome = generate(planned(editor, runs=60), tmp_path / "run", workers=32)
-    assert "the last 5 calls all failed" in outcome.stopped
+    assert re.search(r"the last \d calls all failed", outcome.stopped)
     assert len(editor.seeds()) < 12
 
 
