@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 @click.command("generate")
 @planned
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/SUITE.")
-@click.option(
-    "--workers", type=click.IntRange(1), help="Chains at once. Default: 8, or what the editors take."
-)
+@click.option("--workers", type=click.IntRange(1), help="Chains at once. Default: 8, or what the editors take.")
 @click.option("--max-cost", type=click.FloatRange(0), help="Stop before the run has cost more US dollars than this.")
 @click.option("--retry", metavar="END,...", help="Ask again where a chain ended so: refused, no_image, failed.")
 @click.option("--shard", metavar="I/N", help="Only the I-th (from 0) of N parts, for several machines.")

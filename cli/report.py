@@ -77,8 +77,8 @@ def pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool
 
     check(dataset, threshold)
     try:
-        tables = [load.rows(dataset, name) for name in ("scores", "chains", "floors")]
-        told = versus(*tables, first, second, Options(threshold))
+        scores, chains, floors = (load.rows(dataset, name) for name in ("scores", "chains", "floors"))
+        told = versus(scores, chains, floors, first, second, Options(threshold))
     except ValueError as error:
         raise UserError(str(error)) from error
     return json.dumps(told.values) if as_json else told.text

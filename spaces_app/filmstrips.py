@@ -4,6 +4,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from convergebench.metric_modules.halflife.fates import Fate
 
@@ -63,7 +64,12 @@ def worst(field: Field, fates: Mapping[str, Sequence[Fate]]) -> Table:
         for case, fate in chosen:
             values = quality(case, field.checks) or [None] * case.rounds
             last = case.rounds if case.end_round is None else case.end_round
-            about = {"editor": editor, "chain": case.chain, "source": case.source, "program": case.program}
+            about: dict[str, Any] = {
+                "editor": editor,
+                "chain": case.chain,
+                "source": case.source,
+                "program": case.program,
+            }
             rows += [
                 about | {"round": round, "quality": values[round - 1], "fate": fate.text, "cause": fate.cause}
                 for round in spread(last, FRAMES - 1)

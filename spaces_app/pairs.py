@@ -50,8 +50,8 @@ def compared(fates: Kept, editors: Sequence[str], others: Sequence[str] = ()) ->
     """
     names = [(a, b) for a in editors for b in others] if others else list(combinations(editors, 2))
     pairs = [one(fates, a, b) for a, b in names]
-    asked = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
-    corrected = dict(zip(asked, holm([pairs[place].p_value for place in asked]), strict=True))
+    asked = {place: pair.p_value for place, pair in enumerate(pairs) if pair.p_value is not None}
+    corrected = dict(zip(asked, holm(list(asked.values())), strict=True))
     return [
         replace(pair, p_holm=corrected.get(place), verdict=verdict(pair, corrected.get(place), LEVEL))
         for place, pair in enumerate(pairs)
@@ -79,9 +79,8 @@ def rows(fates: Kept, pairs: Sequence[Comparison], group: str, family: str) -> l
             for key in fates[pair.first].keys() & fates[pair.second].keys()
             if not (fates[pair.first][key][0].failed or fates[pair.second][key][0].failed)
         ]
-        sides = [[fates[editor][key][0] for key in common] for editor in (pair.first, pair.second)]
-        times = [value for side in sides for value in ([fate.time for fate in side], [fate.lost for fate in side])]
-        statistic, p = log_rank(*times) if common else (None, None)
+        mine, theirs = ([fates[editor][key][0] for key in common] for editor in (pair.first, pair.second))
+        statistic, p = (None, None) if not common else log_rank(*times_and_ends(mine), *times_and_ends(theirs))
         found.append(
             {
                 "group": group,
@@ -103,6 +102,10 @@ def rows(fates: Kept, pairs: Sequence[Comparison], group: str, family: str) -> l
             }
         )
     return found
+
+
+def times_and_ends(fates: Sequence[Fate]) -> tuple[list[float], list[bool]]:
+    return [fate.time for fate in fates], [fate.lost for fate in fates]
 
 
 def judged(pair: Comparison, p_holm: float | None) -> str:

@@ -27,7 +27,7 @@ SHORT_SIDE = 512
 STRANGERS = 12
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 
-Distance = Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]]
+Distance = Callable[[np.ndarray, np.ndarray], Mapping[str, float]]
 
 
 class Refused(ValueError):
@@ -71,7 +71,7 @@ def score(
     else:
         distances.append(lpips(reference))
 
-    def measured(picture: np.ndarray) -> dict[str, float | None]:
+    def measured(picture: np.ndarray) -> dict[str, float]:
         if time.monotonic() > until:
             raise Refused(f"scoring took more than {SECONDS:.0f} seconds; give fewer or smaller pictures")
         at_size = brought(picture, *size)
@@ -94,12 +94,12 @@ def plain_distances(reference: np.ndarray) -> Distance:
     return lambda original, picture: {**psnr.compare(original, picture), "ssim": ssim.compare(known, picture)}
 
 
-def floors_of(rows: Sequence[Mapping[str, float | None]]) -> dict[str, float]:
+def floors_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The median over unrelated pictures; the original itself, should it be among them, is no stranger."""
     unrelated = [row for row in rows if row["rmse"]]
     found = {}
     for metric in ("rmse", "ssim", "lpips"):
-        values = [row[metric] for row in unrelated if row.get(metric) is not None]
+        values = [value for row in unrelated if (value := row.get(metric)) is not None]
         if values and floor(values) != CEILINGS[metric]:
             found[metric] = floor(values)
     return found
