@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel slow weights-test check format space bench clean
+.PHONY: help setup demo test test-wheel slow weights-test check format space real-editors bench clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -19,7 +19,7 @@ help:  ## what there is
 	@touch $@
 
 .venv/dev: .venv/ready
-	@$(PIP) --editable '.[clip,diffusers,onnx,report,space,vendors,dev]'
+	@$(PIP) --editable '.[clip,diffusers,migan,report,space,vendors,dev]'
 	@touch $@
 
 setup: .venv/dev  ## the environment in .venv
@@ -60,6 +60,9 @@ format: .venv/dev  ## what a formatter can mend
 space: .venv/dev  ## the Space on the demo's dataset, in a browser
 	@test -e convergebench/README.md || $(BIN)/convergebench demo
 	$(BIN)/convergebench space convergebench
+
+real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten rounds on three pictures, curves drawn
+	$(BIN)/python tests/benchmarks/weights/real_editors.py
 
 bench: .venv/dev  ## the benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
