@@ -14,12 +14,13 @@ from convergebench.dataset_builder.schema import Place, Reader
 
 from . import edits, recall
 from .cases import Case, Shot
-from .measures import Measure, Value, Values
+from .measures import Measure, Value, Values, part
 from .psnr.images import brought, target
 from .reading import Unreadable, decode
 
 UNREADABLE = "unreadable: "  # begins a reason that is nobody's answer but damage to the dataset
 NOT_A_NUMBER = "not a number: "
+LARGE = 3 * 2048 * 2048  # values of a picture
 Clock = Callable[[str], AbstractContextManager[None]]
 Near = Callable[[str, Value], bool]
 
@@ -39,6 +40,8 @@ class Known:
     def side(self, measure: Measure) -> Any:
         with self.lock:
             if measure.signature not in self.sides:
+                if self.picture.size > LARGE:  # not bfloat16 and float32 at once
+                    self.sides = {key: side for key, side in self.sides.items() if part(key) != measure.name}
                 self.sides[measure.signature] = measure.prepare(self.picture)
             return self.sides[measure.signature]
 

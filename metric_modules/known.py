@@ -11,7 +11,7 @@ from convergebench.dataset_builder.schema import FLOORS, SCORES, Reader
 from .cases import Case
 from .chain import NOT_A_NUMBER, UNREADABLE
 from .floors import Task
-from .measures import Values
+from .measures import Values, part
 
 SEPARATOR = " | "
 Rows = dict[int, Values]
@@ -20,11 +20,6 @@ Rows = dict[int, Values]
 def damaged(values: Mapping[str, object]) -> bool:
     """Whether a row tells of damage; such a row is tried again, for the damage may have been repaired."""
     return any(isinstance(value, str) and value.startswith((UNREADABLE, NOT_A_NUMBER)) for value in values.values())
-
-
-def part(signature: str) -> str:
-    """The metric that a part of a signature belongs to."""
-    return signature.partition("/")[0]
 
 
 @dataclass

@@ -33,6 +33,11 @@ class Measure:
     exact: "Measure | None" = None  # the same in float32, for values near a threshold
 
 
+def part(signature: str) -> str:
+    """The metric that a signature belongs to."""
+    return signature.partition("/")[0]
+
+
 def pixels() -> Measure:
     from .psnr import measure
 

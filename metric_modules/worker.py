@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
@@ -21,7 +21,8 @@ from .reading import Unreadable
 from .shards import PULSE, Shard
 
 MEMORY = 1_200_000_000  # bytes that the pictures at work may take together
-WORK = 100  # bytes at work for each pixel of a picture
+WORK = 60  # bytes at work for each pixel of a picture
+KEPT = 75  # bytes for each pixel of a reference
 Advance = Callable[[int, str], None]
 Scored = tuple[Case, list[Measure], dict[int, Values]]
 
@@ -48,22 +49,20 @@ class Worker:
             with self.clock("floors"):
                 return task, lacking, floors.compare(self.job.reader, task, lacking)
 
-        for task, lacking, values in self.each(work, tasks, threads.count()):
+        for task, lacking, values in self.each(work, tasks, self.count):
             parts = {measure.name: floor_signature(measure) for measure in lacking}
             self.shard.add({"task": task.key, "parts": parts, "values": values})
 
     def score(self, cases: Sequence[Case], batch: int) -> None:
         """Score some chains, as many at once as there are cores and as memory allows."""
-        started = time.monotonic()
-        need = WORK * max((case.pixels for case in cases), default=1)
-        count = max(1, min(threads.count(), MEMORY // need))
-        batch = max(1, min(batch, MEMORY // (need * count)))
+        started, count = time.monotonic(), self.count
+        batch = max(1, min(batch, MEMORY // (WORK * self.pixels * count)))
         bottoms = self.job.bottoms()
         with ThreadPoolExecutor(count, initializer=threads.single) as decoders:
             album = Album(self.job.reader, self.job.copies_of, decoders, batch)
 
             def work(case: Case) -> Scored:
-                return self.scored(case, bottoms.get(self.job.place(case), {}), album, count)
+                return self.scored(case, bottoms.get(self.job.place(case), {}), album)
 
             for case, lacking, rows in self.each(work, cases, count):
                 parts = {measure.name: measure.signature for measure in lacking}
@@ -73,11 +72,11 @@ class Worker:
                 self.advance(len(rows), "")
         self.seconds = time.monotonic() - started
 
-    def scored(self, case: Case, bottom: floors.Medians, album: Album, count: int) -> Scored:
+    def scored(self, case: Case, bottom: floors.Medians, album: Album) -> Scored:
         """One chain's values of the metrics it lacks."""
         lacking = self.job.lacking(case)
         try:
-            known = self.reference(case, count)
+            known = self.reference(case)
         except Unreadable as error:
             row = {column: f"{UNREADABLE}the reference: {error}" for one in lacking for column in one.columns}
             return case, lacking, {shot.step: dict(row) for shot in case.steps if shot.scored}
@@ -85,12 +84,23 @@ class Worker:
         near = partial(floors.near, bottom, TOLERANCE)
         return case, lacking, chain.score(case, known, lacking, judge, near, album, self.clock)
 
-    def reference(self, case: Case, count: int) -> chain.Known:
+    @cached_property
+    def pixels(self) -> int:
+        """Of the largest picture in the dataset."""
+        return max((case.pixels for case in self.job.cases), default=1) or 1
+
+    @property
+    def count(self) -> int:
+        """Threads: one for each core, as far as memory allows."""
+        return max(1, min(threads.count(), MEMORY // ((WORK + KEPT) * self.pixels)))
+
+    def reference(self, case: Case) -> chain.Known:
         """A chain's reference, worked out once for all chains that have it."""
         key = (case.reference, case.chain["short_side"])
+        kept = min(self.count, MEMORY // (KEPT * self.pixels))
         with self.lock:
             if key not in self.references:
-                while len(self.references) > count:
+                while len(self.references) > kept:
                     self.references.popitem(last=False)
                 self.references[key] = chain.reference(self.job.reader, case, self.job.copies_of(case))
             self.references.move_to_end(key)

@@ -10,6 +10,7 @@ import numpy as np
 WINDOWS = {"gaussian": (5, 1.0), "uniform7": (3, 49 / 48)}
 C1, C2 = np.float32((0.01 * 255) ** 2), np.float32((0.03 * 255) ** 2)
 TILE = 96  # pixels a side: all that is worked on at once stays in the processor's cache
+KEPT = 3 * 2048 * 2048  # values of a reference whose means and variances are kept; a larger one would take too much
 TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
 
 
@@ -24,13 +25,12 @@ class Tile:
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference with its local means (less each tile's grey) and variances, for any number of predictions."""
+    """A reference with each tile's local means (less its grey) and variances, for any number of predictions."""
 
     window: str
     picture: np.ndarray
-    mean: np.ndarray
-    variance: np.ndarray
     tiles: tuple[Tile, ...]
+    local: tuple[tuple[np.ndarray, np.ndarray], ...]  # empty for large pictures: found again for each prediction
 
 
 def smallest(window: str = "gaussian") -> int:
@@ -67,32 +67,36 @@ def reference(picture: np.ndarray, window: str = "gaussian") -> Reference:
         raise ValueError(
             f"the reference is {width}x{height}; the {window} window needs {smallest(window)} pixels a side"
         )
-    half, factor = WINDOWS[window]
-    shape = (picture.shape[0] - 2 * half, picture.shape[1] - 2 * half, *picture.shape[2:])
     tiles = tuple(_tiles(picture, window))
-    known = Reference(window, picture, np.empty(shape, np.float32), np.empty(shape, np.float32), tiles)
-    for tile in tiles:
-        values = picture[tile.seen].astype(np.float32)
-        values -= np.float32(tile.grey)
-        known.mean[tile.place] = mean = _local_mean(values, window)
-        known.variance[tile.place] = (_local_mean(values * values, window) - mean * mean) * np.float32(factor)
-    return known
+    keep = picture.size <= KEPT
+    return Reference(window, picture, tiles, tuple(_moments(picture, tile, window) for tile in tiles) if keep else ())
 
 
-def _local(known: Reference, prediction: np.ndarray, tile: Tile) -> np.ndarray:
+def _moments(picture: np.ndarray, tile: Tile, window: str) -> tuple[np.ndarray, np.ndarray]:
+    """Local means, less the tile's grey, and variances."""
+    values = picture[tile.seen].astype(np.float32)
+    values -= np.float32(tile.grey)
+    mean = np.ascontiguousarray(_local_mean(values, window))
+    values *= values
+    return mean, (_local_mean(values, window) - mean * mean) * np.float32(WINDOWS[window][1])
+
+
+def _local(known: Reference, prediction: np.ndarray, number: int) -> np.ndarray:
     """SSIM around each pixel of a tile and in each channel, in few passes over memory.
 
     With d = reference - prediction, SSIM is (1 - mean(d)^2 / L) (1 - variance(d) / V), where L and V are the two
     denominators of the usual form; so little is lost to rounding where the pictures are alike, and nothing where
     they are equal.
     """
-    grey, factor = np.float32(tile.grey), np.float32(WINDOWS[known.window][1])
+    tile, factor = known.tiles[number], np.float32(WINDOWS[known.window][1])
+    mean, known_variance = known.local[number] if known.local else _moments(known.picture, tile, known.window)
+    grey = np.float32(tile.grey)
     values = prediction[tile.seen].astype(np.float32)
     gap = known.picture[tile.seen] - values
     gap_grey = np.float32(round(float(gap.mean())))
     gap -= gap_grey
     values -= grey
-    mean, gap_mean = known.mean[tile.place], _local_mean(gap, known.window)
+    gap_mean = _local_mean(gap, known.window)
     gap *= gap
     gap_variance = _local_mean(gap, known.window)
     values *= values
@@ -105,7 +109,7 @@ def _local(known: Reference, prediction: np.ndarray, tile: Tile) -> np.ndarray:
     if factor != 1:
         variance *= factor
         gap_variance *= factor
-    variance += known.variance[tile.place]
+    variance += known_variance
     variance += C2
     gap_variance /= variance
     np.subtract(1, gap_variance, out=gap_variance)
@@ -124,9 +128,11 @@ def _local(known: Reference, prediction: np.ndarray, tile: Tile) -> np.ndarray:
 def local(known: Reference, prediction: np.ndarray) -> np.ndarray:
     """SSIM around each pixel and in each channel."""
     _check(known, prediction)
-    result = np.empty(known.mean.shape, np.float32)
-    for tile in known.tiles:
-        result[tile.place] = _local(known, prediction, tile)
+    rim = 2 * WINDOWS[known.window][0]
+    height, width = known.picture.shape[:2]
+    result = np.empty((height - rim, width - rim, *known.picture.shape[2:]), np.float32)
+    for number, tile in enumerate(known.tiles):
+        result[tile.place] = _local(known, prediction, number)
     return result
 
 
@@ -138,8 +144,12 @@ def compare(known: Reference, prediction: np.ndarray) -> float:
     1.0
     """
     _check(known, prediction)
-    total = sum(float(_local(known, prediction, tile).sum(dtype=np.float64)) for tile in known.tiles)
-    return total / known.mean.size
+    total = count = 0.0
+    for number in range(len(known.tiles)):
+        values = _local(known, prediction, number)
+        total += float(values.sum(dtype=np.float64))
+        count += values.size
+    return total / count
 
 
 def _check(known: Reference, prediction: np.ndarray) -> None:
