@@ -48,8 +48,7 @@ def find(image: Pixels) -> Face:
             centre = (best["c"] + best["width"] / 2, best["r"] + best["height"] / 2)
             x, y = upright(middle, -tilt) @ (*centre, 1)
             return Face(x / scale - size / 2, y / scale - size / 2, size)
-    size = usual(image)
-    return Face(width * 0.5 - size / 2, height * 0.2, size, False)
+    return unseen(image)
 
 
 def upright(middle: tuple[float, float], tilt: float) -> Pixels:
@@ -60,6 +59,12 @@ def upright(middle: tuple[float, float], tilt: float) -> Pixels:
 def worth(box: dict[str, int], width: int) -> float:
     """Large faces in the middle count most."""
     return box["width"] * (1 - abs((box["c"] + box["width"] / 2) / width - 0.5))
+
+
+def unseen(image: Pixels) -> Face:
+    """The place where a portrait has its face."""
+    size = usual(image)
+    return Face(image.shape[1] * 0.5 - size / 2, image.shape[0] * 0.2, size, False)
 
 
 def usual(image: Pixels) -> float:

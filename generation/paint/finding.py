@@ -8,10 +8,10 @@ from .matching import MANY, Area, Found, Views, refine, settle, spots
 from .things import COMMON, Thing, lopsided
 
 LIKENESS = 30.0  # grey levels between a thing and what is there, above which it is not there
-RIM = 9.0  # grey levels between a thing's edge and what is around it, below which nothing stands there
+RIM = 12.0  # grey levels between a thing's edge and what is around it, below which nothing stands there
 FAR = 75.0  # the same from afar, where thin parts are mixed with what is behind them
 SURE = 14.0  # grey levels below which no other place needs to be looked at
-MOST = 6  # places that are looked at closely
+MOST = 10  # places that are looked at closely
 
 
 def find(image: Pixels, thing: Thing, colours: Sequence[str]) -> Found | None:
@@ -19,9 +19,14 @@ def find(image: Pixels, thing: Thing, colours: Sequence[str]) -> Found | None:
     likely: list[Found] = []
     for area, sizes in searches(image, thing):
         likely += search(image, area, thing, sizes, colours)
-        if likely and likely[-1].gap < SURE:
+        if likely and sure(likely[-1]):
             return likely[-1]
-    return min(likely, key=lambda found: found.score, default=None)
+    return min(likely, key=lambda found: found.promise, default=None)
+
+
+def sure(found: Found) -> bool:
+    """Whether a place is so likely that no other needs to be looked at."""
+    return found.gap < SURE and found.rim > 3 * RIM
 
 
 def find_in_any_colour(image: Pixels, thing: Thing) -> Found | None:
@@ -43,10 +48,16 @@ def searches(image: Pixels, thing: Thing) -> Iterator[tuple[Area, list[tuple[int
         yield whole(short // 16), [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
         return
     face = faces.find(image)
+    yield around(face, thing), worn_sizes(thing, face.size, range(-4, 5))
+    if face.found:
+        yield around(faces.unseen(image), thing), worn_sizes(thing, faces.usual(image), range(-1, 2))
+    yield whole(short // 6), worn_sizes(thing, faces.usual(image), range(-20, 9, 2))
+
+
+def around(face: faces.Face, thing: Thing) -> Area:
     left, top, wide, tall, _ = placing.on_face(face, thing)
     far = round(0.3 * face.size)
-    yield (left - far, top - far, left + wide + far, top + tall + far), worn_sizes(thing, face.size, range(-4, 5))
-    yield whole(short // 6), worn_sizes(thing, faces.usual(image), range(-13, 8, 2))
+    return left - far, top - far, left + wide + far, top + tall + far
 
 
 def worn_sizes(thing: Thing, size: float, steps: Iterable[int]) -> list[tuple[int, int]]:
@@ -67,7 +78,7 @@ def search(
     hopeful = [one for one in tries if one.gap < FAR]
     for one in sorted(hopeful, key=lambda found: found.promise)[:MOST]:
         near.append(refine(image, thing, one))
-        if near[-1].gap < SURE and near[-1].rim > 3 * RIM:
+        if sure(near[-1]):
             break
     for one in sorted(near, key=lambda found: found.score)[:3]:
         found = settle(image, thing, one, 1, MANY)

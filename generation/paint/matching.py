@@ -53,7 +53,7 @@ class Shape:
     ring: Pixels
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> Shape:
     drawn = look(name, colour, width, height, mirrored)
     cover = cv2.copyMakeBorder(drawn.cover, *(RING,) * 4, cv2.BORDER_CONSTANT, value=0)

@@ -48,7 +48,7 @@ def every() -> dict[str, Thing]:
     return {thing.name: thing for place in (wearables, headwear, objects, furniture, fruits) for thing in place.THINGS}
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def master(name: str, colour: str) -> Look:
     """The thing as drawn once, large."""
     thing = every()[name]
@@ -57,7 +57,7 @@ def master(name: str, colour: str) -> Look:
     return Look(canvas.colour, canvas.cover)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def look(name: str, colour: str, width: int, height: int, mirrored: bool = False) -> Look:
     """The thing at a size in pixels."""
     large = master(name, colour)
