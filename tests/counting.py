@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from convergebench.generation import editors, images, suites
+from convergebench.generation import editors, images, plan, scheduler, store, suites
 from convergebench.generation.records import Answer
 from PIL import Image
 
@@ -53,6 +53,22 @@ class Counting:
 
 def choose(editor: object, name: str = "counting") -> editors.Choice:
     return editors.Choice(name, name, name, {"seed": "per-step"}, editor)  # type: ignore[arg-type]
+
+
+def planned(editor: object, rounds: int = SUITE.rounds, runs: int = SUITE.runs, name: str = "counting") -> plan.Plan:
+    variant = SUITE.variants[0]
+    choice = choose(editor, name)
+    return plan.Plan(SUITE, (choice,), tuple(plan.variant_chains(SUITE, variant, choice, rounds, runs)))
+
+
+def generate(made: plan.Plan, folder: Path, **options: Any) -> scheduler.Outcome:
+    return scheduler.generate(made, made.chains, folder, **options)
+
+
+def finished(folder: Path) -> set[int | None]:
+    """The seeds of all steps that have their line."""
+    steps = [step for path in folder.glob("chains/*") for step in store.read_steps(path)]
+    return {step.seed for step in steps if step.step}
 
 
 def digest(folder: Path) -> dict[str, str]:

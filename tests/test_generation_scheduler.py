@@ -1,32 +1,17 @@
 """A run: it resumes by itself, repeats no paid step, and says what it left alone."""
 
 import dataclasses
-import multiprocessing
-import random
+import json
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
-from convergebench.dataset_builder import build, chains
-from convergebench.generation import images, plan, scheduler, store
+from convergebench.generation import images, plan, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import Answer, Step
-from counting import SUITE, Counting, choose, digest, png
-
-
-def planned(editor, rounds=SUITE.rounds, runs=SUITE.runs, name="counting"):
-    variant = SUITE.variants[0]
-    choice = choose(editor, name)
-    return plan.Plan(SUITE, (choice,), tuple(plan.variant_chains(SUITE, variant, choice, rounds, runs)))
-
-
-def generate(made, folder, **options):
-    return scheduler.generate(made, made.chains, folder, **options)
-
-
-def finished(folder):
-    """The seeds of all steps that have their line."""
-    steps = [step for path in folder.glob("chains/*") for step in store.read_steps(path)]
-    return {step.seed for step in steps if step.step}
+from counting import SUITE, Counting, choose, digest, finished, generate, planned, png
 
 
 def test_a_run_fills_every_chain_and_the_same_words_again_ask_nothing(tmp_path):
@@ -42,37 +27,12 @@ def test_a_run_fills_every_chain_and_the_same_words_again_ask_nothing(tmp_path):
 
 
 def test_a_run_killed_thirty_times_ends_byte_identical_and_repeats_no_finished_step(tmp_path):
-    editor = Counting(tmp_path / "quiet", pause=0.002)
-    generate(planned(editor), tmp_path / "quiet-run")
-    undisturbed, dataset = digest(tmp_path / "quiet-run"), built(tmp_path / "quiet-run")
-    context, chance, kills, rounds = multiprocessing.get_context("fork"), random.Random(7), 0, 0
-    while kills < 30:
-        rounds += 1
-        run, editor = tmp_path / f"run{rounds}", Counting(tmp_path / f"asked{rounds}", pause=0.002)
-        while not is_whole(run):
-            known, asked_before = finished(run), len(editor.seeds())
-            child = context.Process(target=generate, args=(planned(editor), run), kwargs={"workers": 8})
-            child.start()
-            child.join(chance.uniform(0.01, 0.15))
-            if child.exitcode is None:
-                child.kill()
-                child.join()
-                kills += 1
-            assert not known & set(editor.seeds()[asked_before:])
-        assert digest(run) == undisturbed
-        assert built(run) == dataset
-
-
-def built(run):
-    """The dataset that a run becomes, by its files' hashes; what a builder notes for itself is no part of it."""
-    folder = run.with_name(run.name + "-dataset") / "convergebench"
-    build.build(chains.find({run}), folder)
-    return {name: value for name, value in digest(folder).items() if not name.startswith(".")}
-
-
-def is_whole(run):
-    made = planned(None)
-    return all(store.is_done(run, chain.id) for chain in made.chains)
+    words = [sys.executable, str(Path(__file__).with_name("killing.py")), "kill", str(tmp_path), "30"]
+    facts = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    assert facts["kills"] >= 30
+    assert facts["repeated"] == []
+    assert facts["stores"] == [facts["store"]] * len(facts["stores"])
+    assert facts["datasets"] == [facts["dataset"]] * len(facts["datasets"])
 
 
 def test_a_larger_plan_extends_a_run_and_touches_no_done_chain(tmp_path):
@@ -143,13 +103,10 @@ def test_a_damaged_chain_is_named_and_the_others_go_on(tmp_path):
 
 
 def test_two_processes_given_the_same_run_share_its_chains(tmp_path):
-    context = multiprocessing.get_context("fork")
-    editor = Counting(tmp_path / "asked", pause=0.005)
-    pair = [context.Process(target=generate, args=(planned(editor), tmp_path / "run")) for _ in range(2)]
-    for process in pair:
-        process.start()
-    for process in pair:
-        process.join(30)
+    words = [sys.executable, str(Path(__file__).with_name("killing.py")), "share", str(tmp_path)]
+    pair = [subprocess.Popen(words) for _ in range(2)]
+    assert [process.wait(60) for process in pair] == [0, 0]
+    editor = Counting(tmp_path / "asked")
     assert generate(planned(editor), tmp_path / "run").clean
     assert len(editor.seeds()) == len(set(editor.seeds())) == planned(editor).calls
 

@@ -109,7 +109,7 @@ def test_a_chain_is_owned_by_one_process_at_a_time_and_a_dead_owner_holds_nothin
 
     owner = context.Process(target=hold)
     owner.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     with pytest.raises(store.Busy, match="owned by another process"):
         store.Kept.open(run, CHAIN).__enter__()
     owner.kill()
