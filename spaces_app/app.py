@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convergebench.spaces_app import store as stores
@@ -97,6 +96,7 @@ def serve(
         show_error=True,
         max_file_size=yours.FILE,
         ssr_mode=False,
+        state_session_capacity=500,  # visitors; nothing of theirs is kept but what Gradio keeps of each
         run_history=False,
         quiet=True,
         footer_links=["api"],
@@ -104,7 +104,7 @@ def serve(
         css=theme.css(),
         head=theme.head(),
         app_kwargs={"middleware": [Middleware(limits.Limited)]},
-        favicon_path=str(Path(__file__).with_name("icon.svg")),
+        favicon_path=str(theme.HERE / "icon.svg"),
     )
     say(f"{store.folder} at {address}")
     if wait:

@@ -1,12 +1,12 @@
 """Lays the Space's folder: the app on top, and beside it what it imports, under the same names."""
 
 import importlib.util
+import re
 import shutil
 from pathlib import Path
 
 HERE = Path(__file__).parent
 TOP = ("app.py", "README.md", "requirements.txt")
-METRICS = ("edit_applied", "halflife", "lpips", "nr_gap", "psnr", "retained", "ssim")
 LEFT = ("__pycache__", "*.pyc", "README.md", "requirements.txt", "app.py")
 
 
@@ -17,7 +17,7 @@ def lay(out: Path) -> Path:
         shutil.copyfile(HERE / name, out / name)
     shutil.rmtree(out / "convergebench", ignore_errors=True)
     shutil.copytree(HERE, out / "convergebench" / "spaces_app", ignore=shutil.ignore_patterns(*LEFT))
-    for name in METRICS:
+    for name in metrics():
         # Links are followed, so that each folder is complete.
         place = out / "convergebench" / "metric_modules" / name
         shutil.copytree(metric_folder(name), place, ignore=shutil.ignore_patterns(*LEFT))
@@ -30,3 +30,13 @@ def metric_folder(name: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError(f"the metric {name!r} is not installed, so the Space cannot be laid out")
     return Path(next(iter(spec.submodule_search_locations)))
+
+
+def metrics() -> list[str]:
+    """The metric folders that any file of this room imports."""
+    found: set[str] = set()
+    for path in HERE.glob("*.py"):
+        found |= set(re.findall(r"convergebench\.metric_modules\.(\w+)", path.read_text(encoding="utf-8")))
+        imports = re.findall(r"from convergebench\.metric_modules import (.+)", path.read_text(encoding="utf-8"))
+        found |= {name.strip() for line in imports for name in line.split(",")}
+    return sorted(found)

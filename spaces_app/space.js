@@ -4,11 +4,14 @@
   const root = () => (window.gradio_config?.root ?? "").replace(/\/$/, "");
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
+  // Without a session of its own, every question makes the server describe all components to itself again.
+  const session = Math.random().toString(36).slice(2);
+
   async function ask(name, ...data) {
     const answer = await fetch(`${root()}/gradio_api/run/${name}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ data }),
+      body: JSON.stringify({ data, session_hash: session }),
     });
     const body = await answer.json().catch(() => ({}));
     if (!answer.ok) throw new Error(body.error || answer.statusText);

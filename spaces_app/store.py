@@ -20,6 +20,9 @@ from .zeros import Zeros
 
 SMALL = ("chains", "scores", "floors", "sources")  # fetched whole where the dataset is on the Hub
 REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
+# Columns of the scores that the statistics do not look at.
+ASIDE = {"editor", "source", "program", "run", "step", "status", "sha256", "signature", "changed_size", "undo_ratio"}
+ASIDE |= {"psnr_registered", "ssim_registered", "shift_x", "shift_y", "scale", "registration_residual"}
 Row = dict[str, Any]
 
 
@@ -97,9 +100,11 @@ class Store:
         by_editor: dict[str, list[Row]] = defaultdict(list)
         for row in self.chains.values():
             by_editor[row["editor"]].append(row)
+        needed = self.table.select([name for name in self.table.column_names if name not in ASIDE])
         found = []
         for rows in by_editor.values():
-            picked = [score for row in rows for score in self.rows_of(row["chain"])]
+            limits = [self.places.get(row["chain"], (0, 0)) for row in rows]
+            picked = [score for start, end in limits for score in needed.slice(start, end - start).to_pylist()]
             found += follow(picked, rows, self.zeros)[0]
         return found
 

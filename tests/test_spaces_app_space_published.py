@@ -1,0 +1,96 @@
+"""The folder that is published starts on its own and shows the dataset."""
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+import small_dataset
+from convergebench.spaces_app import lay
+from space_server import serving
+
+HEAVY = {"torch", "datasets", "evaluate", "transformers", "accelerate", "skimage", "click", "rich", "matplotlib"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return lay.lay(tmp_path_factory.mktemp("published") / "space")
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("data") / "convergebench")
+
+
+def alone(folder, code):
+    """Run a line of Python in the folder, with installed packages but without this checkout."""
+    environment = {"PYTHONPATH": sysconfig.get_paths()["purelib"], "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
+    modules = [path.stem for path in (folder / "convergebench" / "spaces_app").glob("*.py")]
+    assert "app" not in modules  # the app itself lies on top
+    code = "import sys; sys.path.insert(0, '.')\n" + "\n".join(
+        f"import convergebench.spaces_app.{name}" for name in modules
+    )
+    code += "\nimport app, json; print(json.dumps([sorted(sys.modules), app.stores.__file__]))"
+    loaded, where = json.loads(alone(folder, code))
+    assert Path(where).resolve().is_relative_to(folder.resolve())
+    assert not HEAVY & set(loaded)
+
+
+def test_laying_again_leaves_the_same_files_and_no_caches(folder):
+    def files():
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+    before = [name for name in files() if not name.endswith(".pyc")]
+    after = files() if lay.lay(folder) else []
+    assert [name for name in after if not name.startswith("__pycache__")] == before
+    assert {"app.py", "README.md", "requirements.txt", "convergebench/spaces_app/space.js"} < set(after)
+    assert not any(path.is_symlink() for path in folder.rglob("*"))
+
+
+def test_the_header_is_what_a_space_needs(folder):
+    import yaml
+
+    head = yaml.safe_load((folder / "README.md").read_text().split("---")[1])
+    assert (head["sdk"], head["app_file"]) == ("gradio", "app.py")
+    pins = dict(line.split("==") for line in (folder / "requirements.txt").read_text().split() if "==" in line)
+    assert head["sdk_version"] == pins["gradio"]
+    assert len(head["short_description"]) <= 60
+
+
+@pytest.mark.slow
+def test_the_folder_alone_serves_the_dataset(folder, dataset, tmp_path):
+    environment = {"PYTHONPATH": sysconfig.get_paths()["purelib"]}
+    with serving(dataset, tmp_path, [sys.executable, "-S", str(folder / "app.py")], environment) as server:
+        shown(server)
+
+
+@pytest.mark.weights
+def test_a_clean_environment_with_its_requirements_alone_serves_the_dataset(folder, dataset, tmp_path):
+    """Fetches the requirements from the package index, as a Space does."""
+    made = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", made], check=True)
+    python = made / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "-r", folder / "requirements.txt"], check=True)
+    with serving(dataset, tmp_path / "cache", [str(python), str(folder / "app.py")], {"PYTHONPATH": ""}) as server:
+        shown(server)
+    shutil.rmtree(made)
+
+
+def shown(server):
+    status, board = server.ask("leaderboard", "", "all", "all", "convergence", 0.5, [])
+    assert status == 200
+    assert {row["editor"] for row in board["rows"]} == set(small_dataset.EDITORS)
+    chain = server.ask("pick", "worst", "")[1]
+    assert server.get(server.ask("step", chain, 3)[1]["url"])[0] == 200
+    assert b"ConvergeBench" in server.get("/")[1]
