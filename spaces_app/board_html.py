@@ -96,7 +96,7 @@ def sort_key(row: Mapping[str, Any], column: Column) -> str:
 
 def limits_of(row: Mapping[str, Any], column: Column) -> str:
     low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
-    if missing(low) or low == high == row.get(column.key.removesuffix("_text")):
+    if missing(low) or low == high:
         return ""
     form = "count" if column.form == "text" else column.form
     upper = "…" if missing(high) else written(high, form)

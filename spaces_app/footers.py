@@ -47,8 +47,8 @@ class Steps:
         return value["bytes"].as_py() if value.is_valid else None
 
     def opened(self, file: str) -> pq.ParquetFile:
-        """A new handle: pyarrow's are not for two threads at once."""
-        return pq.ParquetFile(self.folder.open(file), metadata=self.footer(file), pre_buffer=True)
+        """A new handle, for the thread that asks: neither Hub files nor handles are for several at once."""
+        return pq.ParquetFile(self.folder.open(file), metadata=self.footer(file), pre_buffer=False)
 
     def _footer(self, file: str) -> pq.FileMetaData:
         return pq.read_metadata(self.folder.open(file))
@@ -83,14 +83,14 @@ class Steps:
     def of_group(self, file: str, group: int, chain: str) -> dict[int, tuple[Place, dict[str, Any]]]:
         with self.opened(file) as opened:
             names = [field.name for field in opened.schema_arrow if not pa.types.is_struct(field.type)]
-            rows = opened.read_row_group(group, columns=names).to_pylist()
+            rows = opened.read_row_group(group, columns=names, use_threads=False).to_pylist()
         return {
             row["step"]: (Place(file, group, number), row) for number, row in enumerate(rows) if row["chain"] == chain
         }
 
     def _pictures(self, file: str, group: int) -> pa.ChunkedArray:
         with self.opened(file) as opened:
-            return opened.read_row_group(group, columns=["image"])["image"]
+            return opened.read_row_group(group, columns=["image"], use_threads=False)["image"]
 
 
 def within(value: str, limits: tuple[str, str] | None) -> bool:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .palette import MUTED, SERIES
+from .palette import INK, MUTED, SERIES
 
 if TYPE_CHECKING:
     from gradio.themes import Base
@@ -33,7 +33,7 @@ def css() -> str:
 def plots_in_the_dark() -> str:
     """Plotly writes colours into the drawing; in the dark each of ours is turned into its partner."""
     rules = []
-    for colour in SERIES:
+    for colour in (*SERIES, INK):
         for name in ("stroke", "fill"):
             rules.append(
                 f'.dark .js-plotly-plot [style*="{name}: {as_rgb(colour.light)}"]{{{name}:{colour.dark} !important}}'

@@ -133,6 +133,8 @@ def test_the_slider_changes_picture_words_scores_and_cursor(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=2")
     before = shown(page)
     assert before["where"] == "round 1 of 4, step 2 of 8"
+    page.locator(".cb-film").scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelectorAll('.cb-film img[src]').length >= 5")
     page.locator(".cb-controls input[type=range]").fill("7")
     after = until(page, ".cb-after", before)
     assert [name for name in before if before[name] == after[name]] == []

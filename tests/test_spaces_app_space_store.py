@@ -52,8 +52,8 @@ def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
     def counted(file):
         handle = whole(file)
         one = handle.read_row_group
-        handle.read_row_group = lambda group, columns: (
-            read.append((file, group, columns)) or one(group, columns=columns)
+        handle.read_row_group = lambda group, **options: (
+            read.append((file, group, options["columns"])) or one(group, **options)
         )
         return handle
 

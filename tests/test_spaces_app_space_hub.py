@@ -1,0 +1,43 @@
+"""The Space over a dataset on the Hub: small tables fetched once, pictures row group by row group, at one revision."""
+
+import os
+import subprocess
+import sys
+
+import small_dataset
+from hub_server import HubServer
+from huggingface_hub import CommitOperationAdd, HfApi
+
+CODE = """
+from convergebench.spaces_app import board, store
+made = store.opened("NS/small", "v1.0.0")
+print(sorted(row["editor"] for row in board.board(made).table.rows))
+chain = next(row for row in made.chains.values() if row["editor"] == "steady")
+place, step = made.steps.find(chain)[0]
+print(step["status"], len(made.steps.picture(place)))
+"""
+
+
+def test_a_hub_dataset_is_read_at_its_revision_without_fetching_all_pictures(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    folder = small_dataset.write(tmp_path / "small")
+    with HubServer(tmp_path / "hub") as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo("NS/small", repo_type="dataset")
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        adds = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in files]
+        api.create_commit("NS/small", adds, commit_message="first", repo_type="dataset")
+        api.create_tag("NS/small", tag="v1.0.0", repo_type="dataset")
+        gone = [each for each in adds if "steps" in each.path_in_repo]
+        api.delete_files("NS/small", [each.path_in_repo for each in gone], repo_type="dataset")
+        environment = os.environ | {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HOME": str(tmp_path / "home")}
+        environment |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
+        done = subprocess.run(
+            [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=120
+        )
+    assert done.returncode == 0, done.stderr
+    editors, picture = done.stdout.splitlines()
+    assert editors == str(sorted(small_dataset.EDITORS))
+    assert picture == f"input {len(small_dataset.picture(0))}"
+    fetched = {path.parent.name for path in (tmp_path / "home").rglob("*.parquet")}
+    assert fetched == {"chains", "scores", "floors", "sources"}
