@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 TITLES = {"rmse": "RMSE", "ssim": "SSIM", "lpips": "LPIPS", "clip": "CLIP"}
+COLOURS = {"RMSE": 0, "SSIM": 2, "LPIPS": 1, "CLIP": 3}  # as in the view of a chain
 SEES = (
     (
         "RMSE, PSNR",
@@ -91,7 +92,7 @@ def figure(store: Store, chain: str) -> "Figure":
     rows = curves(store, chain)
     for place, name in enumerate(dict.fromkeys(row["metric"] for row in rows)):
         own = [row for row in rows if row["metric"] == name]
-        colour = SERIES[place % len(SERIES)].light
+        colour = SERIES[COLOURS.get(name, (place + 1) % len(SERIES))].light
         drawn.add_trace(
             go.Scatter(
                 x=[0, *(row["round"] for row in own)],
