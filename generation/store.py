@@ -101,9 +101,10 @@ def open_run(folder: Path, about: dict[str, Any]) -> None:
                 raise UserError(
                     f"{folder} holds {strangers[0]!r} but no run; give an empty folder or that of an earlier run"
                 )
+            # First of all, so that a run killed here is known for one when the same words are given again.
+            write(folder / "run.json", (canonical(about) + "\n").encode())
             for name in ("sources", "chains"):
                 (folder / name).mkdir(exist_ok=True)
-            write(folder / "run.json", (canonical(about) + "\n").encode())
 
 
 def keep_source(folder: Path, sha256: str, data: bytes) -> None:

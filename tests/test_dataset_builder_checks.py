@@ -54,7 +54,7 @@ STEPS = "data/steps/paint/0000.parquet"
         (edit("num_examples: 10", "num_examples: 11"), "the card counts other rows of steps than the 10 in its files"),
         (edit("content sha256 ", "content sha256 0"), "are not those the card was written for"),
         (edit("## Cite", "{{cite}}"), "the card is incomplete"),
-        (edit("## Cite", "by hf_abcdefghijklmnopqrstuvwx"), "README.md holds what looks like an access token"),
+        (edit("## Cite", "by hf_" + "abcdefghijklmnopqrstuvwx"), "README.md holds what looks like an access token"),
         (edit("## Cite", "see /home/ada/data"), "README.md holds the local path '/home/ada'"),
         (rewrite("data/sources/0000.parquet", licence=""), "source 'source-1' has no known licence"),
         (rewrite("data/sources/0000.parquet", attribution=None), "source 'source-1' has no known attribution"),

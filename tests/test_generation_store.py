@@ -93,6 +93,20 @@ def test_a_folder_with_other_things_in_it_is_not_taken_for_a_run(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_run_killed_while_its_folder_was_made_is_begun_again(tmp_path, monkeypatch):
+    def die(*args):
+        raise KeyboardInterrupt
+
+    for moment in ("pathlib.Path.replace", "pathlib.Path.open"):
+        folder = tmp_path / moment
+        with monkeypatch.context() as patch:
+            patch.setattr(moment, die)
+            with pytest.raises(KeyboardInterrupt):
+                store.open_run(folder, {"suite": "test"})
+        store.open_run(folder, {"suite": "test"})
+        assert sorted(path.name for path in folder.iterdir()) == ["chains", "run.json", "sources"]
+
+
 def test_a_run_of_another_suite_is_refused(run):
     with pytest.raises(UserError, match="holds a run of"):
         store.open_run(run, {"suite": "another"})
