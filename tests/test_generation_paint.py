@@ -16,7 +16,7 @@ SMALL = ("glasses", "earrings", "monocle", "eye patch", "mustache")
 
 @pytest.fixture(scope="module")
 def portrait():
-    return images.prepare(Image.fromarray(skimage.data.astronaut()), 320)
+    return images.prepare(Image.fromarray(skimage.data.astronaut()), 384)
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from . import faces, placing
 from .drawing import Pixels
-from .matching import MANY, Area, Found, Views, refine, settle, spots
+from .matching import MANY, Area, Found, Views, approach, climb, settle, spots
 from .things import COMMON, Thing, lopsided
 
 LIKENESS = 30.0  # grey levels between a thing and what is there, above which it is not there
 RIM = 12.0  # grey levels between a thing's edge and what is around it, below which nothing stands there
 FAR = 75.0  # the same from afar, where thin parts are mixed with what is behind them
 SURE = 14.0  # grey levels below which no other place needs to be looked at
-MOST = 10  # places that are looked at closely
+MOST, BEST = 10, 3  # places that are looked at more closely, and closest
 
 
 def find(image: Pixels, thing: Thing, colours: Sequence[str]) -> Found | None:
@@ -74,13 +74,14 @@ def search(
         for colour in colours:
             for mirrored in (False, True)[: 1 + lopsided(thing.name)]:
                 tries += spots(image, area, thing, (*size, mirrored), colour, views)
+    hopeful = sorted((one for one in tries if one.gap < FAR), key=lambda found: found.promise)
+    closer = sorted((approach(image, thing, one) for one in hopeful[:MOST]), key=lambda found: found.promise)
     near: list[Found] = []
-    hopeful = [one for one in tries if one.gap < FAR]
-    for one in sorted(hopeful, key=lambda found: found.promise)[:MOST]:
-        near.append(refine(image, thing, one))
+    for one in closer[:BEST]:
+        near.append(climb(image, thing, one))
         if sure(near[-1]):
             break
-    for one in sorted(near, key=lambda found: found.score)[:3]:
+    for one in sorted(near, key=lambda found: found.score)[:2]:
         found = settle(image, thing, one, 1, MANY)
         if found.gap < LIKENESS and found.rim > RIM:
             return [found]

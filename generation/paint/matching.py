@@ -14,7 +14,7 @@ from .placing import Place
 from .things import Thing, look, master
 
 RING = 2  # pixels around a thing that are looked at
-SHAPE = 22  # pixels along the longer side of a thing without gaps while places are looked for
+SHAPE = 20  # pixels along the longer side of a thing without gaps while places are looked for
 SEEN, RIM_SEEN = 0.4, 0.15  # the share of a thing, and of its surroundings, that has to be inside the picture
 HOPE = 60.0  # grey levels above which no other size is tried
 CLIMB = 3  # steps up or down the sizes at most, from the one that was tried
@@ -116,7 +116,10 @@ def spots(
 
 def unlike(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels, unseen: float) -> Pixels:
     """Grey levels between the masked colours and the picture at every place, what is outside it left out."""
-    squares: Pixels = cv2.matchTemplate(image, colour, cv2.TM_SQDIFF, mask=cv2.merge([mask, mask, mask]))
+    # The square of a difference, multiplied out, is two plain correlations: a third faster than OpenCV's masked one.
+    weighted = colour * mask[..., None]
+    squares: Pixels = cv2.matchTemplate(numpy.square(image).sum(2), mask, cv2.TM_CCORR)
+    squares += numpy.square(weighted).sum() - 2 * cv2.matchTemplate(image, weighted, cv2.TM_CCORR)
     count = mask.sum()
     if inside.min() < 1:
         squares -= cv2.matchTemplate(1 - inside, numpy.square(colour).sum(2) * mask, cv2.TM_CCORR)
@@ -126,25 +129,26 @@ def unlike(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels, unseen: 
     return numpy.where(count < least * mask.sum(), numpy.float32(unseen), level)
 
 
-def refine(image: Pixels, thing: Thing, found: Found) -> Found:
-    """The same place to the pixel, and the size to the step: from size to size while the next one is likelier."""
-    rough = max(1, round(0.75 / coarseness(thing, max(found.place[2:4]))))
-    best = settle(image, thing, found, rough, FEW)
+def approach(image: Pixels, thing: Thing, found: Found) -> Found:
+    """The same size at its best place nearby."""
+    return settle(image, thing, found, roughness(thing, found), FEW)
+
+
+def roughness(thing: Thing, found: Found) -> int:
+    """How many pixels a place seen from afar may be off."""
+    return max(1, round(0.75 / coarseness(thing, max(found.place[2:4]))))
+
+
+def climb(image: Pixels, thing: Thing, best: Found) -> Found:
+    """From size to size while the next one is likelier."""
     for _ in range(CLIMB if best.gap < HOPE else 0):
         left, top, width, height, mirrored = best.place
         near = [best]
         for step in (-1, 1):
             wide, tall = placing.neighbour(thing, min(image.shape[:2]), width, step)
             start = left + (width - wide) // 2, top + (height - tall) // 2
-            near.append(
-                settle(
-                    image,
-                    thing,
-                    replace(best, place=(*start, wide, tall, mirrored)),
-                    rough + abs(tall - height) // 2,
-                    FEW,
-                )
-            )
+            other = replace(best, place=(*start, wide, tall, mirrored))
+            near.append(settle(image, thing, other, roughness(thing, best) + abs(tall - height) // 2, FEW))
         likeliest = min(near, key=lambda one: one.score)
         if likeliest is best:
             break
