@@ -1,0 +1,37 @@
+"""An editor that answers with another picture loses by quality in its first round."""
+
+import numpy
+from convergebench.generation import editors, images, sources
+from convergebench.metric_modules.psnr import measure as psnr
+from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
+from convergebench.metric_modules.ssim import measure as ssim
+
+PICTURES = ("astronaut", "chelsea", "coffee", "rocket", "hubble", "retina", "brick", "gravel", "grass")
+SIDE, SEEDS = 192, range(12)
+
+
+def test_random_chains_end_at_round_one_by_quality_even_without_lpips():
+    pictures = {id: square(images.decode(sources.read(id))) for id in PICTURES}
+    editor = editors.make("random").editor
+    ends, chains = 0, 0
+    for id, picture in pictures.items():
+        known = ssim.reference(numpy.asarray(picture))
+        unrelated = [distances(picture, known, other) for name, other in pictures.items() if name != id]
+        values = {metric: [row[metric] for row in unrelated] for metric in ("rmse", "ssim")}
+        floors = {metric: floor(found) for metric, found in values.items()}
+        for seed in SEEDS:
+            answer = images.decode(editor.edit(picture, "add hat", seed).data)
+            found = distances(picture, known, answer)
+            kept = min(retained_value(found[metric], floors[metric], CEILINGS[metric]) for metric in floors)
+            ends += kept < 0.5
+            chains += 1
+    assert ends >= 0.97 * chains, f"{ends} of {chains}"
+
+
+def square(picture):
+    return images.prepare(picture, SIDE, ((SIDE, SIDE),))
+
+
+def distances(picture, known, other):
+    pixels = numpy.asarray(other)
+    return {"rmse": psnr.compare(numpy.asarray(picture), pixels)["rmse"], "ssim": ssim.compare(known, pixels)}
