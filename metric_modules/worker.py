@@ -22,7 +22,7 @@ from .shards import PULSE, Shard
 
 MEMORY = 1_200_000_000  # bytes that the pictures at work may take together
 WORK = 60  # bytes at work for each pixel of a picture
-KEPT = 75  # bytes for each pixel of a reference
+KEPT = 90  # bytes for each pixel of a reference
 Advance = Callable[[int, str], None]
 Scored = tuple[Case, list[Measure], dict[int, Values]]
 

@@ -24,12 +24,14 @@ class Tower:
 
         states = self.vision.pre_layrnorm(self.vision.embeddings(values))
         count, tokens, width = states.shape
-        for first, second, inner, out, up, down in self.layers:
+        for number, (first, second, inner, out, up, down) in enumerate(self.layers, start=1):
             split = inner(first(states)).view(count, tokens, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
             query, key, value = (part.reshape(count * self.heads, tokens, -1) for part in split)
+            if number == len(self.layers):  # what is asked for is the class token's state, which comes first
+                query, states = query[:, :1], states[:, :1]
             weights = torch.bmm(query * key.shape[-1] ** -0.5, key.transpose(1, 2)).softmax(-1)
-            seen = torch.bmm(weights, value).view(count, self.heads, tokens, -1).transpose(1, 2)
-            states = states + out(seen.reshape(count, tokens, width))
+            seen = torch.bmm(weights, value).view(count, self.heads, -1, width // self.heads).transpose(1, 2)
+            states = states + out(seen.reshape(count, -1, width))
             states = states + down(self.activation(up(second(states))))
         return self.projection(self.vision.post_layernorm(states[:, 0]))
 

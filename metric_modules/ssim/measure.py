@@ -23,14 +23,17 @@ class Tile:
     grey: float  # of the reference; taken from all values there, so that their squares keep their digits in float32
 
 
+Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # local means less the tile's grey; variances + C2; means^2 + C1
+
+
 @dataclass(frozen=True)
 class Reference:
-    """A reference with each tile's local means (less its grey) and variances, for any number of predictions."""
+    """A reference with what the formula needs of each of its tiles, for any number of predictions."""
 
     window: str
     picture: np.ndarray
     tiles: tuple[Tile, ...]
-    local: tuple[tuple[np.ndarray, np.ndarray], ...]  # empty for large pictures: found again for each prediction
+    local: tuple[Moments, ...]  # empty for large pictures: found again for each prediction
 
 
 def smallest(window: str = "gaussian") -> int:
@@ -51,13 +54,17 @@ def _tiles(picture: np.ndarray, window: str) -> Iterator[Tile]:
 
 
 def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
-    """The weighted mean around each pixel whose window lies wholly inside."""
-    half = WINDOWS[window][0]
+    """The weighted mean around each pixel. Within half a window of the rim it means nothing; whoever sums leaves that
+    out, because whole arrays are twice as fast to work on as their insides."""
     if window == "gaussian":
-        blurred = cv2.sepFilter2D(values, cv2.CV_32F, TAPS, TAPS)
-    else:
-        blurred = cv2.blur(values, (2 * half + 1, 2 * half + 1))
-    return blurred[half:-half, half:-half]
+        return cv2.sepFilter2D(values, cv2.CV_32F, TAPS, TAPS)
+    side = 2 * WINDOWS[window][0] + 1
+    return cv2.blur(values, (side, side))
+
+
+def _inside(values: np.ndarray, window: str) -> np.ndarray:
+    half = WINDOWS[window][0]
+    return values[half:-half, half:-half]
 
 
 def reference(picture: np.ndarray, window: str = "gaussian") -> Reference:
@@ -72,13 +79,19 @@ def reference(picture: np.ndarray, window: str = "gaussian") -> Reference:
     return Reference(window, picture, tiles, tuple(_moments(picture, tile, window) for tile in tiles) if keep else ())
 
 
-def _moments(picture: np.ndarray, tile: Tile, window: str) -> tuple[np.ndarray, np.ndarray]:
-    """Local means, less the tile's grey, and variances."""
+def _moments(picture: np.ndarray, tile: Tile, window: str) -> Moments:
     values = picture[tile.seen].astype(np.float32)
     values -= np.float32(tile.grey)
-    mean = np.ascontiguousarray(_local_mean(values, window))
+    mean = _local_mean(values, window)
     values *= values
-    return mean, (_local_mean(values, window) - mean * mean) * np.float32(WINDOWS[window][1])
+    variance = _local_mean(values, window)
+    variance -= mean * mean
+    variance *= np.float32(WINDOWS[window][1])
+    variance += C2
+    light = mean + np.float32(tile.grey)
+    light *= light
+    light += C1
+    return mean, variance, light
 
 
 def _local(known: Reference, prediction: np.ndarray, number: int) -> np.ndarray:
@@ -89,11 +102,12 @@ def _local(known: Reference, prediction: np.ndarray, number: int) -> np.ndarray:
     they are equal.
     """
     tile, factor = known.tiles[number], np.float32(WINDOWS[known.window][1])
-    mean, known_variance = known.local[number] if known.local else _moments(known.picture, tile, known.window)
+    moments = known.local[number] if known.local else _moments(known.picture, tile, known.window)
+    mean, known_variance, known_light = moments
     grey = np.float32(tile.grey)
     values = prediction[tile.seen].astype(np.float32)
     gap = known.picture[tile.seen] - values
-    gap_grey = np.float32(round(float(gap.mean())))
+    gap_grey = np.float32(round(sum(cv2.sumElems(gap)) / gap.size))
     gap -= gap_grey
     values -= grey
     gap_mean = _local_mean(gap, known.window)
@@ -103,26 +117,22 @@ def _local(known: Reference, prediction: np.ndarray, number: int) -> np.ndarray:
     variance = _local_mean(values, known.window)
     gap_variance -= gap_mean * gap_mean
     gap_mean += gap_grey
-    values_mean = mean - gap_mean
-    variance -= values_mean * values_mean
+    light = mean - gap_mean
+    variance -= light * light
     gap_mean *= gap_mean
     if factor != 1:
         variance *= factor
         gap_variance *= factor
     variance += known_variance
-    variance += C2
-    gap_variance /= variance
+    light += grey
+    light *= light
+    light += known_light
+    cv2.divide(gap_variance, variance, dst=gap_variance)
+    cv2.divide(gap_mean, light, dst=gap_mean)
     np.subtract(1, gap_variance, out=gap_variance)
-    values_mean += grey
-    values_mean *= values_mean
-    known_mean = mean + grey
-    known_mean *= known_mean
-    values_mean += known_mean
-    values_mean += C1
-    gap_mean /= values_mean
     np.subtract(1, gap_mean, out=gap_mean)
-    gap_mean *= gap_variance
-    return gap_mean
+    gap_variance *= gap_mean
+    return _inside(gap_variance, known.window)
 
 
 def local(known: Reference, prediction: np.ndarray) -> np.ndarray:
@@ -147,7 +157,7 @@ def compare(known: Reference, prediction: np.ndarray) -> float:
     total = count = 0.0
     for number in range(len(known.tiles)):
         values = _local(known, prediction, number)
-        total += float(values.sum(dtype=np.float64))
+        total += sum(cv2.sumElems(values))
         count += values.size
     return total / count
 
