@@ -128,13 +128,13 @@ def medians(values: Mapping[str, Values], suite: set[str]) -> dict[str, float]:
     return {column: floor(numbers) for column, numbers in columns.items()}
 
 
-def near(known: Medians, tolerance: float, column: str, value: Value) -> bool:
+def near(known: Medians, tolerances: Mapping[str, float], column: str, value: Value) -> bool:
     """Whether a value is so close to a threshold that its last digits decide."""
-    if isinstance(value, str):
+    if isinstance(value, str) or column not in tolerances:
         return False
     thresholds = {
         "lpips": known.get("lpips", float("inf")) * HALF,
         "lpips_worst_tile": known.get("lpips", float("inf")),
         "clip": (1 + known.get("clip", float("inf"))) * HALF,
     }
-    return abs(value - thresholds.get(column, float("inf"))) <= tolerance
+    return abs(value - thresholds[column]) <= tolerances[column]

@@ -16,7 +16,7 @@ from .chain import UNREADABLE, Album
 from .floors import Task
 from .job import Job, floor_signature
 from .measures import Measure, Values
-from .networks import TOLERANCE
+from .networks import TOLERANCES
 from .reading import Unreadable
 from .shards import PULSE, Shard
 
@@ -81,7 +81,7 @@ class Worker:
             row = {column: f"{UNREADABLE}the reference: {error}" for one in lacking for column in one.columns}
             return case, lacking, {shot.step: dict(row) for shot in case.steps if shot.scored}
         judge = self.job.panel.judge if any(measure.name == edits.NAME for measure in lacking) else None
-        near = partial(floors.near, bottom, TOLERANCE)
+        near = partial(floors.near, bottom, TOLERANCES)
         return case, lacking, chain.score(case, known, lacking, judge, near, album, self.clock)
 
     @cached_property

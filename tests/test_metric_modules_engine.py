@@ -179,8 +179,8 @@ def test_floors_are_medians_over_all_unrelated_pairs_and_each_pair_is_kept(datas
 
 def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeypatch):
     found = {}
-    for name, dtype, tolerance in (("exact", "float32", 0), ("fast", "bfloat16", 0), ("mended", "bfloat16", 9)):
-        monkeypatch.setattr("convergebench.metric_modules.worker.TOLERANCE", tolerance)
+    for name, dtype, tolerance in (("exact", "float32", 0), ("fast", "bfloat16", -1), ("mended", "bfloat16", 9)):
+        monkeypatch.setattr("convergebench.metric_modules.worker.TOLERANCES", {"lpips": tolerance})
         folder = shutil.copytree(clean, tmp_path / name)
         score(folder, ["lpips"], dtype)
         found[name] = [row["lpips"] for row in scores(folder).values() if row["lpips"]]
