@@ -22,7 +22,7 @@ TOLD = {
 
 
 def files() -> list[Path]:
-    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    words = ["git", "ls-files"]
     listed = subprocess.run(words, cwd=HOUSE, capture_output=True, text=True, check=True).stdout.split("\n")
     return sorted((HOUSE / name for name in listed if name and (HOUSE / name).exists()), key=lambda path: path.parts)
 
