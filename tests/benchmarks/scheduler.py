@@ -13,10 +13,12 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import resource
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from convergebench.generation import editors, images, plan, scheduler, suites
 from convergebench.generation.editors import seedream
@@ -52,21 +54,31 @@ def vendor(port: "multiprocessing.Queue[int]", busy: float, broken: float) -> No
     limit = reply("429 Too Many Requests", {"error": {"code": "RequestLimit", "message": "slow down"}})
     error = reply("500 Internal Server Error", {"error": {"code": "InternalServiceError", "message": "sorry"}})
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-        await reader.readexactly(int(length.split(b":")[1]))
-        draw = chance.random()
-        if draw < busy:
-            writer.write(limit)
-        else:
-            await asyncio.sleep(SLEEP)
-            writer.write(error if draw < busy + broken else good)
-        await writer.drain()
-        writer.close()
+    class Line(asyncio.Protocol):
+        """One connection: 200 ms after it was made the answer is there, however busy this server is."""
+
+        def connection_made(self, transport: Any) -> None:
+            self.made, self.got, self.transport = asyncio.get_running_loop().time(), b"", transport
+
+        def data_received(self, data: bytes) -> None:
+            self.got += data
+            head, end, body = self.got.partition(b"\r\n\r\n")
+            length = re.search(rb"content-length: *(\d+)", head.lower())
+            if not end or (length and len(body) < int(length[1])):
+                return
+            draw = chance.random()
+            if draw < busy:
+                self.answer(limit)
+            else:
+                ready = self.made + SLEEP
+                asyncio.get_running_loop().call_at(ready, self.answer, error if draw < busy + broken else good)
+
+        def answer(self, reply: bytes) -> None:
+            self.transport.write(reply)
+            self.transport.close()
 
     async def listen() -> None:
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=256)
+        server = await asyncio.get_running_loop().create_server(Line, "127.0.0.1", 0, backlog=256)
         port.put(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
