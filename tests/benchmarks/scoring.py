@@ -124,7 +124,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     options.add_argument("--turns", type=int, default=3)
     options.add_argument("--chains", type=int, default=2)
-    options.add_argument("--steps", type=int, default=10)
+    options.add_argument("--steps", type=int, default=40, help="of a chain; as many as v1 has")
     options.add_argument("--no-clip", action="store_true", help="leave CLIP out, which takes most of the time")
     given = options.parse_args()
     if not PEERS.exists():
