@@ -1,7 +1,9 @@
 """The Space: browse chains and curves in a browser; run as a program it serves what CONVERGEBENCH_DATASET names."""
 
+import contextlib
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from convergebench.spaces_app import store as stores
@@ -76,6 +78,17 @@ HEAD = (
 )
 
 
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """What is made here stays; looking through it for garbage again and again takes a seventh of the start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def serve(
     store: stores.Store,
     port: int | None = None,
@@ -85,27 +98,28 @@ def serve(
 ) -> "Blocks":
     """Serve a dataset; with `wait`, until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    from convergebench.spaces_app import limits, theme, yours
-    from starlette.middleware import Middleware
+    with uncollected():
+        from convergebench.spaces_app import limits, theme, yours
+        from starlette.middleware import Middleware
 
-    demo = build(store)
-    _, address, _ = demo.launch(
-        server_port=port,
-        prevent_thread_lock=True,
-        inbrowser=inbrowser,
-        show_error=True,
-        max_file_size=yours.FILE,
-        ssr_mode=False,
-        state_session_capacity=500,  # visitors; nothing of theirs is kept but what Gradio keeps of each
-        run_history=False,
-        quiet=True,
-        footer_links=["api"],
-        theme=theme.theme(),
-        css=theme.css(),
-        head=theme.head(),
-        app_kwargs={"middleware": [Middleware(limits.Limited)]},
-        favicon_path=str(theme.HERE / "icon.svg"),
-    )
+        demo = build(store)
+        _, address, _ = demo.launch(
+            server_port=port,
+            prevent_thread_lock=True,
+            inbrowser=inbrowser,
+            show_error=True,
+            max_file_size=yours.FILE,
+            ssr_mode=False,
+            state_session_capacity=500,  # visitors; nothing of theirs is kept but what Gradio keeps of each
+            run_history=False,
+            quiet=True,
+            footer_links=["api"],
+            theme=theme.theme(),
+            css=theme.css(),
+            head=theme.head(),
+            app_kwargs={"middleware": [Middleware(limits.Limited)]},
+            favicon_path=str(theme.HERE / "icon.svg"),
+        )
     say(f"{store.folder} at {address}")
     if wait:
         demo.block_thread()

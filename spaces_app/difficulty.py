@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy import special
 
 ORDER = ("exact", "clear", "partial", "destroys information", "invents information")
 FEWEST = 3  # sources without which there is no interval
@@ -82,7 +82,7 @@ def limited(row: Difficulty, effects: Mapping[str, tuple[float, float]], confide
     if row.sources < FEWEST:
         return replace(row, reason=f"only {row.sources} of the {FEWEST} sources an interval needs")
     effect, error = effects[row.program]
-    reach = float(student.ppf((1 + confidence) / 2, row.sources - 1)) * error
+    reach = float(special.stdtrit(row.sources - 1, (1 + confidence) / 2)) * error
     return replace(row, factor=2.0**effect, low=2.0 ** (effect - reach), high=2.0 ** (effect + reach))
 
 

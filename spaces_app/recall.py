@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import LEVEL
-from scipy import stats
+from scipy import special
 
 from .table import Column, Table
 
@@ -61,7 +61,7 @@ def outcome(recalled: Sequence[bool]) -> str:
         return "not judged"
     if sum(recalled) / len(recalled) <= CHANCE:
         return "no recall"
-    beyond = stats.binomtest(sum(recalled), len(recalled), CHANCE, "greater").pvalue <= LEVEL
+    beyond = special.bdtrc(sum(recalled) - 1, len(recalled), CHANCE) <= LEVEL
     return "recall confirmed" if beyond else "recall suspected"
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.fates import Fate
 from convergebench.metric_modules.halflife.survival import area, kaplan_meier
-from scipy import stats
 
 from .cases import RETAINED, Case
 from .fates import HALF, Field, converged, of_curve, role
@@ -78,6 +77,8 @@ def means(field: Field, editors: Sequence[str], rule: Rule, horizon: int) -> dic
 
 def tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | None:
     """Kendall's tau-b between two orders of editors; None where one of them has no order."""
+    from scipy import stats  # half a second of a start, and only a report's
+
     both = [editor for editor in own if editor in base]
     if len(both) < 2:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 Series = Sequence[float | None]
 
@@ -82,5 +82,5 @@ def mean_over_clusters(
     centre = float(means.mean())
     if len(means) < 2:
         return centre, None
-    reach = float(stats.t.ppf((1 + confidence) / 2, len(means) - 1) * means.std(ddof=1) / np.sqrt(len(means)))
+    reach = float(special.stdtrit(len(means) - 1, (1 + confidence) / 2) * means.std(ddof=1) / np.sqrt(len(means)))
     return centre, [centre - reach, centre + reach]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 EXACT_UP_TO = 12  # sources: 4,096 ways to flip the signs; as many are needed for a verdict
 FLIPS = 20_000
@@ -92,7 +92,7 @@ def compare(
     centre = float(means.mean())
     interval = None
     if size > 1:
-        reach = float(stats.t.ppf((1 + confidence) / 2, size - 1) * means.std(ddof=1) / np.sqrt(size))
+        reach = float(special.stdtrit(size - 1, (1 + confidence) / 2) * means.std(ddof=1) / np.sqrt(size))
         interval = (centre - reach, centre + reach)
     return Comparison(*names, len(common), left_out, size, centre, interval, sign_flip_p(means))
 

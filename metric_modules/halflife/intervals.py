@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from .survival import median, survival
 
@@ -36,8 +36,8 @@ def median_interval(
     at_risk = member @ (times[:, None] >= grid)
     drawn = np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), RESAMPLES).astype(float)
     medians = np.sort(median(grid, survival(drawn @ deaths, drawn @ at_risk)))
-    reach = stats.t.ppf((1 + confidence) / 2, size - 1) * np.sqrt(size / (size - 1))
-    tail = stats.norm.cdf(-reach)
+    reach = special.stdtrit(size - 1, (1 + confidence) / 2) * np.sqrt(size / (size - 1))
+    tail = special.ndtr(-reach)
     low = max(int(np.ceil(tail * RESAMPLES)), 1)
     return float(medians[low - 1]), float(medians[RESAMPLES - low])
 
@@ -50,7 +50,7 @@ def mean_interval(values: np.ndarray, clusters: Sequence[Hashable], confidence: 
         return None
     centre = values.mean()
     parts = member @ (values - centre) * size / len(values)
-    reach = stats.t.ppf((1 + confidence) / 2, size - 1) * parts.std(ddof=1) / np.sqrt(size)
+    reach = special.stdtrit(size - 1, (1 + confidence) / 2) * parts.std(ddof=1) / np.sqrt(size)
     return float(centre - reach), float(centre + reach)
 
 
@@ -68,7 +68,7 @@ def share_interval(
     parts = member @ (marks - marks.mean()) * size / len(marks)
     spread = parts.var(ddof=1)
     worth = np.clip(share * (1 - share) * size / spread, size, len(marks)) if spread > 0 else size
-    square = stats.t.ppf((1 + confidence) / 2, size - 1) ** 2
+    square = special.stdtrit(size - 1, (1 + confidence) / 2) ** 2
     centre = (share + square / (2 * worth)) / (1 + square / worth)
     reach = np.sqrt(square * (share * (1 - share) / worth + square / (4 * worth**2))) / (1 + square / worth)
     return float(max(centre - reach, 0)), float(min(centre + reach, 1))

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 Numbers = Sequence[float] | np.ndarray
 Flags = Sequence[bool] | np.ndarray
@@ -82,7 +82,7 @@ def log_rank(times: Numbers, lost: Flags, other_times: Numbers, other_lost: Flag
     if variance == 0:
         return 0.0, 1.0
     statistic = float((own_deaths - deaths * share).sum() ** 2 / variance)
-    return statistic, float(stats.chi2.sf(statistic, 1))
+    return statistic, float(special.chdtrc(1, statistic))
 
 
 def cumulative_incidence(
