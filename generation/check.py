@@ -8,7 +8,7 @@ from . import editors, images
 from .calls import Caller, Rejected
 from .editors import trait
 from .limits import Limits
-from .records import Answer
+from .records import Answer, Turn
 
 INSTRUCTION = "add a red ball"
 
@@ -24,7 +24,7 @@ def check(spec: str) -> dict[str, Any]:
     def ask() -> Answer:
         start = picture(size)
         if trait(choice.editor, "remembers"):
-            return choice.editor.edit(start, INSTRUCTION, 1, [("", images.png(start))])  # type: ignore[call-arg]
+            return choice.editor.edit(start, INSTRUCTION, 1, [Turn("", images.png(start))])  # type: ignore[call-arg]
         return choice.editor.edit(start, INSTRUCTION, 1)
 
     try:

@@ -50,9 +50,13 @@ def make(suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = No
 def variant_chains(
     suite: suites.Suite, variant: suites.Variant, choice: editors.Choice, rounds: int, runs: int
 ) -> Iterator[Chain]:
-    """The chains of one editor under one variant; those of an editor that could remember may draw a recall audit."""
+    """The chains of one editor under one variant.
+
+    Those of an editor that could remember may draw a recall audit; one that is handed the history need not.
+    """
     settings = {**choice.settings, "short_side": suite.short_side}
-    audits = not editors.trait(choice.editor, "embedded") or editors.trait(choice.editor, "audited")
+    outside = not editors.trait(choice.editor, "embedded") and not editors.trait(choice.editor, "remembers")
+    audits = outside or editors.trait(choice.editor, "audited")
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds)

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 KINDS = ("face", "object", "scene", "texture", "text")
 ORIGINS = ("real", "synthetic")
@@ -128,6 +128,14 @@ class Chain(Record):
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         nested = {"source": Source.from_dict(values["source"]), "program": Program.from_dict(values["program"])}
         return super().from_dict({**values, **nested})
+
+
+class Turn(NamedTuple):
+    """An earlier step, as editors that remember are handed it: what was asked, and what came back."""
+
+    instruction: str
+    data: bytes
+    details: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Self
 from PIL import Image
 
 from . import images
-from .records import Answer, Chain, Step, UserError, canonical
+from .records import Answer, Chain, Step, Turn, UserError, canonical
 
 FORMAT = 1
 NUMBERED = re.compile(r"\d{4,}\.\w+")
@@ -187,9 +187,13 @@ class Kept:
             raise Damaged(f"{path} is not the file its record names; restore it or remove the chain's folder")
         return images.decode(data)
 
-    def history(self) -> list[tuple[str, bytes]]:
-        """Every earlier step's instruction and bytes, for the editors that say they remember."""
-        return [(step.instruction, (self.folder / step.file).read_bytes()) for step in self.steps if step.file]
+    def history(self) -> list[Turn]:
+        """Every earlier step, for the editors that say they remember."""
+        return [
+            Turn(step.instruction, (self.folder / step.file).read_bytes(), step.details)
+            for step in self.steps
+            if step.file
+        ]
 
     def begin(self, picture: Image.Image, reference: Image.Image | None = None) -> None:
         """Keep the input as prepared, as step 0."""

@@ -42,6 +42,76 @@ def test_gemini_keeps_thoughts_versions_and_usage_and_takes_no_picture_from_a_th
     assert step.cost == 0.039
 
 
+@pytest.fixture
+def conversed(tmp_path, monkeypatch):
+    """The bodies of a chain's requests, and its steps."""
+
+    def conversed(rounds, **options):
+        monkeypatch.setenv(gemini.KEY, KEY[3:])
+        replies = iter(picture((96, 64)) for _ in range(rounds))
+        reply = lambda data: gemini.parts(gemini.inline(data, thoughtSignature="c2lnbg=="))  # noqa: E731
+        with serving(lambda server, request: reply(next(replies))) as server:
+            spec = gemini.SPEC.format(base=server.base, timeout=5) + "".join(f",{k}={v}" for k, v in options.items())
+            steps = chains.run(tmp_path, spec, gemini.SIZE, rounds=rounds)
+        return [request.json() for request in server.requests], steps
+
+    return conversed
+
+
+def sent(part):
+    data = part["inlineData"]["data"].replace("-", "+").replace("_", "/")
+    return base64.b64decode(data)
+
+
+def test_gemini_in_one_session_is_sent_the_whole_conversation(conversed, tmp_path):
+    bodies, steps = conversed(3, session="one")
+    assert [[turn["role"] for turn in body["contents"]] for body in bodies] == [
+        ["user"],
+        ["user", "model", "user"],
+        ["user", "model", "user", "model", "user"],
+    ]
+    kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/*.png"))]
+    first, one, second, two, third = bodies[2]["contents"]
+    assert sent(first["parts"][0]) == kept[0]
+    assert [sent(turn["parts"][0]) for turn in (one, two)] == kept[1:3]
+    assert kept[1] != kept[2]
+    assert [turn["parts"][0]["thoughtSignature"] for turn in (one, two)] == ["c2lnbg=="] * 2
+    assert [turn["parts"][-1]["text"] for turn in (first, second, third)] == ["Paint the door green."] * 3
+    assert len(second["parts"]) == len(third["parts"]) == 1
+    assert [step.status for step in steps] == ["ok"] * 3
+
+
+def test_gemini_in_fresh_sessions_keeps_no_signature(conversed):
+    bodies, steps = conversed(2)
+    assert [len(body["contents"]) for body in bodies] == [1, 1]
+    assert not any("signature" in step.details for step in steps)
+
+
+def test_a_conversation_above_geminis_limit_is_a_failure_before_it_is_sent(conversed, monkeypatch):
+    monkeypatch.setattr("convergebench.generation.editors.gemini.MOST_INLINE", 3000)
+    bodies, steps = conversed(9, session="one")
+    assert len(bodies) == len(steps) - 1 < 9
+    assert steps[-1].status == "failed"
+    assert "Gemini takes 2250 in a call" in steps[-1].reason
+
+
+def test_gemini_takes_the_resolutions_of_a_schedule_in_turn(conversed):
+    model = "gemini-3-pro-image"
+    bodies, steps = conversed(4, model=model, resolution="1K/2K/4K")
+    assert [body["generationConfig"]["imageConfig"]["imageSize"] for body in bodies] == ["1K", "2K", "4K", "1K"]
+    assert [step.details["resolution"] for step in steps] == ["1K", "2K", "4K", "1K"]
+    assert [step.cost for step in steps] == [0.134, 0.134, 0.24, 0.134]
+    editor = editors.make(f"gemini:model={model},resolution=1K/2K/4K").editor
+    assert editor.price() == 0.24
+    assert editor.sizes() == editors.make(f"gemini:model={model}").editor.sizes()
+
+
+@pytest.mark.parametrize("words", ["resolution=1K/8K", "resolution=2K/4K,model=gemini-2.5-flash-image", "session=two"])
+def test_gemini_refuses_schedules_and_sessions_it_does_not_know(words):
+    with pytest.raises(UserError, match=r"gemini:(resolution|session)"):
+        editors.make(f"gemini:model=gemini-3-pro-image,{words}" if "model" not in words else f"gemini:{words}")
+
+
 @pytest.mark.parametrize(
     "finish", ["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "PROHIBITED_CONTENT", "SAFETY"]
 )
@@ -76,7 +146,7 @@ def test_gemini_says_a_wrong_key_with_a_400_and_the_run_stops(ask):
 
 def test_gemini_is_asked_for_thoughts_and_size_only_where_the_model_has_them():
     config = editors.make("gemini:model=gemini-3-pro-image,resolution=2K,temperature=0.4").editor.config(
-        (2528, 1696), 5
+        (2528, 1696), 5, "2K"
     )
     assert (config.image_config.aspect_ratio, config.image_config.image_size) == ("3:2", "2K")
     assert config.thinking_config.include_thoughts

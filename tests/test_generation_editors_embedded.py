@@ -7,7 +7,7 @@ import numpy
 import pytest
 import skimage.data
 from convergebench.generation import editors, images, painters
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Turn, UserError
 from PIL import Image
 
 FLOORS = ("blur", "identity", "jpeg", "noise", "random", "resize", "tint", "webp")
@@ -22,7 +22,7 @@ def coffee():
 def ask(spec, picture, instruction="add hat", seed=5, history=None):
     editor = editors.make(spec).editor
     if editors.trait(editor, "remembers"):
-        return editor.edit(picture, instruction, seed, history or [("", images.png(picture))])
+        return editor.edit(picture, instruction, seed, history or [Turn("", images.png(picture))])
     return editor.edit(picture, instruction, seed)
 
 
@@ -120,13 +120,13 @@ def test_an_option_out_of_range_is_one_sentence_that_says_what_is_allowed(spec):
 
 def chain(cycle, picture, rounds=2):
     """The oracle's answers, each asked for with the history of all before."""
-    history = [("", images.png(picture))]
+    history = [Turn("", images.png(picture))]
     for step in range(rounds * len(cycle)):
-        now = images.decode(history[-1][1])
+        now = images.decode(history[-1].data)
         answer = ask("oracle", now, cycle[step % len(cycle)], step, history)
         assert answer.status == "ok", answer.reason
-        history.append((cycle[step % len(cycle)], answer.data))
-    return [numpy.asarray(images.decode(data)) for _, data in history]
+        history.append(Turn(cycle[step % len(cycle)], answer.data))
+    return [numpy.asarray(images.decode(turn.data)) for turn in history]
 
 
 @pytest.mark.parametrize(

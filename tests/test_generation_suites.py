@@ -69,6 +69,15 @@ def test_banana100_has_thirteen_sources_a_hundred_steps_five_runs_and_the_studys
         assert wanted in settings
 
 
+def test_every_variant_of_banana100_is_planned_for_its_editor():
+    suite = suites.load("banana100")
+    made = plan.make(suite)
+    settings = [dict(chain.settings) for chain in made.chains]
+    for variant in suite.variants:
+        assert any(variant.settings.items() <= each.items() for each in settings), variant.name
+    assert sum(each["resolution"] == "1K/2K/4K" for each in settings) == 10
+
+
 def test_restoration_is_thirteen_scenes_by_seven_degradations_by_twelve_prompts():
     suite = suites.load("restoration")
     scenes, broken = (set(part) for part in zip(*(id.split("~") for id in suite.sources), strict=True))

@@ -1,8 +1,10 @@
 """Google's image models through the Gemini API."""
 
+import base64
+import dataclasses
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,7 +12,7 @@ from PIL import Image
 
 from .. import deadlines, extras, images, keys, prices, wire
 from ..calls import Rejected, Transient, Unusable
-from ..records import Answer, UserError, one_of
+from ..records import Answer, Turn, UserError, one_of
 from ..sizes import GEMINI_2_5, GEMINI_3, Size, nearest
 
 REFUSALS = (
@@ -24,21 +26,30 @@ REFUSALS = (
     "SPII",
 )
 MOST_INLINE = 20_000_000  # bytes of the request
+SCALES = {"1K": 1, "2K": 2, "4K": 4}
+SESSIONS = ("fresh", "one")
 
 
 @dataclass(frozen=True)
 class Editor:
-    """Gemini image models through google-genai: Nano Banana, Nano Banana Pro, Nano Banana 2."""
+    """Gemini image models through google-genai: Nano Banana, Nano Banana Pro, Nano Banana 2.
+
+    `resolution` may be a schedule such as 1K/2K/4K, one for each step and then again; with `session=one` every call
+    carries the whole conversation, so that the model sees its own earlier pictures.
+    """
 
     model: str = "gemini-2.5-flash-image"
     resolution: str = "1K"
+    session: str = "fresh"
     temperature: float | None = None
     timeout: float = field(default=300.0, metadata={"identity": False})
     base_url: str = field(default="", metadata={"identity": False})
     needs: ClassVar[str] = "GEMINI_API_KEY and pip install 'convergebench[gemini]'"
 
     def __post_init__(self) -> None:
-        one_of("gemini:resolution", self.resolution, ("1K", "2K", "4K") if self.third else ("1K",))
+        for resolution in self.resolutions:
+            one_of("gemini:resolution", resolution, tuple(SCALES) if self.third else ("1K",))
+        one_of("gemini:session", self.session, SESSIONS)
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise UserError(f"gemini:temperature is {self.temperature}; it is a number from 0 to 2")
         self.address()
@@ -48,6 +59,16 @@ class Editor:
         """The third generation chooses its size and tells its thoughts; the second refuses to be asked."""
         return self.model.startswith("gemini-3")
 
+    @property
+    def resolutions(self) -> list[str]:
+        """One for each step, and then again."""
+        return self.resolution.split("/")
+
+    @property
+    def remembers(self) -> bool:
+        """A schedule needs to know which step it is, a conversation what was said."""
+        return len(self.resolutions) > 1 or self.session == "one"
+
     def address(self) -> str:
         return wire.base(self.base_url, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
 
@@ -55,10 +76,16 @@ class Editor:
         return extras.lacks("gemini", ("google.genai",), "GEMINI_API_KEY", "GOOGLE_API_KEY")
 
     def price(self) -> float | None:
-        return (prices.of("gemini", self.model) or {}).get(self.resolution)
+        """Of a call; of several resolutions the dearest, so that a limit holds."""
+        known = [self.price_at(resolution) for resolution in self.resolutions]
+        return None if None in known else max(price for price in known if price is not None)
+
+    def price_at(self, resolution: str) -> float | None:
+        return (prices.of("gemini", self.model) or {}).get(resolution)
 
     def ratios(self) -> dict[str, Size]:
-        scale = {"1K": 1, "2K": 2, "4K": 4}[self.resolution]
+        """The shapes there are; of several resolutions at the smallest, beside which no answer counts as shrunk."""
+        scale = min(SCALES[resolution] for resolution in self.resolutions)
         table = GEMINI_3 if self.third else GEMINI_2_5
         return {ratio: (width * scale, height * scale) for ratio, (width, height) in table.items()}
 
@@ -76,19 +103,31 @@ class Editor:
         )
         return genai.Client(api_key=keys.key("GEMINI_API_KEY", "GOOGLE_API_KEY"), vertexai=False, http_options=options)
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+    def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
+        said = history if self.session == "one" else [Turn("", images.png(image))]
+        size = sum(len(turn.data) for turn in said)
+        if size * 4 / 3 > MOST_INLINE:
+            raise Rejected(f"the pictures to send are {size} bytes; Gemini takes {MOST_INLINE * 3 // 4} in a call")
+        resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
+        answer = self.answered(contents(said, instruction), self.config(image.size, seed, resolution))
+        details = dict(answer.details)
+        if self.session == "fresh":
+            details.pop("signature", None)
+        if len(self.resolutions) == 1:
+            return dataclasses.replace(answer, details=details)
+        return dataclasses.replace(
+            answer, cost=self.price_at(resolution), details={**details, "resolution": resolution}
+        )
+
+    def answered(self, said: list[Any], config: Any) -> Answer:
+        """One request and what its response says."""
         client = self.client
         import httpx2
         from google.genai import errors
 
-        data = images.png(image)
-        if len(data) * 4 / 3 > MOST_INLINE:
-            raise Rejected(f"the picture is {len(data)} bytes as PNG; Gemini takes {MOST_INLINE * 3 // 4} in a call")
         with deadlines.within(self.timeout):
             try:
-                response = client.models.generate_content(
-                    model=self.model, contents=contents(data, instruction), config=self.config(image.size, seed)
-                )
+                response = client.models.generate_content(model=self.model, contents=said, config=config)
             except errors.APIError as error:
                 raise fault(error) from error
             except httpx2.TransportError as error:
@@ -99,7 +138,7 @@ class Editor:
             start = str(response.sdk_http_response.body)[:60]
             raise Transient(f"an answer in place of JSON, starting with {start!r}", charged=True) from error
 
-    def config(self, size: Size, seed: int) -> Any:
+    def config(self, size: Size, seed: int, resolution: str) -> Any:
         from google.genai import types
 
         ratios = self.ratios()
@@ -109,7 +148,7 @@ class Editor:
             response_modalities=["TEXT", "IMAGE"],
             image_config=types.ImageConfig(
                 aspect_ratio=next(ratio for ratio, size in ratios.items() if size == goal),
-                image_size=self.resolution if self.third else None,
+                image_size=resolution if self.third else None,
             ),
             seed=seed,
             temperature=self.temperature,
@@ -117,11 +156,23 @@ class Editor:
         )
 
 
-def contents(data: bytes, instruction: str) -> list[Any]:
+def contents(said: Sequence[Turn], instruction: str) -> list[Any]:
+    """A conversation: the first picture is the user's, the others are the model's, each asked for in words."""
     from google.genai import types
 
-    picture = types.Part.from_bytes(data=data, mime_type="image/png")
-    return [types.Content(role="user", parts=[picture, types.Part.from_text(text=instruction)])]
+    def picture(turn: Turn) -> Any:
+        signature = turn.details.get("signature")
+        kind = "jpeg" if (sniffed := images.sniff(turn.data)) == "jpg" else sniffed
+        blob = types.Blob(data=turn.data, mime_type=f"image/{kind}")
+        return types.Part(inline_data=blob, thought_signature=base64.b64decode(signature) if signature else None)
+
+    first, *answers = said
+    parts, found = [picture(first)], []
+    for turn in answers:
+        parts.append(types.Part.from_text(text=turn.instruction))
+        found += [types.Content(role="user", parts=parts), types.Content(role="model", parts=[picture(turn)])]
+        parts = []
+    return [*found, types.Content(role="user", parts=[*parts, types.Part.from_text(text=instruction)])]
 
 
 def read(told: dict[str, Any], headers: Mapping[str, str]) -> Answer:
@@ -142,10 +193,13 @@ def read(told: dict[str, Any], headers: Mapping[str, str]) -> Answer:
         "thoughts": words(thoughts),
     }
     details = {key: value for key, value in about.items() if value}
-    pictures = [part["inlineData"] for part in shown if (part.get("inlineData") or {}).get("data")]
+    pictures = [part for part in shown if (part.get("inlineData") or {}).get("data")]
     if pictures:
-        details |= {"declared": pictures[0].get("mimeType"), "pictures": len(pictures)}
-        return Answer(wire.decoded(pictures[0]["data"]), text=words(shown), details=details)
+        picture = pictures[0]["inlineData"]
+        details |= {"declared": picture.get("mimeType"), "pictures": len(pictures)}
+        if signature := pictures[0].get("thoughtSignature"):
+            details["signature"] = signature  # handed back with the picture, it keeps the model's train of thought
+        return Answer(wire.decoded(picture["data"]), text=words(shown), details=details)
     said = candidate.get("finishMessage") or feedback.get("blockReasonMessage")
     reason = ": ".join(filter(None, (blocked or finish or "no candidates", said)))
     status = "refused" if blocked or finish in REFUSALS else "no_image"

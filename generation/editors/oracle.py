@@ -11,10 +11,8 @@ from PIL import Image
 from .. import images
 from ..paint import words
 from ..paint.toning import OPPOSITES
-from ..records import Answer
+from ..records import Answer, Turn
 from .paint import carried_out
-
-History = Sequence[tuple[str, bytes]]
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Editor:
     embedded: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
 
-    def edit(self, image: Image.Image, instruction: str, seed: int, history: History) -> Answer:
+    def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn]) -> Answer:
         request = words.understand(instruction)
         if request is None:
             return Answer(status="refused", reason=f"oracle does not know how to carry out {instruction!r}")
@@ -51,11 +49,11 @@ def undoes(request: words.Request, earlier: words.Request) -> bool:
     return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
 
 
-def still_standing(history: History) -> list[tuple[int, words.Request]]:
+def still_standing(history: Sequence[Turn]) -> list[tuple[int, words.Request]]:
     """The steps whose change was not taken back."""
     standing: list[tuple[int, words.Request]] = []
-    for step, (instruction, _) in enumerate(history):
-        request = words.understand(instruction)
+    for step, turn in enumerate(history):
+        request = words.understand(turn.instruction)
         if request is None or request.verb == "copy":
             continue
         undone = next((entry for entry in reversed(standing) if undoes(request, entry[1])), None)
@@ -66,11 +64,11 @@ def still_standing(history: History) -> list[tuple[int, words.Request]]:
     return standing
 
 
-def again(history: History, steps: Sequence[int]) -> NDArray[numpy.uint8]:
+def again(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[numpy.uint8]:
     """The first picture with only these steps' changes made to it, each pixel by pixel as it was made then."""
     pixels = decoded(history, 0)
     for step in steps:
-        request = words.understand(history[step][0])
+        request = words.understand(history[step].instruction)
         if request and request.verb in ("flip", "turn"):
             turned = carried_out(pixels, request, numpy.random.default_rng(0))
             if not isinstance(turned, str):
@@ -81,5 +79,5 @@ def again(history: History, steps: Sequence[int]) -> NDArray[numpy.uint8]:
     return pixels
 
 
-def decoded(history: History, step: int) -> NDArray[numpy.uint8]:
-    return numpy.asarray(images.decode(history[step][1]))
+def decoded(history: Sequence[Turn], step: int) -> NDArray[numpy.uint8]:
+    return numpy.asarray(images.decode(history[step].data))
