@@ -64,7 +64,15 @@ space: .venv/dev  ## the Space on the demo's dataset, in a browser
 real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten rounds on three pictures, curves drawn
 	$(BIN)/python tests/benchmarks/weights/real_editors.py
 
-bench: .venv/dev  ## the benchmarks, us beside our peers
+# Some of the peers need torchvision, which never stands beside us.
+.venv-peers/ready: tests/benchmarks/peers/requirements.txt
+	@echo "setting up .venv-peers (a minute or two the first time)"
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
+bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 clean:  ## all that the commands made, but for .venv
