@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from . import load
+from . import load, spent
 from .cases import Case, follow
 from .footers import Steps
 from .zeros import Zeros
@@ -23,6 +23,7 @@ REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signat
 # Columns of the scores that the statistics do not look at.
 ASIDE = {"editor", "source", "program", "run", "step", "status", "sha256", "signature", "changed_size", "undo_ratio"}
 ASIDE |= {"psnr_registered", "ssim_registered", "shift_x", "shift_y", "scale", "registration_residual"}
+MANY = 60_000  # scored steps beyond which nobody waits for what each call took
 Row = dict[str, Any]
 
 
@@ -106,8 +107,16 @@ class Store:
         for rows in by_editor.values():
             limits = [self.places.get(row["chain"], (0, 0)) for row in rows]
             picked = [score for start, end in limits for score in needed.slice(start, end - start).to_pylist()]
-            found += follow(picked, rows, self.zeros)[0]
+            calls = [self.calls[row["chain"]] for row in rows if row["chain"] in self.calls]
+            found += follow(picked, rows, self.zeros, calls)[0]
         return found
+
+    @cached_property
+    def calls(self) -> spent.Calls:
+        """What a call of each chain took and cost; on the Hub and in very large folders only what it cost."""
+        if isinstance(self.files, Here) and self.table.num_rows <= MANY:
+            return spent.of_steps(self.steps, self.files.files("steps"))
+        return spent.of_chains(self.chains.values())
 
     def chain(self, chain: str) -> Row:
         """A chain by its id, or one sentence that says there is none."""

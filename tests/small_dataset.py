@@ -56,7 +56,8 @@ def write(
                         | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
                         | {"reason": None if data else "not allowed to edit this", "type": "png", "width": SIDE}
                         | {"height": SIDE, "bytes": len(data or b""), "sha256": "0" * 64, "details": '{"model": "m-1"}'}
-                        | {"latency": 1.25 if step else None, "cost": 0.04 if step else None, "text": "I did it."}
+                        | {"latency": 1 + decay if step else None, "cost": price(editor) if step else None}
+                        | {"text": "I did it."}
                     )
                     if not data:
                         ended = status
@@ -74,6 +75,7 @@ def write(
                     }
                     | {"reversibility": "clear", "small": False, "shows": program, "short_side": SIDE, "settings": "{}"}
                     | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
+                    | {"cost": price(editor) and price(editor) * (step - bool(ended))}
                 )
     data = folder / "data"
     schema.write(data / "chains" / "0000.parquet", schema.CHAINS.columns, chains)
@@ -84,6 +86,11 @@ def write(
         schema.write(data / "steps" / f"editor{number}" / "0000.parquet", schema.STEPS.columns, rows)
     (folder / "README.md").write_text("a small dataset for tests\n")
     return folder
+
+
+def price(editor):
+    """US dollars a call: what lasts costs more, and what does nothing has no price."""
+    return {"steady": 0.06, "identity": None}.get(editor, 0.04)
 
 
 def score(about, decay, editor):

@@ -126,6 +126,9 @@ def test_the_table_sorts_by_number_and_the_threshold_moves_it(visit):
     heading.click()
     heading.click()
     assert page.evaluate(names) == first[::-1]
+    for heading, most in (("Time a round", "fading"), ("Cost a round", "steady")):
+        page.get_by_role("button", name=heading).click()
+        assert page.evaluate(names)[0] == most
     before = page.inner_text("#board")
     page.get_by_role("spinbutton").first.fill("0.9")
     page.get_by_role("spinbutton").first.press("Enter")

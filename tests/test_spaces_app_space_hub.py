@@ -11,7 +11,7 @@ from huggingface_hub import CommitOperationAdd, HfApi
 CODE = """
 from convergebench.spaces_app import board, store
 made = store.opened("NS/small", "v1.0.0")
-print(sorted(row["editor"] for row in board.board(made).table.rows))
+print(sorted((row["editor"], row["cost"] and round(row["cost"], 6)) for row in board.board(made).table.rows))
 chain = next(row for row in made.chains.values() if row["editor"] == "steady")
 place, step = made.steps.find(chain)[0]
 print(step["status"], len(made.steps.picture(place)))
@@ -37,7 +37,7 @@ def test_a_hub_dataset_is_read_at_its_revision_without_fetching_all_pictures(tmp
         )
     assert done.returncode == 0, done.stderr
     editors, picture = done.stdout.splitlines()
-    assert editors == str(sorted(small_dataset.EDITORS))
+    assert editors == str([("fading", 0.08), ("identity", None), ("steady", 0.12)])
     assert picture == f"input {len(small_dataset.picture(0))}"
     fetched = {path.parent.name for path in (tmp_path / "home").rglob("*.parquet")}
     assert fetched == {"chains", "scores", "floors", "sources"}

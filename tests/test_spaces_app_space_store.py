@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 import small_dataset
-from convergebench.spaces_app import board, chain_view, chains_tab, curve_view, load, metrics_view, story
+from convergebench.spaces_app import board, chain_view, chains_tab, curve_view, load, metrics_view, spent, story
 from convergebench.spaces_app.board import Choice
 from convergebench.spaces_app.board_html import table
 from convergebench.spaces_app.previews import Previews, Unseen
@@ -67,11 +67,41 @@ def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
 
 
 def test_the_leaderboard_is_the_reports_own(folder, store):
-    made = report(load.rows(folder, "scores"), load.rows(folder, "chains"), load.rows(folder, "floors"))
+    calls = load.rows(folder, "steps", load.CALLS)
+    made = report(load.rows(folder, "scores"), load.rows(folder, "chains"), load.rows(folder, "floors"), calls)
     keys = ("editor", "rank", "half_life_text", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "cause", "cases")
     theirs = [[row.get(key) for key in keys] for row in made.tables["leaderboard"].rows]
-    assert [[row.get(key) for key in keys] for row in board.board(store).table.rows] == theirs
+    ours = board.board(store).table.rows
+    assert [[row.get(key) for key in keys] for row in ours] == theirs
     assert len(theirs) == len(small_dataset.EDITORS)
+    for key in ("cost", "seconds"):
+        assert [row[key] for row in ours] == pytest.approx([row[key] for row in made.tables["leaderboard"].rows])
+
+
+def test_cost_and_time_a_round_are_numbers_and_blank_where_nobody_said(store):
+    rows = {row["editor"]: row for row in board.board(store).table.rows}
+    assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
+    assert rows["fading"]["seconds"] == pytest.approx(2 * 1.16)  # two calls a round
+    text = table(board.board(store))
+    assert '<td class="cb-n" data-value="0.08">$0.080</td>' in text
+    assert '<td class="cb-n" data-value="">–</td>' in text
+    assert '<button type="button" data-sort>Time a round</button>' in text
+
+
+def test_without_the_steps_at_hand_the_chains_say_what_a_round_cost(store, monkeypatch):
+    monkeypatch.setattr("convergebench.spaces_app.store.MANY", 0)
+    rows = {row["editor"]: row for row in board.board(opened(str(store.folder))).table.rows}
+    assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
+    assert all(row["seconds"] is None for row in rows.values())
+    assert "Time a round" not in table(board.board(opened(str(store.folder))))
+
+
+def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path):
+    made = opened(str(small_dataset.write(tmp_path / "no", answer=lambda _, step: b"" if step == 4 else None)))
+    near, far = made.calls, spent.of_chains(made.chains.values())
+    assert {chain: call["cost"] for chain, call in far.items()} == pytest.approx(
+        {chain: call["cost"] for chain, call in near.items() if call["cost"] is not None}
+    )
 
 
 def test_the_threshold_moves_rounds_kept(store):
