@@ -8,6 +8,12 @@ from . import chain_view, metrics_view
 from .answers import plainly
 from .store import Store
 
+NOTE = "Retained: 1 is untouched, 0 another picture altogether."
+NO_REFERENCE = (
+    " Broken lines: no-reference scores, from the worst (0) to the best (1) of their typical range. They look at each "
+    "picture on its own, so they stay high where an editor returns a clean picture of something else."
+)
+
 
 def metrics_tab(store: Store, tab: Any) -> None:
     """Drawn when the tab is first opened."""
@@ -20,6 +26,8 @@ def metrics_tab(store: Store, tab: Any) -> None:
         source = gr.Dropdown(pictures, value=start["source"], label="Picture", min_width=150)
         program = gr.Dropdown(programs, value=start["program"], label="Program", min_width=150)
     plot = gr.Plot(show_label=False, elem_id="metrics")
+    note = NOTE + (NO_REFERENCE if metrics_view.no_reference(store) else "")
+    gr.HTML(f'<p class="cb-note">{note}</p>', apply_default_css=False)
     gr.HTML(f'<div class="cb-two"><div><h3>What each sees and misses</h3>{sees()}</div><div id="agreement">'
             f"{agreement(metrics_view.agreement(store))}</div></div>", apply_default_css=False)  # fmt: skip
 

@@ -1,5 +1,6 @@
 """What each metric sees and misses: all of them on one scale, and how far they agree."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,11 @@ def no_reference(store: Store) -> dict[str, str]:
     """Columns of the scores that hold a no-reference metric, with its name in the table of ranges."""
     if "no reference" not in store.kept:
         names = {column: BY_PLAIN_NAME.get(plain(column)) for column in store.table.column_names}
-        numeric = {field.name for field in store.table.schema if pa.types.is_floating(field.type)}
+        numeric = {
+            field.name
+            for field in store.table.schema
+            if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+        }
         store.kept["no reference"] = {column: name for column, name in names.items() if name and column in numeric}
     return store.kept["no reference"]
 
@@ -60,7 +65,7 @@ def scaled(value: float | None, name: str) -> float | None:
     >>> scaled(34.1, "BRISQUE")
     0.7726666666666667
     """
-    if value is None:
+    if value is None or math.isnan(value):
         return None
     low, high, higher_is_better = RANGES[name]
     share = (value - low) / (high - low)
@@ -90,22 +95,29 @@ def figure(store: Store, chain: str) -> "Figure":
 
     drawn = go.Figure()
     rows = curves(store, chain)
-    for place, name in enumerate(dict.fromkeys(row["metric"] for row in rows)):
+    there = list(dict.fromkeys(row["metric"] for row in rows))
+    apart = [name for name in there if name not in COLOURS]
+    for name in there:
         own = [row for row in rows if row["metric"] == name]
-        colour = SERIES[COLOURS.get(name, (place + 1) % len(SERIES))].light
+        colour, dash = look(apart.index(name)) if name in apart else (SERIES[COLOURS[name]].light, "solid")
         drawn.add_trace(
             go.Scatter(
                 x=[0, *(row["round"] for row in own)],
-                y=[None if "(" in name else 1.0, *(row["value"] for row in own)],
+                y=[None if name in apart else 1.0, *(row["value"] for row in own)],
                 mode="lines+markers",
                 name=name,
-                line={"color": colour, "width": 2.6, "dash": "dot" if "(" in name else "solid"},
+                line={"color": colour, "width": 2.6, "dash": dash},
                 marker={"size": 6, "color": colour},
                 hovertemplate="%{y:.3f}",
             )
         )
-    title = "retained: 1 untouched, 0 another picture"
-    return curve_view.laid_out(drawn, title, "retained", bool(rows))
+    return curve_view.laid_out(drawn, "retained", "retained", bool(rows))
+
+
+def look(place: int) -> tuple[str, str]:
+    """Colour and dash of a no-reference score: broken, in the hues that the others leave free."""
+    free = SERIES[len(COLOURS) :]
+    return free[place % len(free)].light, curve_view.DASHES[place // len(free) % len(curve_view.DASHES)]
 
 
 def agreement(store: Store) -> dict[str, Any]:

@@ -5,6 +5,8 @@ import io
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from convergebench.dataset_builder import schema
 from PIL import Image
 
@@ -108,6 +110,17 @@ def score(about, decay, editor):
         | {"edit_applied": editor != "identity" if forward else None, "edit_undone": None if forward else True}
         | {"reasons": '{"clip": "there are no weights here"}'}
     )
+
+
+def judge_without_reference(folder):
+    """Gives the scores two no-reference columns: NIQE rises with the damage, MUSIQ sees none of it and has gaps."""
+    for path in (folder / "data" / "scores").glob("*.parquet"):
+        table = pq.read_table(path)
+        rounds, kept = table["round"].to_pylist(), table["ssim"].to_pylist()
+        table = table.append_column("niqe", pa.array([4 + 20 * (1 - each) for each in kept]))
+        gaps = {3: None, 4: float("nan")}
+        table = table.append_column("musiq", pa.array([gaps.get(each, 70.0) for each in rounds], pa.float64()))
+        pq.write_table(table, path)
 
 
 def floors(sources):

@@ -53,10 +53,13 @@ HOSTILE = '<img src=x onerror="document.title=1">'
 
 @cache
 def shared():
-    """One server for all tests of a session: an editor whose name is HTML, and one whose file is corrupt."""
+    """One server for all tests of a session: an editor whose name is HTML, one whose file is corrupt, and scores of
+    metrics that look at no reference.
+    """
     root = Path(tempfile.mkdtemp(prefix="convergebench-tests-"))
     editors = small_dataset.EDITORS | {HOSTILE: 0.1, "broken": 0.12}
     folder = small_dataset.write(root / "convergebench", editors, instruction="<b onclick=x>add</b> a {}")
+    small_dataset.judge_without_reference(folder)
     broken = folder / "data" / "steps" / f"editor{list(editors).index('broken')}" / "0000.parquet"
     whole = bytearray(broken.read_bytes())
     whole[8:4000] = bytes(3992)

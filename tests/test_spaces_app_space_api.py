@@ -59,8 +59,21 @@ def test_the_rest_answers_with_plain_values(server):
     assert server.ask("chain", chain)[1]["steps"][2]["undone"] is True
     assert server.ask("pick", "longest", "identity")[0] == 200
     assert [row["round"] for row in server.ask("curves", "kept", "", "all", "all", 0.5)[1]][:2] == [1, 2]
-    assert {row["metric"] for row in server.ask("metrics", chain)[1]} == {"RMSE", "SSIM", "LPIPS"}
-    assert server.ask("agreement")[1]["metrics"] == ["RMSE", "SSIM", "LPIPS"]
+    assert {row["metric"] for row in server.ask("metrics", chain)[1]} > {"RMSE", "SSIM", "LPIPS"}
+
+
+def test_no_reference_scores_stand_beside_the_others_on_their_own_ranges(server):
+    rows = server.ask("metrics", chain_of(server, "fading"))[1]
+    niqe, musiq, ssim = (
+        [row["value"] for row in rows if row["metric"] == name]
+        for name in ("NIQE (no reference)", "MUSIQ (no reference)", "SSIM")
+    )
+    assert niqe == pytest.approx([1 - (4 + 20 * (1 - kept)) / 100 for kept in ssim])  # lower is better, 0 to 100
+    assert musiq == [0.7, 0.7, None, None]  # null and not a number alike have no value
+    found = server.ask("agreement")[1]
+    assert found["metrics"] == ["RMSE", "SSIM", "LPIPS", "NIQE", "MUSIQ"]
+    assert found["correlation"][1] == pytest.approx([1, 1, 1, 1, None])  # MUSIQ never changes, so it cannot agree
+    assert set(found["lowest"]) == {"RMSE", "SSIM", "LPIPS"}  # they decide nothing
 
 
 def test_a_series_is_scored_for_programs(server):
