@@ -49,7 +49,7 @@ def worth(column: Column, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def heading(column: Column) -> str:
-    title = html.escape(SHORT.get(column.key, column.title))
+    title = html.escape(SHORT.get(column.key, column.title)).replace("-", "\u2011")  # breaks between words only
     full = html.escape(column.title)
     kind = ' class="cb-n"' if column.form != "text" or column.key.endswith("_text") else ""
     return f'<th scope="col"{kind} title="{full}"><button type="button" data-sort>{title}</button></th>'

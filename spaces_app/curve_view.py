@@ -147,18 +147,33 @@ def laid_out(drawn: "Figure", title: str, metric: str, there: bool) -> "Figure":
         margin={"l": 58, "r": 12, "t": 12, "b": 46},
         height=470,
         hovermode="x unified",
-        legend={"orientation": "h", "yanchor": "top", "y": -0.16, "x": 0},
-        xaxis={**axis, "title": {"text": "round"}, "tickformat": "d", "dtick": 1 if longest <= 20 else None},
-        yaxis={**axis, "title": {"text": title + (f" ({UNITS[metric]})" if metric in UNITS else "")}},
+        legend={"orientation": "h", "yanchor": "top", "y": -0.18, "x": 0},
+        xaxis={
+            **axis,
+            "title": {"text": "round", "standoff": 2},
+            "tickformat": "d",
+            "dtick": 1 if longest <= 20 else None,
+        },
+        yaxis={**axis, "title": {"text": short(title) + (f" ({UNITS[metric]})" if metric in UNITS else "")}},
     )
     if scaled:
         drawn.update_yaxes(range=[-0.02, 1.03])
-        drawn.add_hline(y=0.5, line={"color": MUTED.light, "width": 1, "dash": "dot"})
+        line = {"color": MUTED.light, "width": 1, "dash": "dot"}
+        drawn.add_hline(y=0.5, line=line, annotation={"text": "half", "x": 1, "xanchor": "right", "font": {"size": 11}})
     if not there:
         drawn.add_annotation(
             text="no values for this choice", showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
         )
     return drawn
+
+
+def short(title: str) -> str:
+    """Short enough for a phone, without what stands in brackets.
+
+    >>> short("retained quality (lowest of RMSE, SSIM, LPIPS)")
+    'retained quality'
+    """
+    return title.partition(" (")[0]
 
 
 def limits(row: Mapping[str, Any]) -> str:

@@ -26,13 +26,17 @@ def story(store: Store) -> str:
     if found.field is None or not found.table.rows:
         return f'<p class="cb-note">{html.escape(found.table.note)}</p>'
     strips = "".join(strip(store, found, case) for case in shown(found))
+    tested = sum(role(name) == "editor" for name in store.names["editor"])
     counts = {
-        "editors": len(store.names["editor"]),
-        "chains": len(store.chains),
-        "pictures": len(store.names["source"]),
-        "scored steps": store.table.num_rows,
+        "editor": tested,
+        "reference row": len(store.names["editor"]) - tested,
+        "chain": len(store.chains),
+        "picture": len(store.names["source"]),
+        "step": store.table.num_rows,
     }
-    told = "".join(f"<span><b>{count:,}</b>{name}</span>" for name, count in counts.items())
+    told = "".join(
+        f"<span><b>{count:,}</b>{name}{'' if count == 1 else 's'}</span>" for name, count in counts.items() if count
+    )
     return (
         f'<div class="cb-story"><div><h2>{headline(found)}</h2>'
         "<p>Ask an editor for a change, ask it to take the change back, and again. Every round should end where it "

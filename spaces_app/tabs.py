@@ -16,7 +16,8 @@ NOTE = (
     "sort, an editor to see its chains."
 )
 CURVES_NOTE = (
-    "Means with 95% bands over pictures; dashed lines are reference rows. The camera above the figure saves it; the "
+    "Means with 95% bands over pictures; broken lines are reference rows. Retained: 1 is untouched, 0 another picture "
+    "altogether; retained quality is the lowest of RMSE, SSIM and LPIPS. The camera above the figure saves it; the "
     "button saves its numbers."
 )
 
@@ -42,9 +43,9 @@ def leaderboard_tab(store: Store) -> Any:
         group, kind, category = filters(store)
         metric = gr.Dropdown([(title, name) for name, title in board.metrics(store).items()], value="convergence",
                              label="What has to last", min_width=220)  # fmt: skip
-        threshold = gr.Slider(0.05, 0.95, 0.5, step=0.05, label="Lost below", min_width=190)
+        threshold = gr.Slider(0.05, 0.95, 0.5, step=0.05, label="Lost below", min_width=230)
         editors = gr.Dropdown(
-            store.names["editor"], value=[], multiselect=True, label="Editors side by side", min_width=200
+            store.names["editor"], value=[], multiselect=True, label="Editors side by side", min_width=180
         )
     shown = gr.HTML(board_html.table(board.board(store)), elem_id="board", js_on_load=LINKS, apply_default_css=False)
     versus = gr.HTML(apply_default_css=False)
@@ -85,12 +86,15 @@ def curves_tab(store: Store, tab: Any) -> None:
     import gradio as gr
 
     with gr.Row(elem_classes="cb-filters"):
-        names = [(title, name) for name, title in curve_view.names(store).items()]
+        names = [(curve_view.short(title), name) for name, title in curve_view.names(store).items()]
         metric = gr.Dropdown(
-            names, value="quality" if "quality" in dict(curve_view.names(store)) else None, label="Metric"
+            names,
+            value="quality" if "quality" in dict(curve_view.names(store)) else None,
+            label="Metric",
+            min_width=240,
         )
         group, kind, category = filters(store)
-        single = gr.Checkbox(False, label="Single chains", info="faint; point at one for its name")
+        single = gr.Checkbox(False, label="Single chains", info="faint; point at one for its name", min_width=180)
     plot = gr.Plot(show_label=False, elem_id="curves")
     with gr.Row():
         gr.HTML(f'<p class="cb-note">{CURVES_NOTE}</p>', apply_default_css=False)

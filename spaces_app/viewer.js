@@ -70,7 +70,7 @@
     const head = make("header", {}, make("h3", {}, view.editor), make("p", {}, kept || `${view.status}, ${view.rounds} rounds`));
     head.dataset.good = view.lost_at === null && view.kept !== null;
     own.node = make("section", { class: "cb-column", "aria-label": view.editor }, head,
-      make("div", { class: "cb-pair" }, make("div", {}, own.stage, own.labels), make("div", { class: "cb-side" }, own.info, own.chart)));
+      make("div", { class: "cb-pair" }, make("div", {}, own.stage, own.labels), make("div", { class: "cb-side", "data-editor": view.editor }, own.info, own.chart)));
     return own;
   }
 

@@ -86,7 +86,7 @@ def yours_tab(store: Store) -> Scorer:
     with gr.Row(elem_classes="cb-filters"):
         original = gr.File(label="Original", type="filepath", height=150, elem_id="original")
         files = gr.File(
-            label="What came back, or one zip", file_count="multiple", type="filepath", height=150, elem_id="returns"
+            label="Returns, or a zip", file_count="multiple", type="filepath", height=150, elem_id="returns"
         )
         with gr.Column(min_width=220):
             threshold = gr.Slider(0.05, 0.95, 0.5, step=0.05, label="Lost below")

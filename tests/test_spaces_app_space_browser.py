@@ -108,6 +108,10 @@ def test_every_tab_opens_without_a_word_to_the_console(visit):
         open_tab(page, name)
         if name in ("Curves", "Metrics"):
             page.wait_for_selector(f"#{name.lower()} .js-plotly-plot .scatterlayer .trace")
+            if name == "Metrics":
+                legend = page.locator("#metrics .legendtext").all_text_contents()
+                assert legend == ["RMSE", "SSIM", "LPIPS", "NIQE (no reference)", "MUSIQ (no reference)"]
+                assert "MUSIQ" in page.inner_text("#agreement thead")
         elif name == "Chains":
             shown(page)
         else:
@@ -182,6 +186,26 @@ def test_two_editors_walk_in_lockstep(visit, server):
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(f"before => {sources}.every((each, place) => each !== before[place])", arg=before)
     assert len(set(page.evaluate("[...document.querySelectorAll('.cb-cursor')].map(each => each.dataset.step)"))) == 1
+
+
+@pytest.mark.slow
+def test_two_editors_stand_side_by_side_on_a_phone(visit, server):
+    chains = [chain_of(server, editor) for editor in ("fading", "steady")]
+    page = visit(f"?tab=chains&chain={chains[0]}&beside={chains[1]}&step=8", 390, 844)
+    shown(page)
+    first, second = (page.locator(".cb-sheet").nth(each).bounding_box() for each in (0, 1))
+    assert first["y"] == second["y"]
+    assert first["x"] + first["width"] <= second["x"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.slow
+def test_every_tab_is_as_wide_as_the_others(visit):
+    widths = {
+        tab: visit(f"?tab={tab}").locator(".cb-head").bounding_box()["width"]
+        for tab in ("leaderboard", "curves", "metrics", "score-yours")
+    }
+    assert len(set(widths.values())) == 1, widths
 
 
 @pytest.mark.slow

@@ -147,6 +147,12 @@ def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
     assert "<img src=x" not in chains_tab.viewer(made, next(iter(made.chains)))
 
 
+def test_reference_rows_are_not_counted_as_editors(store):
+    text = story.story(store)
+    assert "<b>2</b>editors" in text
+    assert "<b>1</b>reference row</span>" in text
+
+
 def test_curves_fall_and_single_chains_are_there_to_point_at(store):
     rows = curve_view.rows(store, Choice(), "quality")
     fading = [row["mean"] for row in rows if row["editor"] == "fading"]
