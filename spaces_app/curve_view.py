@@ -108,7 +108,8 @@ def figure(store: Store, choice: Choice, metric: str, single: bool = False) -> "
                 hovertemplate="%{y:.3g} %{customdata[2]}<br>%{customdata[0]} cases, %{customdata[1]} pictures",
             )
         )
-    return laid_out(drawn, names(store)[metric], metric, bool(made))
+    laid_out(drawn, names(store)[metric], metric, bool(made))
+    return drawn.update_layout(hovermode="closest") if single else drawn
 
 
 def chain_line(go: Any, case: Case, metric: str, colour: str, editor: str) -> Any:
@@ -144,8 +145,9 @@ def laid_out(drawn: "Figure", title: str, metric: str, there: bool) -> "Figure":
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK.light},
-        margin={"l": 58, "r": 12, "t": 12, "b": 46},
-        height=470,
+        margin={"l": 58, "r": 12, "t": 34, "b": 46},  # room for the camera above
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": MUTED.light, "activecolor": INK.light},
+        height=490,
         hovermode="x unified",
         legend={"orientation": "h", "yanchor": "top", "y": -0.18, "x": 0},
         xaxis={

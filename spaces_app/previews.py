@@ -22,7 +22,7 @@ MAX_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
 YOUNG = 120.0  # seconds for which a file that was just made is not cleared away
 ENDINGS = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
-TYPES = (*ENDINGS, "GIF", "BMP", "TIFF", "PPM", "MPO")
+TYPES = (*ENDINGS, "GIF", "BMP", "TIFF", "PPM")
 
 
 class Unseen(ValueError):
@@ -129,8 +129,8 @@ def opened(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
         image = Image.open(io.BytesIO(data), formats=TYPES)
     except Image.DecompressionBombError:
         raise Unseen(f"the picture has far more than the {most:,} pixels that are read") from None
-    except UNREADABLE as error:
-        raise Unseen(f"the {len(data)} bytes received are not a picture that can be shown ({error})") from None
+    except UNREADABLE:
+        raise Unseen(f"the {len(data):,} bytes received are not a picture that can be shown") from None
     if image.width * image.height > most:
         raise Unseen(f"the picture has {image.width}x{image.height} pixels; at most {most:,} are read")
     return image

@@ -107,8 +107,14 @@
   function begin() {
     attend(document.body);
     new MutationObserver((changes) => {
-      for (const change of changes) for (const node of change.addedNodes) attend(node.parentNode ?? node);
-    }).observe(document.body, { childList: true, subtree: true });
+      for (const { type, target, attributeName, addedNodes } of changes) {
+        for (const node of addedNodes) attend(node.parentNode ?? node);
+        if (type !== "attributes") continue;
+        // Another chain may come into the element that is there already: Gradio changes it in place.
+        if (attributeName === "data-views") target.removeAttribute("data-on");
+        attend(target.parentNode);
+      }
+    }).observe(document.body, { childList: true, subtree: true, attributeFilter: ["data-views", "data-on"] });
   }
   if (document.body) begin();
   else document.addEventListener("DOMContentLoaded", begin);
