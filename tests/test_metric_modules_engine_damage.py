@@ -11,7 +11,6 @@ import scored
 from click.testing import CliRunner
 from convergebench import metric_modules
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.schema import Reader
 from convergebench.generation import images
 from convergebench.metric_modules import engine, job, reading
 from PIL import Image
@@ -200,18 +199,3 @@ def test_what_the_recall_audit_mirrored_is_turned_back_and_recall_is_seen(tmp_pa
     assert [rows["honest", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [False] * 3
     assert [rows["recalling", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [True] * 3
     assert rows["honest", "source-2", "copy", 1]["psnr"] > 30 > rows["recalling", "source-2", "copy", 1]["psnr"]
-
-
-def test_many_rows_of_scores_are_quick_to_write_and_to_read(dataset):
-    from time import perf_counter
-
-    from convergebench.metric_modules import table
-
-    score(dataset)
-    rows = pq.read_table(dataset / "data" / "scores").to_pylist()
-    many = [{**rows[number % len(rows)], "chain": f"{number:016x}"} for number in range(28_000)]
-    started = perf_counter()
-    table.write_scores(dataset, [], iter(many))
-    back = Reader(dataset).table("scores").to_pylist()
-    assert perf_counter() - started < 5
-    assert back == many
