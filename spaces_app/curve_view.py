@@ -10,7 +10,7 @@ from .board import ALL, Choice, board
 from .cases import RAW, RETAINED, Case
 from .curves import NAMES, slice_rows
 from .fates import ROLES, role
-from .palette import GRID, INK, MUTED, SERIES
+from .palette import GRID, INK, MUTED, PAPER, SERIES
 from .store import Store, Unknown
 
 if TYPE_CHECKING:
@@ -122,8 +122,9 @@ def chain_line(go: Any, case: Case, metric: str, colour: str, editor: str) -> An
         opacity=0.28,
         legendgroup=plain(editor),
         showlegend=False,
-        name=plain(f"{case.source}, {case.program}"),
-        hovertemplate="%{y:.3g}",
+        name=plain(f"{editor}: {case.source}, {case.program}"),
+        hovertemplate="%{fullData.name}<br>%{y:.3g}<extra></extra>",
+        hoverlabel={"bgcolor": PAPER.light, "bordercolor": colour, "font": {"color": INK.light}},
     )
 
 

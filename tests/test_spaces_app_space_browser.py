@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import zipfile
 
 import pytest
 import small_dataset
@@ -249,6 +250,28 @@ def test_a_series_that_is_brought_is_scored_beside_the_editors(visit, server, tm
     page.wait_for_selector("#answer h3")
     assert page.text_content("#answer h3") == "Quality half-life: round 2"
     assert list((server.log.parent / "uploads").rglob("*.png")) == []
+
+
+@pytest.mark.slow
+def test_a_zip_is_scored_and_what_is_no_picture_is_refused_in_a_box(visit, tmp_path):
+    with zipfile.ZipFile(tmp_path / "series.zip", "w") as archive:
+        for number, noise in enumerate((0.0, 0.1, 0.9)):
+            archive.writestr(f"series/{number}.png", small_dataset.picture(3, noise))
+    (tmp_path / "words.png").write_bytes(b"these are words")
+    page = visit("?tab=score-yours")
+
+    def score(files, answer):
+        page.set_input_files("#returns input[type=file]", files)
+        page.wait_for_selector("#returns .file-preview, #returns a")
+        page.get_by_role("button", name="Score", exact=True).click()
+        page.wait_for_selector(answer)
+
+    score([tmp_path / "series.zip"], "#answer h3")
+    assert page.text_content("#answer h3") == "Quality half-life: round 2"
+    page.wait_for_selector("#returns input[type=file]", state="attached")  # the files are gone
+    score([tmp_path / "words.png", tmp_path / "words.png"], ".cb-error")
+    assert page.text_content(".cb-error") == "'words.png': the 15 bytes received are not a picture that can be shown"
+    assert page.evaluate("getComputedStyle(document.querySelector('.cb-error')).borderTopWidth") == "1px"
 
 
 SLOW = [pytest.param(query, marks=pytest.mark.slow) for query in ("?tab=curves", "?tab=metrics", "?tab=score-yours")]

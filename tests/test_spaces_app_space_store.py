@@ -159,7 +159,10 @@ def test_curves_fall_and_single_chains_are_there_to_point_at(store):
     assert fading == sorted(fading, reverse=True)
     assert len(fading) == small_dataset.ROUNDS
     plain = len(curve_view.figure(store, Choice(), "quality").data)
-    assert len(curve_view.figure(store, Choice(), "quality", single=True).data) == plain + len(store.chains)
+    drawn = curve_view.figure(store, Choice(), "quality", single=True)
+    assert len(drawn.data) == plain + len(store.chains)
+    assert drawn.layout.hovermode == "closest"  # one is pointed at, not all that pass there
+    assert "fading: harbour, hat" in {line.name for line in drawn.data}
 
 
 def test_a_chain_is_told_in_full(store):
