@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -186,10 +186,22 @@ def compare(
             for number, row in enumerate(found):
                 if measure.exact and any(near(column, value) for column, value in row.items()):
                     again = [pictures[number]], [rows[number]]
-                    [found[number]] = measure.exact.compare(known.side(measure.exact), *again)
+                    with alone(known, measure, measure.exact):
+                        [found[number]] = measure.exact.compare(known.side(measure.exact), *again)
         for row, values in zip(rows, found, strict=True):
             row |= {column: sound(value) for column, value in values.items()}
     return rows
+
+
+@contextmanager
+def alone(known: Known, measure: Measure, exact: Measure) -> Iterator[None]:
+    """Beside a large picture there is room for one network's weights."""
+    large = known.picture.size > LARGE
+    if large and measure.release:
+        measure.release()
+    yield
+    if large and exact.release:
+        exact.release()
 
 
 def sound(value: Value) -> Value:

@@ -28,6 +28,7 @@ class Edits:
 
     embed: Callable[[Pictures], Sequence[numpy.ndarray]] | None = None
     words: Callable[[str], numpy.ndarray] | None = None
+    release: Callable[[], None] | None = None
 
     @property
     def measure(self) -> Measure:
@@ -38,7 +39,12 @@ class Edits:
             f"margin={transforms.MARGIN:g} clip={'yes' if self.words else 'no'}"
         )
         return Measure(
-            NAME, COLUMNS, signature, lambda picture: None, lambda known, pictures, _: [{} for _ in pictures]
+            NAME,
+            COLUMNS,
+            signature,
+            lambda picture: None,
+            lambda known, pictures, _: [{} for _ in pictures],
+            release=self.release,
         )
 
     def views(self, looks: Sequence[numpy.ndarray | None], pictures: Pictures) -> list[View]:

@@ -31,6 +31,7 @@ class Measure:
     compare: Callable[[Any, Pictures, Sequence[Mapping[str, Value]]], list[Values]]
     floors: tuple[str, ...] = ()  # columns for which unrelated pictures say where nothing is left
     exact: "Measure | None" = None  # the same in float32, for values near a threshold
+    release: Callable[[], None] | None = None  # lets large weights go, until they are asked for again
 
 
 def part(signature: str) -> str:

@@ -1,5 +1,8 @@
 """The metrics that need a network: LPIPS and CLIP, in bfloat16 where that is fast, and in float32 where it matters."""
 
+import contextlib
+import ctypes
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha1
@@ -66,8 +69,8 @@ def lpips(device: str, dtype: str, net: str = "alex") -> Measure:
 class Clip:
     """CLIP in one dtype; loaded when it is first needed, and a picture that comes again is not embedded again."""
 
-    def __init__(self, load: Callable[[], Any]):
-        self.load, self.loaded = load, None
+    def __init__(self, load: Callable[[], Any], loaded: Any = None):
+        self.load, self.loaded = load, loaded
         self.rows: OrderedDict[tuple[object, bytes], Any] = OrderedDict()
         self.lock = Lock()
 
@@ -77,6 +80,14 @@ class Clip:
             if self.loaded is None:
                 self.loaded = self.load()
             return self.loaded
+
+    def release(self) -> None:
+        """Let the weights go; the C library would keep the pieces for itself."""
+        with self.lock:
+            self.loaded = None
+        if sys.platform == "linux":
+            with contextlib.suppress(AttributeError):  # another C library than GNU's
+                ctypes.CDLL(None).malloc_trim(0)
 
     def embed(self, pictures: Pictures) -> list[Any]:
         """One row for each picture."""
@@ -122,10 +133,14 @@ def clip(device: str, dtype: str, checkpoint: str | None = None) -> tuple[Measur
             return [{"clip": measure.compare(reference, row[None])[0]} for row in known.embed(pictures)]
 
         prepare: Callable[[numpy.ndarray], Any] = lambda picture: known.embed([picture])[0][None]  # noqa: E731
-        return Measure("clip", ("clip",), signature, prepare, compare, ("clip",), exact)
+        return Measure("clip", ("clip",), signature, prepare, compare, ("clip",), exact, known.release)
 
-    model, signature = Clip(lambda: first), measure.signature(first)
+    def again(kind: str) -> Any:
+        return measure.load(name, device, kind, digest)
+
+    digest, signature = first.digest, measure.signature(first)
+    model = Clip(lambda: again(dtype), first)
     if dtype == "float32":
         return of(model, signature, None), model
-    exact = of(Clip(lambda: measure.load(name, device, "float32")), signature.replace(dtype, "float32"), None)
+    exact = of(Clip(lambda: again("float32")), signature.replace(dtype, "float32"), None)
     return of(model, signature, exact), model

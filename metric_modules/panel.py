@@ -53,7 +53,7 @@ def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -
     def clip() -> Measure:
         nonlocal judge
         measure, model = networks.clip(device, kind)
-        judge = Edits(model.meanings, model.words)
+        judge = Edits(model.meanings, model.words, model.release)
         return measure
 
     makers = {

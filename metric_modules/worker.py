@@ -10,6 +10,8 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
+import numpy
+
 from . import chain, edits, floors, threads
 from .cases import Case
 from .chain import UNREADABLE, Album
@@ -24,7 +26,8 @@ MEMORY = 1_200_000_000  # bytes that the pictures at work may take together
 WORK = 60  # bytes at work for each pixel of a picture
 KEPT = 90  # bytes for each pixel of a reference
 Advance = Callable[[int, str], None]
-Scored = tuple[Case, list[Measure], dict[int, Values]]
+Measures = list[Measure]
+Scored = tuple[Case, Measures, dict[int, Values]]
 
 
 @dataclass
@@ -43,15 +46,17 @@ class Worker:
 
     def pair(self, tasks: Sequence[Task]) -> None:
         """Compare some references with what is unrelated to them."""
+        for turn in self.turns:
+            self.release()
 
-        def work(task: Task) -> tuple[Task, list[Measure], dict[str, Values]]:
-            lacking = self.job.unpaired(task)
-            with self.clock("floors"):
-                return task, lacking, floors.compare(self.job.reader, task, lacking)
+            def work(task: Task, turn: Measures = turn) -> tuple[Task, Measures, dict[str, Values]]:
+                lacking = [measure for measure in self.job.unpaired(task) if measure in turn]
+                with self.clock("floors"):
+                    return task, lacking, floors.compare(self.job.reader, task, lacking)
 
-        for task, lacking, values in self.each(work, tasks, self.count):
-            parts = {measure.name: floor_signature(measure) for measure in lacking}
-            self.shard.add({"task": task.key, "parts": parts, "values": values})
+            for task, lacking, values in self.each(work, tasks, self.count):
+                parts = {measure.name: floor_signature(measure) for measure in lacking}
+                self.shard.add({"task": task.key, "parts": parts, "values": values})
 
     def score(self, cases: Sequence[Case], batch: int) -> None:
         """Score some chains, as many at once as there are cores and as memory allows."""
@@ -60,21 +65,25 @@ class Worker:
         bottoms = self.job.bottoms()
         with ThreadPoolExecutor(count, initializer=threads.single) as decoders:
             album = Album(self.job.reader, self.job.copies_of, decoders, batch)
+            for turn in self.turns:
+                self.release()
+                self.load(turn)
 
-            def work(case: Case) -> Scored:
-                return self.scored(case, bottoms.get(self.job.place(case), {}), album)
+                def work(case: Case, turn: Measures = turn) -> Scored:
+                    lacking = [measure for measure in self.job.lacking(case) if measure in turn]
+                    return self.scored(case, lacking, bottoms.get(self.job.place(case), {}), album)
 
-            for case, lacking, rows in self.each(work, cases, count):
-                parts = {measure.name: measure.signature for measure in lacking}
-                self.shard.add({"chain": case.id, "digest": case.digest, "parts": parts, "rows": rows})
-                self.chains += 1
-                self.images += len(rows)
-                self.advance(len(rows), "")
+                for case, lacking, rows in self.each(work, cases, count):
+                    parts = {measure.name: measure.signature for measure in lacking}
+                    self.shard.add({"chain": case.id, "digest": case.digest, "parts": parts, "rows": rows})
+                    if turn is self.turns[-1]:
+                        self.chains += 1
+                        self.images += len(rows)
+                        self.advance(len(rows), "")
         self.seconds = time.monotonic() - started
 
-    def scored(self, case: Case, bottom: floors.Medians, album: Album) -> Scored:
-        """One chain's values of the metrics it lacks."""
-        lacking = self.job.lacking(case)
+    def scored(self, case: Case, lacking: Measures, bottom: floors.Medians, album: Album) -> Scored:
+        """One chain's values of these metrics."""
         try:
             known = self.reference(case)
         except Unreadable as error:
@@ -83,6 +92,28 @@ class Worker:
         judge = self.job.panel.judge if any(measure.name == edits.NAME for measure in lacking) else None
         near = partial(floors.near, bottom, TOLERANCES)
         return case, lacking, chain.score(case, known, lacking, judge, near, album, self.clock)
+
+    @cached_property
+    def turns(self) -> list[Measures]:
+        """The metrics that run together: all, but beside large pictures those with large weights by themselves."""
+        every = list(self.job.panel.measures)
+        if self.pixels * 3 <= chain.LARGE:
+            return [every]
+        heavy, light = ([one for one in every if bool(one.release) is wanted] for wanted in (True, False))
+        return [turn for turn in (heavy, light) if turn]
+
+    def release(self) -> None:
+        """Let large weights go, where metrics take turns."""
+        for measure in self.job.panel.measures if len(self.turns) > 1 else ():
+            for one in filter(None, (measure, measure.exact)):
+                if one.release:
+                    one.release()
+
+    def load(self, turn: Measures) -> None:
+        """Large weights come before the pictures: while they are read they take three times their room."""
+        for measure in turn if len(self.turns) > 1 else ():
+            if measure.release:
+                measure.prepare(numpy.zeros((64, 64, 3), numpy.uint8))
 
     @cached_property
     def pixels(self) -> int:

@@ -11,7 +11,7 @@ import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.schema import SCORES, Reader
-from convergebench.metric_modules import engine, job, networks
+from convergebench.metric_modules import chain, engine, job, networks, threads
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
@@ -106,6 +106,32 @@ def test_no_value_depends_on_the_batch_or_on_what_was_asked_first(clean, tmp_pat
     score(later, ["ssim", "registration"])
     score(later)
     assert made[0] == made[1] == content(later)
+
+
+def test_beside_large_pictures_networks_take_turns_and_change_nothing(clean, tmp_path, monkeypatch):
+    plain, large = (shutil.copytree(clean, tmp_path / name) for name in ("plain", "large"))
+    outcome = score(plain, dtype="bfloat16")
+    made, most = [], []
+    begin, load = networks.Clip.__init__, clip.load
+
+    def counted(self, *words):
+        made.append(self)
+        begin(self, *words)
+
+    def loading(*words):
+        most.append(sum(one.loaded is not None for one in made))
+        return load(*words)
+
+    monkeypatch.setattr(chain, "LARGE", 0)
+    monkeypatch.setattr(threads, "count", lambda: 1)  # as where pictures are large
+    monkeypatch.setattr(networks.Clip, "__init__", counted)
+    monkeypatch.setattr(clip, "load", loading)
+    turns = score(large, dtype="bfloat16")
+    assert content(large) == content(plain)
+    assert (turns.chains, turns.images) == (outcome.chains, outcome.images)
+    assert len(most) > 2
+    assert set(most) == {0}  # no weights are brought while others are here
+    assert [one.loaded for one in made] == [None, None]
 
 
 def test_the_same_again_computes_nothing_and_changes_nothing(dataset):

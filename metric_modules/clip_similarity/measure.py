@@ -38,8 +38,11 @@ class Absent(RuntimeError):
     """The weights are not here and could not be brought; the message says which and why."""
 
 
-def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32") -> Model:
-    """The model by its name on the Hub or its folder; what is in the cache is used without asking the network."""
+def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32", digest: str | None = None) -> Model:
+    """The model by its name on the Hub or its folder; what is in the cache is used without asking the network.
+
+    `digest` is that of the weights where it is known from an earlier time; to find it all of them must be read.
+    """
     if importlib.util.find_spec("transformers") is None:
         raise Absent("CLIP needs transformers; run `pip install transformers`")
     if dtype not in DTYPES:
@@ -55,7 +58,7 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
             network, processor = _read(checkpoint, dtype, cached=False)
         except OSError as error:
             raise Absent(f"the weights of {checkpoint} did not come: {_first(error)}") from None
-    network, digest = network.eval().to(device), _digest(network)
+    network, digest = network.eval().to(device), digest or _digest(network)
     return Model(checkpoint, network, processor, digest, tower(network))
 
 

@@ -78,7 +78,7 @@ def features(known: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
     with torch.inference_mode():
         found = []
         for stage, values in enumerate(_stages(known, pictures)):
-            unit = torch.empty(values.shape, device=known.device)
+            unit = torch.empty(values.shape, dtype=torch.float32, device=known.device)
             for picture, rows in _parts(values):
                 unit[picture, rows] = _unit(known, stage, values[picture, rows])
             found.append(unit.permute(0, 3, 1, 2))
@@ -94,7 +94,7 @@ def distances(known: Model, reference: Sequence["torch.Tensor"], pictures: Seque
         for stage, values in enumerate(_stages(known, pictures)):
             original, places = (
                 reference[stage].permute(0, 2, 3, 1)[0],
-                torch.empty(values.shape[:3], device=known.device),
+                torch.empty(values.shape[:3], dtype=torch.float32, device=known.device),
             )
             for picture, rows in _parts(values):
                 gap = _unit(known, stage, values[picture, rows])
