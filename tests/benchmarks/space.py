@@ -32,6 +32,7 @@ def step(number):
 gr.Interface(step, gr.Number(), gr.Image(type="pil", format="png"), api_name="step", flagging_mode="never").queue(
     default_concurrency_limit=40).launch(quiet=True)
 """
+PEER_COMMAND = [sys.executable, "-c", PEER]
 
 
 def noisy(number):
@@ -69,6 +70,13 @@ def start(folder, root):
         return time.perf_counter() - begun
 
 
+def started(folder, root):
+    """Seconds until the peer answers anything."""
+    begun = time.perf_counter()
+    with serving(folder, root, PEER_COMMAND, wait=120):
+        return time.perf_counter() - begun
+
+
 def change(server, client, session, chain, step):
     """Seconds for one step: its words and numbers, then the picture itself."""
     begun = time.perf_counter()
@@ -80,10 +88,10 @@ def change(server, client, session, chain, step):
 
 
 def peer_change(server, client, number):
-    answer = client.post(f"{server.address}/gradio_api/run/step", json={"data": [number]})
-    assert answer.status_code == 200, answer.text
-    # Gradio sends its copy in pieces, and under load not always to the end.
+    # Under load Gradio's server drops connections, and sends its copy in pieces and not always to the end.
     try:
+        answer = client.post(f"{server.address}/gradio_api/run/step", json={"data": [number]})
+        assert answer.status_code == 200, answer.text
         return client.get(answer.json()["data"][0]["url"]).status_code
     except httpx.RemoteProtocolError:
         return 0
@@ -134,7 +142,9 @@ def main():
         peer.mkdir()
         for number, data in enumerate(pool[:-1]):
             (peer / f"{number}.png").write_bytes(data)
-        with serving(peer, root / "peer-cache", [sys.executable, "-c", PEER], wait=120) as server:
+        bare = min(started(peer, root / "peer-cold") for _ in range(3))
+        print(f"cold start of a Gradio app of one picture: {bare:.1f} s, ours {cold / bare:.2f}x", flush=True)
+        with serving(peer, root / "peer-cache", PEER_COMMAND, wait=120) as server:
 
             def usual(client, chance):
                 begun = time.perf_counter()
