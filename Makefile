@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel slow weights-test check format space real-editors bench clean
+.PHONY: help setup demo test test-wheel slow weights-test check format space real-editors bench goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -74,6 +74,9 @@ real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten roun
 
 bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+goldens: .venv/dev  ## the demo and a simulated suite still come to the same bytes and numbers, on a machine like that of goldens.json
+	$(BIN)/python tests/goldens.py build/goldens --check
 
 clean:  ## all that the commands made, but for .venv
 	rm -rf runs convergebench report build dist *.egg-info

@@ -30,9 +30,9 @@ def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
 
 def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, object]:
     """Build with a progress bar, lay the metric folders beside the data, and say what was left out."""
-    from convergebench.dataset_builder import build as building
-    from convergebench.dataset_builder import chains
-    from convergebench.dataset_builder.statistics import number, size_text
+    from convergebench.dataset_builder.building import build as building
+    from convergebench.dataset_builder.building import chains
+    from convergebench.dataset_builder.building.statistics import number, size_text
 
     from .progress import bar
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from convergebench.dataset_builder.importing import Found
+    from convergebench.dataset_builder.importing.chains import Found
 
 
 @click.command("import")
@@ -62,8 +62,9 @@ def import_(
     convergebench import answers.csv --layout table --column chain=case --column path=file --out runs/elsewhere
     convergebench import ORG/edits --layout dataset --editor NAME --turn turn_1_image --out runs/edits
     """
-    from convergebench.dataset_builder import importing, layout_pairs, layout_table, layout_turns
-    from convergebench.dataset_builder.statistics import number
+    from convergebench.dataset_builder.building.statistics import number
+    from convergebench.dataset_builder.importing import chains as importing
+    from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
     from convergebench.generation.records import UserError
 
     if not editor and layout != "table":

@@ -44,7 +44,7 @@ def import_scores(
     \b
     convergebench import-scores scores.csv --column case=id --column clip=clip_similarity --zero-is-missing lpips
     """
-    from convergebench.dataset_builder import published
+    from convergebench.dataset_builder.importing import scores as published
 
     from .import_ import pairs
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from convergebench.dataset_builder.publish import Plan
+    from convergebench.dataset_builder.publishing.publish import Plan
 
 
 @click.command("publish")
@@ -47,7 +47,7 @@ def publish(
             made["results"] = propose(folder, results, repo, made["commit"], quiet=as_json)
     elif what == "metrics":
         from convergebench import metric_modules
-        from convergebench.dataset_builder import spaces
+        from convergebench.dataset_builder.publishing import spaces
 
         shown = (lambda *about: None) if as_json else tell_space
         metrics = path or Path(str(metric_modules.__path__[0]))
@@ -55,8 +55,8 @@ def publish(
     else:
         import tempfile
 
-        from convergebench.dataset_builder import spaces
-        from convergebench.spaces_app import lay
+        from convergebench.dataset_builder.publishing import spaces
+        from convergebench.spaces_app.space import lay
 
         shown = (lambda *about: None) if as_json else tell_space
         with tempfile.TemporaryDirectory() as laid:
@@ -68,8 +68,8 @@ def publish(
 
 def dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run: bool, quiet: bool) -> dict[str, Any]:
     """Publish the dataset with a bar over the checks, which read every picture once."""
-    from convergebench.dataset_builder import publish as publishing
-    from convergebench.dataset_builder.schema import CONFIGS, Reader
+    from convergebench.dataset_builder.dataset.schema import CONFIGS, Reader
+    from convergebench.dataset_builder.publishing import publish as publishing
 
     from .progress import bar
 
@@ -102,7 +102,7 @@ def propose(folder: Path, leaderboard: Path, repo: str, commit: str, quiet: bool
     """Write what the model repositories may take up; the files are proposed there by hand, as a pull request."""
     import datetime
 
-    from convergebench.dataset_builder import benchmark
+    from convergebench.dataset_builder.publishing import benchmark
 
     values = benchmark.leaderboard_values(leaderboard)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -116,7 +116,7 @@ def propose(folder: Path, leaderboard: Path, repo: str, commit: str, quiet: bool
 
 
 def tell(plan: "Plan") -> None:
-    from convergebench.dataset_builder.statistics import number, size_text
+    from convergebench.dataset_builder.building.statistics import number, size_text
 
     since = f"after {plan.last} (a {plan.change.level} change)" if plan.last else "(the first version)"
     click.echo(f"{plan.repo}: {plan.tag or 'no tag'} {since}")

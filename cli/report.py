@@ -32,10 +32,10 @@ def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] 
 def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     """Write the report; `text` is the headline and where to find the rest."""
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app import sentences, write
-    from convergebench.spaces_app.leaderboard import HEADLINE
-    from convergebench.spaces_app.report import Options
-    from convergebench.spaces_app.table import as_text, sentence
+    from convergebench.spaces_app.reporting import sentences, write
+    from convergebench.spaces_app.statistics.leaderboard import HEADLINE
+    from convergebench.spaces_app.statistics.report import Options
+    from convergebench.spaces_app.statistics.table import as_text, sentence
 
     check(dataset, threshold)
     try:
@@ -58,7 +58,7 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
 def check(dataset: Path, threshold: float) -> None:
     """Refuse in one sentence what no report can be made of."""
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app import load
+    from convergebench.spaces_app.reporting import load
 
     if not 0 < threshold <= 1:
         raise UserError(f"--threshold is {threshold:g}; it lies above 0 and at most at 1")
@@ -71,9 +71,9 @@ def check(dataset: Path, threshold: float) -> None:
 def pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool) -> str:
     """One pair of editors in full."""
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app import load
-    from convergebench.spaces_app.report import Options
-    from convergebench.spaces_app.versus import versus
+    from convergebench.spaces_app.reporting import load
+    from convergebench.spaces_app.statistics.report import Options
+    from convergebench.spaces_app.statistics.versus import versus
 
     check(dataset, threshold)
     try:

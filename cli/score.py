@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from convergebench.metric_modules.engine import Outcome
+    from convergebench.metric_modules._engine.engine import Outcome
 
 
 @click.command("score")
@@ -55,10 +55,10 @@ def run(
     """Score with a progress bar, rewrite the card, and say what was left out and why."""
     from contextlib import nullcontext
 
-    from convergebench.dataset_builder import card
+    from convergebench.dataset_builder.building import card
     from convergebench.dataset_builder.folders import owned, plainly
     from convergebench.generation.records import UserError
-    from convergebench.metric_modules import engine, job
+    from convergebench.metric_modules._engine import engine, job
 
     from .processes import rank_and_size
     from .progress import bar
@@ -91,7 +91,7 @@ def barrier() -> None:
 
 def say(dataset: Path, outcome: "Outcome", profile: bool) -> None:
     """The summary, with everything that is not in the scores and why."""
-    from convergebench.dataset_builder.statistics import number
+    from convergebench.dataset_builder.building.statistics import number
 
     rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""
     click.echo(

@@ -20,8 +20,9 @@ def sources(suite: str, out: Path | None, as_json: bool) -> None:
     convergebench sources v1
     convergebench sources v1-mini --out pictures
     """
-    from convergebench.generation import gather, suites
-    from convergebench.generation.sources import cache_folder
+    from convergebench.generation import suites
+    from convergebench.generation.sources import gather
+    from convergebench.generation.sources.catalogue import cache_folder
 
     wanted = dict.fromkeys(id.partition("~")[0] for id in suites.load(suite).sources)
     folder = out or cache_folder()

@@ -20,7 +20,7 @@ def space(dataset: Path, port: int, browser: bool, previews: Path | None) -> Non
     import os
 
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app import store
+    from convergebench.spaces_app.space import store
 
     if previews:
         os.environ["CONVERGEBENCH_PREVIEWS"] = str(previews)

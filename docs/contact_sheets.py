@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from convergebench.generation import degradations, images, sources, suites
+from convergebench.generation import pictures as images
+from convergebench.generation import suites
+from convergebench.generation.sources import catalogue as sources
+from convergebench.generation.sources import degradations
 from PIL import Image, ImageDraw
 
 HERE = Path(__file__).parent

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .budget import Budget
-from .keys import NoKey, scrub
-from .limits import Gate, Limits
 from .records import Answer
+from .vendors.keys import NoKey, scrub
+from .vendors.limits import Gate, Limits
 
 
 class Fault(Exception):

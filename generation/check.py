@@ -4,11 +4,12 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from . import editors, images
+from . import editors
+from . import pictures as images
 from .calls import Caller, Rejected
 from .editors import trait
-from .limits import Limits
 from .records import Answer, Turn
+from .vendors.limits import Limits
 
 INSTRUCTION = "add a red ball"
 

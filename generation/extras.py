@@ -2,7 +2,7 @@
 
 import importlib.util
 
-from .keys import missing
+from .vendors.keys import missing
 
 
 def absent(extra: str, *packages: str) -> str | None:

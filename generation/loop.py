@@ -6,7 +6,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from . import audit, images
+from . import audit
+from . import pictures as images
 from .calls import Rejected, Reply
 from .editors import Edits, trait
 from .records import Answer, Chain, Step

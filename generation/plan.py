@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import audit, editors, images, suites
+from . import audit, editors, suites
+from . import pictures as images
 from .records import Chain, Source, UserError
 
 BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise

@@ -9,14 +9,16 @@ from pathlib import Path
 
 from PIL import Image
 
-from . import images, sources, store
+from . import pictures as images
+from . import store
 from .budget import Budget, OverBudget
 from .calls import Caller, Stopped, Unusable
 from .editors import Choice, trait
-from .limits import Limits
 from .loop import Report, run_chain
 from .plan import Plan
 from .records import Chain, UserError
+from .sources import catalogue as sources
+from .vendors.limits import Limits
 
 
 @dataclass

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Self
 
 from PIL import Image
 
-from . import images
+from . import pictures as images
 from .records import Answer, Chain, Step, Turn, UserError, canonical
 
 FORMAT = 1

@@ -7,9 +7,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import packages
 from .calls import Unusable
-from .sources import cache_folder
+from .sources import packages
+from .sources.catalogue import cache_folder
 
 
 @dataclass(frozen=True)

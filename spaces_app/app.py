@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from convergebench.spaces_app import store as stores
+from convergebench.spaces_app.space import store as stores
 
 if TYPE_CHECKING:
     from gradio import Blocks
@@ -17,8 +17,8 @@ TABS = ("leaderboard", "curves", "chains", "metrics", "score-yours")
 def build(store: stores.Store) -> "Blocks":
     """All tabs and endpoints over one dataset."""
     import gradio as gr
-    from convergebench.spaces_app import answers, chain_view, chains_tab, metrics_tab, story, tabs, yours_tab
-    from convergebench.spaces_app.previews import Previews
+    from convergebench.spaces_app.space import answers, chain_view, chains_tab, metrics_tab, story, tabs, yours_tab
+    from convergebench.spaces_app.space.previews import Previews
 
     previews = Previews(store)
     gr.set_static_paths([previews.folder])
@@ -99,7 +99,7 @@ def serve(
     """Serve a dataset; with `wait`, until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     with uncollected():
-        from convergebench.spaces_app import limits, theme, yours
+        from convergebench.spaces_app.space import limits, theme, yours
         from starlette.middleware import Middleware
 
         demo = build(store)

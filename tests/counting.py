@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from convergebench.generation import editors, images, plan, scheduler, store, suites
+from convergebench.generation import editors, plan, scheduler, store, suites
+from convergebench.generation import pictures as images
 from convergebench.generation.records import Answer
 from PIL import Image
 

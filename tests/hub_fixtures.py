@@ -5,10 +5,11 @@ import shutil
 import huggingface_hub
 import pytest
 import stores
-from convergebench.dataset_builder import build as building
-from convergebench.dataset_builder import card, chains, schema
-from convergebench.dataset_builder.publish import as_published
-from convergebench.dataset_builder.schema import SCORES, Reader
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import card, chains
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import SCORES, Reader
+from convergebench.dataset_builder.publishing.publish import as_published
 from hub_server import HubServer
 from huggingface_hub import HfApi
 

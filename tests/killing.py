@@ -11,7 +11,7 @@ import random
 import sys
 from pathlib import Path
 
-from convergebench.dataset_builder import build, chains
+from convergebench.dataset_builder.building import build, chains
 from convergebench.generation import store
 from convergebench.generation.records import canonical
 from counting import Counting, digest, finished, generate, planned

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from convergebench.dataset_builder import build, chains
+from convergebench.dataset_builder.building import build, chains
 from convergebench.generation.records import Chain, Program, Source, Step, canonical
 from PIL import Image
 

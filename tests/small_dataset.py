@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from convergebench.dataset_builder import schema
+from convergebench.dataset_builder.dataset import schema
 from PIL import Image
 
 SIDE = 96

@@ -6,8 +6,8 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder import schema
-from convergebench.dataset_builder.schema import SCORES, Reader
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import SCORES, Reader
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import huggingface_hub
 import pytest
 import stores
 import yaml
-from convergebench.dataset_builder import benchmark, chains
-from convergebench.dataset_builder import build as building
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import chains
+from convergebench.dataset_builder.publishing import benchmark
 from convergebench.generation.records import Chain, UserError
 from hub_fixtures import REPO
 

@@ -8,10 +8,11 @@ import datasets
 import numpy as np
 import pytest
 import stores
-from convergebench.dataset_builder import build as building
-from convergebench.dataset_builder import chains, schema
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import chains
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import SCORES, STEPS, Reader
 from convergebench.dataset_builder.folders import owned
-from convergebench.dataset_builder.schema import SCORES, STEPS, Reader
 from convergebench.generation.records import UserError
 from PIL import Image
 

@@ -6,9 +6,10 @@ import datasets
 import pytest
 import stores
 import yaml
-from convergebench.dataset_builder import build as building
-from convergebench.dataset_builder import card, chains, schema
-from convergebench.dataset_builder.schema import CONFIGS, SCORES, Column
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import card, chains
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import CONFIGS, SCORES, Column
 
 
 @pytest.fixture

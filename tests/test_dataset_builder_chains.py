@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import stores
-from convergebench.dataset_builder import chains
+from convergebench.dataset_builder.building import chains
 from convergebench.generation.records import UserError
 
 

@@ -3,9 +3,11 @@
 import shutil
 
 import pytest
-from convergebench.dataset_builder import card, checks, schema
-from convergebench.dataset_builder.publish import publish
-from convergebench.dataset_builder.schema import Reader
+from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.publishing import checks
+from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO
 

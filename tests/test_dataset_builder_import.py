@@ -12,9 +12,20 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.import_ import import_
-from convergebench.dataset_builder import build as building
-from convergebench.dataset_builder import chains, importing, layout_pairs, layout_table, layout_turns, published
-from convergebench.dataset_builder.schema import Reader
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import chains
+from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.importing import (
+    chains as importing,
+)
+from convergebench.dataset_builder.importing import (
+    layout_pairs,
+    layout_table,
+    layout_turns,
+)
+from convergebench.dataset_builder.importing import (
+    scores as published,
+)
 from convergebench.generation.records import UserError
 
 REAL = Path(os.environ.get("CONVERGEBENCH_REAL_CHAINS", Path(__file__).parents[2] / "shared" / "data" / "real_chains"))

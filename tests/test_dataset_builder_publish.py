@@ -5,9 +5,10 @@ import re
 
 import pytest
 import stores
-from convergebench.dataset_builder import card, schema
-from convergebench.dataset_builder.publish import publish
-from convergebench.dataset_builder.schema import Reader
+from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO, local
 from hub_server import Cut, Refusal

@@ -6,10 +6,10 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.import_scores import import_scores as command
-from convergebench.dataset_builder import build as building
-from convergebench.dataset_builder import chains
-from convergebench.dataset_builder.published import import_scores
-from convergebench.dataset_builder.schema import Reader
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import chains
+from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.importing.scores import import_scores
 from convergebench.generation.records import UserError
 
 HEAD = "model,id,n,PSNR,LPIPS\n"

@@ -6,8 +6,8 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 import stores
-from convergebench.dataset_builder import schema
-from convergebench.dataset_builder.schema import CONFIGS, STEPS, Column, Reader, Shard
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import CONFIGS, STEPS, Column, Reader, Shard
 
 FEATURES = {"image": datasets.Image()}
 

@@ -5,7 +5,7 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.spaces import publish_metrics
+from convergebench.dataset_builder.publishing.spaces import publish_metrics
 from convergebench.generation.records import UserError
 from hub_server import HubServer
 from huggingface_hub import HfApi

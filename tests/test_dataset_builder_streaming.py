@@ -9,10 +9,11 @@ from urllib.parse import unquote
 import huggingface_hub
 import pytest
 import stores
-from convergebench.dataset_builder import build as building
-from convergebench.dataset_builder import card, chains, schema
-from convergebench.dataset_builder.publish import publish
-from convergebench.dataset_builder.schema import SCORES, Reader
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import card, chains
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.schema import SCORES, Reader
+from convergebench.dataset_builder.publishing.publish import publish
 from hub_server import HubServer
 from huggingface_hub import HfApi
 
@@ -21,7 +22,7 @@ REPO = "NS/convergebench"
 CODE = """
 import os, urllib.error, urllib.request
 import datasets
-from convergebench.dataset_builder.schema import Reader
+from convergebench.dataset_builder.dataset.schema import Reader
 
 def mark(name):
     try:

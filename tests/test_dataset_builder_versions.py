@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from convergebench.dataset_builder import versions
-from convergebench.dataset_builder.versions import State, Version
+from convergebench.dataset_builder.publishing import versions
+from convergebench.dataset_builder.publishing.versions import State, Version
 from convergebench.generation.records import UserError
 
 FEATURES = [{"name": "chain", "dtype": "string"}]

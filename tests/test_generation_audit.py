@@ -2,11 +2,12 @@
 
 import numpy
 import pytest
-from convergebench.generation import audit, editors, images, plan, store, suites
+from convergebench.generation import audit, editors, plan, store, suites
+from convergebench.generation import pictures as images
 from convergebench.generation.calls import Caller
-from convergebench.generation.limits import Limits
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Chain, Program, Source
+from convergebench.generation.vendors.limits import Limits
 from PIL import Image, ImageOps
 
 SOURCE = Source("ball", "1" * 64, 64, 48, "object", "synthetic", "CC0-1.0", "nobody")

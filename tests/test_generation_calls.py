@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from convergebench.generation.budget import Budget, OverBudget
 from convergebench.generation.calls import Caller, Rejected, Stopped, Transient, Unusable
-from convergebench.generation.keys import NoKey
-from convergebench.generation.limits import Limits
 from convergebench.generation.records import Answer
+from convergebench.generation.vendors.keys import NoKey
+from convergebench.generation.vendors.limits import Limits
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -175,7 +175,7 @@ def test_only_a_few_try_until_the_first_answer():
 @pytest.mark.parametrize("rate", ["requests_a_minute", "images_a_minute"])
 def test_no_more_calls_start_in_a_minute_than_allowed(monkeypatch, rate):
     now = [0.0]
-    monkeypatch.setattr("convergebench.generation.limits.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("convergebench.generation.vendors.limits.time.monotonic", lambda: now[0])
     caller, begun = Caller(Limits(**{rate: 10})), []
 
     def wait(condition, seconds):

@@ -4,8 +4,10 @@ import hashlib
 
 import numpy
 import pytest
-from convergebench.generation import degradations, images, sources
+from convergebench.generation import pictures as images
 from convergebench.generation.records import UserError
+from convergebench.generation.sources import catalogue as sources
+from convergebench.generation.sources import degradations
 from PIL import Image
 
 NAMES = list(degradations.DEGRADATIONS)

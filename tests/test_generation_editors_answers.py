@@ -3,9 +3,10 @@
 import base64
 
 import pytest
-from convergebench.generation import editors, sizes
+from convergebench.generation import editors
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import UserError
+from convergebench.generation.vendors import sizes
 from vendors import bfl, chains, gemini, hf, openai, qwen, seedream
 from vendors.hub import hub
 from vendors.loopback import Reply, picture, serving, told
@@ -360,6 +361,6 @@ def test_thoughts_and_refusals_hold_no_key(ask):
 
 
 def test_a_data_address_is_read_as_base64():
-    from convergebench.generation import wire
+    from convergebench.generation.vendors import wire
 
     assert wire.decoded("data:image/png;base64," + base64.b64encode(DATA).decode()) == DATA

@@ -5,9 +5,11 @@ import importlib
 import numpy
 import pytest
 import tiny_pipelines
-from convergebench.generation import editors, images, local, sizes
+from convergebench.generation import editors, local
+from convergebench.generation import pictures as images
 from convergebench.generation.calls import Unusable
 from convergebench.generation.records import UserError
+from convergebench.generation.vendors import sizes
 from PIL import Image
 from vendors import chains
 

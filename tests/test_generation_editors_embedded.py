@@ -6,8 +6,10 @@ import cv2
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, images, painters
+from convergebench.generation import editors
+from convergebench.generation import pictures as images
 from convergebench.generation.records import Turn, UserError
+from convergebench.generation.sources import synthetic as painters
 from PIL import Image
 
 FLOORS = ("blur", "identity", "jpeg", "noise", "random", "resize", "tint", "webp")

@@ -8,7 +8,7 @@ import time
 import pytest
 from convergebench.generation import editors
 from convergebench.generation.calls import Caller, Unusable
-from convergebench.generation.limits import Limits
+from convergebench.generation.vendors.limits import Limits
 from PIL import Image
 from vendors import chains
 from vendors.hub import hub

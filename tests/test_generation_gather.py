@@ -10,8 +10,9 @@ import zipfile
 
 import huggingface_hub
 import pytest
-from convergebench.generation import gather, packages, sources
 from convergebench.generation.records import UserError
+from convergebench.generation.sources import catalogue as sources
+from convergebench.generation.sources import gather, packages
 from hub_server import HubServer
 from huggingface_hub import HfApi
 from PIL import Image
@@ -177,7 +178,7 @@ def test_a_picture_from_a_hub_dataset_comes_from_its_pinned_revision(tmp_path, m
         pinned = api.upload_file(path_or_fileobj=b"first", **about).oid
         api.upload_file(path_or_fileobj=b"second", **about)
         code = (
-            "from convergebench.generation import packages\n"
+            "from convergebench.generation.sources import packages\n"
             f"place = 'hub:someone/pictures@{pinned}'\n"
             "print(packages.fetch(place, ['images/a.png', 'images/none.png']))\n"
             "try: packages.fetch('hub:someone/nothing@main', ['a'])\n"

@@ -6,7 +6,7 @@ import zlib
 
 import numpy
 import pytest
-from convergebench.generation import images
+from convergebench.generation import pictures as images
 from PIL import Image
 
 GRADIENT = Image.fromarray((numpy.indices((24, 32)).sum(0)[..., None] * [4, 3, 2] % 256).astype(numpy.uint8))

@@ -5,9 +5,11 @@ import itertools
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, images, painters, programs
-from convergebench.generation.paint import finding, laying, placing, things, wearing, words
-from convergebench.generation.paint.words import Request, understand
+from convergebench.generation import editors, programs
+from convergebench.generation import pictures as images
+from convergebench.generation.editors.paint import finding, laying, placing, things, wearing, words
+from convergebench.generation.editors.paint.words import Request, understand
+from convergebench.generation.sources import synthetic as painters
 from PIL import Image
 from skimage.metrics import structural_similarity
 

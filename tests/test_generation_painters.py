@@ -4,9 +4,9 @@ import hashlib
 
 import numpy
 import pytest
-from convergebench.generation import painters
-from convergebench.generation.painters import exact
 from convergebench.generation.records import UserError
+from convergebench.generation.sources import synthetic as painters
+from convergebench.generation.sources.synthetic import exact
 
 PIXELS = {
     "grid": "a14ef2e54f56177f1aa0e42d98c44f1c79946afd678641750ccf5f3a11da1e50",
@@ -51,7 +51,7 @@ def test_a_picture_keeps_its_layout_at_another_size():
 
 
 def test_the_page_of_text_can_be_read_back_letter_by_letter():
-    from convergebench.generation.painters.writing import LETTERS, line_of
+    from convergebench.generation.sources.synthetic.writing import LETTERS, line_of
 
     line = line_of("COPY 42", 3)
     columns = line[::3, ::3]

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from convergebench.generation import images, plan, store
+from convergebench.generation import pictures as images
+from convergebench.generation import plan, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import Answer, Step
 from counting import SUITE, Counting, choose, digest, finished, generate, planned, png

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy
 import pytest
-from convergebench.generation import images, programs, sources, suites
+from convergebench.generation import pictures as images
+from convergebench.generation import programs, suites
 from convergebench.generation.records import KINDS, ORIGINS, UserError
+from convergebench.generation.sources import catalogue as sources
 from PIL import Image
 from scipy.fft import dctn
 
@@ -130,7 +132,7 @@ def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
 
 
 def test_every_attribution_line_is_in_the_card_of_a_dataset_made_of_v1():
-    from convergebench.dataset_builder.statistics import Counts, licence_ids, licences_text
+    from convergebench.dataset_builder.building.statistics import Counts, licence_ids, licences_text
 
     rows = [{"source": row.id, **sources.record(row.id).to_dict()} for row in V1]
     known = Counts(0, 0, 0, 0, {}, {}, {}, {}, rows, {})

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from convergebench.generation import images, store
+from convergebench.generation import pictures as images
+from convergebench.generation import store
 from convergebench.generation.records import Answer, Chain, Program, Source, UserError
 from PIL import Image
 

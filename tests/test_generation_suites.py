@@ -5,8 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import degradations, editors, images, plan, programs, sources, suites
+from convergebench.generation import editors, plan, programs, suites
+from convergebench.generation import pictures as images
 from convergebench.generation.records import UserError
+from convergebench.generation.sources import catalogue as sources
+from convergebench.generation.sources import degradations
 
 NEEDED = [id for id in suites.load("v1-mini").sources if not sources.row(id).package.startswith("installed:")]
 VALUES = {

@@ -7,9 +7,11 @@ import tarfile
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, images, packages, weights
+from convergebench.generation import editors, weights
+from convergebench.generation import pictures as images
 from convergebench.generation.calls import Unusable
 from convergebench.generation.editors import migan, waifu2x
+from convergebench.generation.sources import packages
 from PIL import Image
 
 DATA = b"these are weights"

@@ -7,9 +7,9 @@ import time
 
 import httpx
 import pytest
-from convergebench.generation import deadlines, keys, wire
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.records import UserError
+from convergebench.generation.vendors import deadlines, keys, wire
 from vendors.loopback import Reply, serving, told
 
 
@@ -127,7 +127,8 @@ def test_a_key_with_a_line_end_or_a_space_is_not_sent(monkeypatch):
 
 
 def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
-    from convergebench.generation import editors, prices
+    from convergebench.generation import editors
+    from convergebench.generation.vendors import prices
 
     assert prices.read_on() == "2026-06"
     (tmp_path / "ours.toml").write_text('[bfl]\nflux-kontext-pro = 0.03\n[hf]\n"a/b" = 0.01\n')

@@ -1,7 +1,9 @@
 """An editor that answers with another picture loses by quality in its first round."""
 
 import numpy
-from convergebench.generation import editors, images, sources
+from convergebench.generation import editors
+from convergebench.generation import pictures as images
+from convergebench.generation.sources import catalogue as sources
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
 from convergebench.metric_modules.ssim import measure as ssim

@@ -12,12 +12,18 @@ HOUSE = Path(__file__).parent.parent
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/README.md"))
 
+SHARED = tuple(f"generation.{name}" for name in ("records", "pictures", "files", "store"))
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
     "generation": ("generation",),
-    "dataset_builder": ("dataset_builder", "generation.records"),
-    "metric_modules": ("metric_modules", "dataset_builder.schema"),
-    "spaces_app": ("spaces_app", *(f"metric_modules.{name}" for name in METRICS)),
+    "dataset_builder": ("dataset_builder", *SHARED),
+    "metric_modules": ("metric_modules", "dataset_builder.dataset", *SHARED),
+    "spaces_app": (
+        "spaces_app",
+        *(f"metric_modules.{name}" for name in ("specs", "scores", *METRICS)),
+        "dataset_builder.dataset",
+        *SHARED,
+    ),
     "cli": ("cli", "generation", "dataset_builder", "metric_modules", "spaces_app"),
 }
 
@@ -74,7 +80,6 @@ def test_light_modules_pull_in_neither_torch_nor_datasets(module):
     assert not {"torch", "datasets", "evaluate", "transformers", "gradio", "pandas", "matplotlib"} & set(loaded)
 
 
-def test_files_stay_short():
+def test_no_file_is_longer_than_four_hundred_lines():
     lengths = {path: len(path.read_text().splitlines()) for room in ROOMS for path in files(room)}
-    assert {str(path): length for path, length in lengths.items() if length > 350} == {}
-    assert sorted(lengths.values())[len(lengths) // 2] < 120
+    assert {str(path): length for path, length in lengths.items() if length > 400} == {}

@@ -10,8 +10,8 @@ import pytest
 import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.schema import SCORES, Reader
-from convergebench.metric_modules import chain, engine, job, networks, threads
+from convergebench.dataset_builder.dataset.schema import SCORES, Reader
+from convergebench.metric_modules._engine import chain, engine, job, networks, threads
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
@@ -206,7 +206,7 @@ def test_floors_are_medians_over_all_unrelated_pairs_and_each_pair_is_kept(datas
 def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeypatch):
     found = {}
     for name, dtype, tolerance in (("exact", "float32", 0), ("fast", "bfloat16", -1), ("mended", "bfloat16", 9)):
-        monkeypatch.setattr("convergebench.metric_modules.worker.TOLERANCES", {"lpips": tolerance})
+        monkeypatch.setattr("convergebench.metric_modules._engine.worker.TOLERANCES", {"lpips": tolerance})
         folder = shutil.copytree(clean, tmp_path / name)
         score(folder, ["lpips"], dtype)
         found[name] = [row["lpips"] for row in scores(folder).values() if row["lpips"]]

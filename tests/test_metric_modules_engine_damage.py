@@ -11,8 +11,8 @@ import scored
 from click.testing import CliRunner
 from convergebench import metric_modules
 from convergebench.cli.__main__ import main
-from convergebench.generation import images
-from convergebench.metric_modules import engine, job, reading
+from convergebench.generation import pictures as images
+from convergebench.metric_modules._engine import engine, job, reading
 from PIL import Image
 
 ASKED = ["psnr", "ssim", "registration"]

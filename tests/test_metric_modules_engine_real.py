@@ -4,7 +4,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from convergebench.metric_modules import chain, networks, panel, reading
+from convergebench.metric_modules._engine import chain, networks, panel, reading
 from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.psnr.images import brought
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity

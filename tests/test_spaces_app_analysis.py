@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from convergebench.spaces_app.report import Options, report
-from convergebench.spaces_app.table import Column, Table, as_csv, as_text, cell, trimmed
+from convergebench.spaces_app.statistics.report import Options, report
+from convergebench.spaces_app.statistics.table import Column, Table, as_csv, as_text, cell, trimmed
 from simulated import chain_row, dataset, floor_rows, score_rows
 
 

@@ -4,8 +4,8 @@ import doctest
 
 import numpy
 import pytest
-from convergebench.spaces_app import difficulty as room
-from convergebench.spaces_app.difficulty import difficulty
+from convergebench.spaces_app.statistics import difficulty as room
+from convergebench.spaces_app.statistics.difficulty import difficulty
 
 TRUTH = {"flip": 1.0, "turn": 0.9, "copy": 1.1, "glasses": 0.1, "hat": 0.0, "ball": -0.1, "smile": -1.0, "night": -0.9}
 DECLARED = {

@@ -6,10 +6,11 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from convergebench.spaces_app import sentences, table, write
-from convergebench.spaces_app.filmstrips import Frame, Strip, frame
 from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER, SERIES, contrast
-from convergebench.spaces_app.report import report
+from convergebench.spaces_app.reporting import sentences, write
+from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, frame
+from convergebench.spaces_app.statistics import table
+from convergebench.spaces_app.statistics.report import report
 from simulated import dataset
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="

@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
-from convergebench.spaces_app import write
-from convergebench.spaces_app.report import report
+from convergebench.spaces_app.reporting import write
+from convergebench.spaces_app.statistics.report import report
 from simulated import dataset
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

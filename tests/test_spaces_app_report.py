@@ -1,8 +1,8 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
 import pytest
-from convergebench.spaces_app import recall, table
-from convergebench.spaces_app.report import report
+from convergebench.spaces_app.statistics import recall, table
+from convergebench.spaces_app.statistics.report import report
 from simulated import chain_row, dataset, end_chain, floor_rows, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}

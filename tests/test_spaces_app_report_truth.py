@@ -8,10 +8,10 @@ import numpy
 import pytest
 from convergebench.metric_modules.halflife.comparison import compare
 from convergebench.metric_modules.halflife.fates import Fate
-from convergebench.spaces_app import leaderboard, pairs
-from convergebench.spaces_app.cases import follow
-from convergebench.spaces_app.fates import converged, fields
-from convergebench.spaces_app.zeros import Zeros
+from convergebench.spaces_app.statistics import leaderboard, pairs
+from convergebench.spaces_app.statistics.cases import follow
+from convergebench.spaces_app.statistics.fates import converged, fields
+from convergebench.spaces_app.statistics.zeros import Zeros
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import chain_row, end_chain, floor_rows, kept_rounds, score_rows

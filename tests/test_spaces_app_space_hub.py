@@ -9,7 +9,7 @@ from hub_server import HubServer
 from huggingface_hub import CommitOperationAdd, HfApi
 
 CODE = """
-from convergebench.spaces_app import board, store
+from convergebench.spaces_app.space import board, store
 made = store.opened("NS/small", "v1.0.0")
 print(sorted((row["editor"], row["cost"] and round(row["cost"], 6)) for row in board.board(made).table.rows))
 chain = next(row for row in made.chains.values() if row["editor"] == "steady")

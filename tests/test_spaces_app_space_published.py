@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import small_dataset
-from convergebench.spaces_app import lay
+from convergebench.spaces_app.space import lay
 from space_server import serving
 
 HEAVY = {"torch", "datasets", "evaluate", "transformers", "accelerate", "skimage", "click", "rich", "matplotlib"}
@@ -47,10 +47,11 @@ def alone(folder, code):
 
 
 def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
-    modules = [path.stem for path in (folder / "convergebench" / "spaces_app").glob("*.py")]
-    assert "app" not in modules  # the app itself lies on top
+    room = folder / "convergebench"
+    modules = [path.relative_to(room).with_suffix("") for path in (room / "spaces_app").rglob("*.py")]
+    assert Path("spaces_app/app") not in modules  # the app itself lies on top
     code = "import sys; sys.path.insert(0, '.')\n" + "\n".join(
-        f"import convergebench.spaces_app.{name}" for name in modules
+        f"import convergebench.{'.'.join(path.parts)}" for path in modules if path.name != "__init__"
     )
     code += "\nimport app, json; print(json.dumps([sorted(sys.modules), app.stores.__file__]))"
     loaded, where = json.loads(alone(folder, code))
@@ -65,7 +66,7 @@ def test_laying_again_leaves_the_same_files_and_no_caches(folder):
     before = [name for name in files() if not name.endswith(".pyc")]
     after = files() if lay.lay(folder) else []
     assert [name for name in after if not name.startswith("__pycache__")] == before
-    assert {"app.py", "README.md", "requirements.txt", "convergebench/spaces_app/space.js"} < set(after)
+    assert {"app.py", "README.md", "requirements.txt", "convergebench/spaces_app/space/space.js"} < set(after)
     assert not any(path.is_symlink() for path in folder.rglob("*"))
 
 

@@ -6,12 +6,13 @@ import shutil
 import numpy as np
 import pytest
 import small_dataset
-from convergebench.spaces_app import board, chain_view, chains_tab, curve_view, load, metrics_view, spent, story
-from convergebench.spaces_app.board import Choice
-from convergebench.spaces_app.board_html import table
-from convergebench.spaces_app.previews import Previews, Unseen
-from convergebench.spaces_app.report import report
-from convergebench.spaces_app.store import Unknown, opened
+from convergebench.spaces_app.reporting import load
+from convergebench.spaces_app.space import board, chain_view, chains_tab, curve_view, metrics_view, spent, story
+from convergebench.spaces_app.space.board import Choice
+from convergebench.spaces_app.space.board_html import table
+from convergebench.spaces_app.space.previews import Previews, Unseen
+from convergebench.spaces_app.space.store import Unknown, opened
+from convergebench.spaces_app.statistics.report import report
 from PIL import Image
 
 
@@ -89,7 +90,7 @@ def test_cost_and_time_a_round_are_numbers_and_blank_where_nobody_said(store):
 
 
 def test_without_the_steps_at_hand_the_chains_say_what_a_round_cost(store, monkeypatch):
-    monkeypatch.setattr("convergebench.spaces_app.store.MANY", 0)
+    monkeypatch.setattr("convergebench.spaces_app.space.store.MANY", 0)
     rows = {row["editor"]: row for row in board.board(opened(str(store.folder))).table.rows}
     assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
     assert all(row["seconds"] is None for row in rows.values())
@@ -220,12 +221,12 @@ def test_a_difference_is_black_where_nothing_changed(store, previews):
 
 def test_previews_keep_to_their_limit_and_never_lose_what_was_just_made(store, tmp_path, monkeypatch):
     small = Previews(store, tmp_path / "few", limit=20_000)
-    monkeypatch.setattr("convergebench.spaces_app.previews.YOUNG", -1.0)
+    monkeypatch.setattr("convergebench.spaces_app.space.previews.YOUNG", -1.0)
     for chain in store.chains:
         for step in range(9):
             assert small.path(chain, step, "view").exists()
     assert sum(path.stat().st_size for path in small.folder.iterdir()) <= 20_000
-    monkeypatch.setattr("convergebench.spaces_app.previews.YOUNG", 60.0)
+    monkeypatch.setattr("convergebench.spaces_app.space.previews.YOUNG", 60.0)
     kept = [small.path(chain, 1) for chain in store.chains]
     assert all(path.exists() for path in kept)
 

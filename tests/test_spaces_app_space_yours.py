@@ -6,8 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 import small_dataset
-from convergebench.spaces_app import yours, yours_tab
-from convergebench.spaces_app.store import opened
+from convergebench.spaces_app.space import yours, yours_tab
+from convergebench.spaces_app.space.store import opened
 from PIL import Image
 
 

@@ -55,7 +55,9 @@ def trait(editor: object, name: str) -> Any:
 
 def names() -> list[str]:
     """Every editor there is."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    here = Path(__file__).parent
+    found = [*here.glob("*.py"), *(path.parent for path in here.glob("*/__init__.py"))]
+    return sorted(path.stem for path in found if not path.stem.startswith("_"))
 
 
 def load(name: str) -> type:

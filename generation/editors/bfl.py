@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import deadlines, extras, images, keys, prices, wire
+from .. import extras
+from .. import pictures as images
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..sizes import KONTEXT, MEGAPIXEL, Size, ratio
+from ..vendors import deadlines, keys, prices, wire
+from ..vendors.sizes import KONTEXT, MEGAPIXEL, Size, ratio
 
 MODELS = ("flux-kontext-pro", "flux-kontext-max", "flux-2-pro", "flux-2-max", "flux-2-flex")
 

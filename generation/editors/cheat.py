@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy
 from PIL import Image, ImageDraw
 
-from .. import images
+from .. import pictures as images
 from ..records import Answer, one_of
 
 NEAR = 0.06  # share of the pixels that may sit in another bin of the histogram

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, images, local
+from .. import extras, local
+from .. import pictures as images
 from ..calls import Unusable
 from ..records import Answer, UserError, one_of
-from ..sizes import Size, of_pipeline
+from ..vendors.sizes import Size, of_pipeline
 
 PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
 

@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import deadlines, extras, images, keys, prices, wire
+from .. import extras
+from .. import pictures as images
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, Turn, UserError, one_of
-from ..sizes import GEMINI_2_5, GEMINI_3, Size, nearest
+from ..vendors import deadlines, keys, prices, wire
+from ..vendors.sizes import GEMINI_2_5, GEMINI_3, Size, nearest
 
 REFUSALS = (
     "IMAGE_SAFETY",

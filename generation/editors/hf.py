@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 from PIL import Image, UnidentifiedImageError
 
-from .. import deadlines, extras, images, keys, prices, wire
+from .. import extras
+from .. import pictures as images
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..sizes import KONTEXT, QWEN, Size
+from ..vendors import deadlines, keys, prices, wire
+from ..vendors.sizes import KONTEXT, QWEN, Size
 
 PROVIDERS = ("fal-ai", "replicate", "together", "wavespeed", "hf-inference")
 BYTES_ONLY = ("wavespeed", "hf-inference")  # the others take a data address, which says that the bytes are PNG

@@ -10,12 +10,11 @@ from PIL import Image
 
 from .. import extras
 from ..calls import Unusable
-from ..images import png
-from ..paint import words
-from ..paint.drawing import Pixels
+from ..pictures import png
 from ..records import Answer
 from ..weights import Weights
-from .paint import carried_out, lifted
+from .paint import carried_out, lifted, words
+from .paint.drawing import Pixels
 
 PACKAGES = ("onnxruntime",)
 WEIGHTS = Weights(

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy
 from PIL import Image
 
-from ..images import png
+from ..pictures import png
 from ..records import Answer, UserError
 
 

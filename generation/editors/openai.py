@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import deadlines, extras, images, keys, prices, wire
+from .. import extras
+from .. import pictures as images
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..sizes import OPENAI, Size, nearest
+from ..vendors import deadlines, keys, prices, wire
+from ..vendors.sizes import OPENAI, Size, nearest
 
 REFUSALS = ("moderation_blocked", "content_policy_violation")
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")

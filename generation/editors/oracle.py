@@ -8,11 +8,10 @@ import numpy
 from numpy.typing import NDArray
 from PIL import Image
 
-from .. import images
-from ..paint import words
-from ..paint.toning import OPPOSITES
+from .. import pictures as images
 from ..records import Answer, Turn
-from .paint import carried_out
+from .paint import carried_out, words
+from .paint.toning import OPPOSITES
 
 
 @dataclass(frozen=True)

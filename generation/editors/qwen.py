@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import deadlines, extras, images, keys, prices, wire
+from .. import extras
+from .. import pictures as images
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
-from ..sizes import QWEN, Size
+from ..vendors import deadlines, keys, prices, wire
+from ..vendors.sizes import QWEN, Size
 
 REFUSALS = ("DataInspection", "data_inspection", "IPInfringement")
 NO_CREDIT = ("InvalidApiKey", "Arrearage", "AccessDenied", "Model.AccessDenied", "ModelNotFound")

@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy
 from PIL import Image
 
-from .. import painters
-from ..images import png
+from ..pictures import png
 from ..records import Answer
+from ..sources import synthetic as painters
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ..images import png
+from ..pictures import png
 from ..records import Answer, UserError
 
 

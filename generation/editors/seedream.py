@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import deadlines, extras, images, keys, prices, wire
+from .. import extras
+from .. import pictures as images
 from ..calls import Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..sizes import SEEDREAM, Size
+from ..vendors import deadlines, keys, prices, wire
+from ..vendors.sizes import SEEDREAM, Size
 
 REFUSALS = ("SensitiveContent", "RiskDetection", "PolicyViolation", "PrivacyInformation")
 NO_CREDIT = ("AccountOverdue", "Authentication", "InvalidApiKey", "AccessDenied", "ModelNotOpen", "ModelNotFound")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, images, local
+from .. import extras, local
+from .. import pictures as images
 from ..calls import Unusable
 from ..records import Answer, one_of
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy
 from PIL import Image
 
-from .. import extras, images, local
+from .. import extras, local
+from .. import pictures as images
 from ..calls import Unusable
 from ..records import Answer, UserError
 from ..weights import Weights

@@ -7,8 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from .. import programs, sources
+from .. import programs
 from ..records import Program, Setting, Source, UserError
+from ..sources import catalogue as sources
 
 
 @dataclass(frozen=True)

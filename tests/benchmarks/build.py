@@ -49,15 +49,15 @@ def make(folder: Path, pictures: int, size: int) -> None:
 
 def ours(store: Path, out: Path) -> None:
     """The whole build: checks, steps, chains, sources, hashes of the files, card."""
-    from convergebench.dataset_builder import build, chains
+    from convergebench.dataset_builder.building import build, chains
 
     build.build(chains.find([store]), out)
 
 
 def rows(store: Path):
     """The rows of `steps` for the two peers, read from the store without any check."""
-    from convergebench.dataset_builder import chains
-    from convergebench.dataset_builder.rows import place
+    from convergebench.dataset_builder.building import chains
+    from convergebench.dataset_builder.building.rows import place
     from convergebench.generation.records import canonical
 
     found = chains.find([store])
@@ -70,7 +70,7 @@ def rows(store: Path):
 
 def datasets_library(store: Path, out: Path) -> None:
     import datasets
-    from convergebench.dataset_builder import schema
+    from convergebench.dataset_builder.dataset import schema
 
     datasets.disable_progress_bars()
     features = datasets.Features.from_arrow_schema(schema.arrow(schema.STEPS.columns))
@@ -82,7 +82,7 @@ def datasets_library(store: Path, out: Path) -> None:
 
 def bare_loop(store: Path, out: Path) -> None:
     """Row groups of 8 MB, the same options, a sha256 per picture: nothing else."""
-    from convergebench.dataset_builder import schema
+    from convergebench.dataset_builder.dataset import schema
 
     shard = schema.Shard(out / "steps.parquet", schema.STEPS.columns)
     for row in rows(store):

@@ -11,7 +11,9 @@ other half, never looked at, tell how well the choice predicts.
 import itertools
 
 import numpy
-from convergebench.generation import editors, images, sources, suites
+from convergebench.generation import editors, suites
+from convergebench.generation import pictures as images
+from convergebench.generation.sources import catalogue as sources
 from PIL import Image
 from scipy.stats import spearmanr
 from skimage.metrics import structural_similarity

@@ -12,11 +12,12 @@ import time
 from pathlib import Path
 
 import numpy
-from convergebench.generation import images, store
+from convergebench.generation import pictures as images
+from convergebench.generation import store
 from convergebench.generation.calls import Caller
-from convergebench.generation.limits import Limits
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Answer, Chain, Program, Source
+from convergebench.generation.vendors.limits import Limits
 from PIL import Image, ImageFilter
 
 STEPS = 40

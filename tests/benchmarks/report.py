@@ -20,8 +20,8 @@ def main(steps: int) -> None:
     sources = round(steps / (7 * 2 * 10 * 2))
     rows = dataset(editors, sources=sources, programs=2, rounds=10)
     started, before = time.perf_counter(), time.process_time()
-    from convergebench.spaces_app import write
-    from convergebench.spaces_app.report import report
+    from convergebench.spaces_app.reporting import write
+    from convergebench.spaces_app.statistics.report import report
 
     made = report(*rows)
     middle = time.perf_counter()

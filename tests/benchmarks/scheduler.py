@@ -20,7 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation import editors, images, plan, scheduler, suites
+from convergebench.generation import editors, plan, scheduler, suites
+from convergebench.generation import pictures as images
 from convergebench.generation.editors import seedream
 from PIL import Image
 

@@ -74,7 +74,7 @@ def ours(dataset: Path, asked: list[str]) -> float:
     """Seconds a picture, from the files to the scores, without loading the networks."""
     import shutil
 
-    from convergebench.metric_modules import engine, job
+    from convergebench.metric_modules._engine import engine, job
 
     shutil.rmtree(dataset / "data" / "scores", ignore_errors=True)
     made = job.prepare(dataset, asked, "cpu", None)
@@ -86,7 +86,7 @@ def ours(dataset: Path, asked: list[str]) -> float:
 def flops() -> float:
     """Of a large product in the dtype that the engine chooses here."""
     import torch
-    from convergebench.metric_modules.networks import fast_dtype
+    from convergebench.metric_modules._engine.networks import fast_dtype
 
     matrix = torch.randn(3072, 3072).to(getattr(torch, fast_dtype("cpu")))
     matrix @ matrix
@@ -96,7 +96,7 @@ def flops() -> float:
 
 
 def decode(data: bytes) -> float:
-    from convergebench.metric_modules.reading import decode
+    from convergebench.metric_modules._engine.reading import decode
 
     started = time.perf_counter()
     decode(data)
@@ -105,8 +105,8 @@ def decode(data: bytes) -> float:
 
 def rows_a_time(dataset: Path, count: int = 28_000) -> float:
     """Seconds to write so many rows of scores and to read them back."""
-    from convergebench.dataset_builder.schema import Reader
-    from convergebench.metric_modules import table
+    from convergebench.dataset_builder.dataset.schema import Reader
+    from convergebench.metric_modules._engine import table
 
     rows = Reader(dataset).table("scores").to_pylist()
     many = [{**rows[number % len(rows)], "chain": f"{number:016x}"} for number in range(count)]

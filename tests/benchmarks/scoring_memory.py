@@ -18,7 +18,7 @@ CASES = {"without CLIP": ["psnr", "ssim", "lpips", "registration", "edit_applied
 
 def peak(dataset: Path, asked: list[str] | None, clip: str, told: "multiprocessing.Queue[tuple[int, float]]") -> None:
     """Score in a process of its own, whose memory is nothing but the engine's."""
-    from convergebench.metric_modules import engine, job
+    from convergebench.metric_modules._engine import engine, job
     from convergebench.metric_modules.clip_similarity import measure
 
     measure.CHECKPOINT = clip

@@ -7,8 +7,8 @@ from typing import Any
 
 from convergebench.generation import editors, loop
 from convergebench.generation.calls import Caller
-from convergebench.generation.limits import Limits
 from convergebench.generation.records import Chain, Program, Source, Step
+from convergebench.generation.vendors.limits import Limits
 from PIL import Image
 
 from vendors.loopback import Reply, Request, Server

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import numpy
-from convergebench.generation import images, plan, scheduler, store, suites
+from convergebench.generation import pictures as images
+from convergebench.generation import plan, scheduler, store, suites
 from convergebench.generation.records import Chain, Step
 from PIL import Image
 

@@ -1,0 +1,1 @@
+"""Builds the dataset folder from chain stores, and writes its card."""

@@ -1,0 +1,182 @@
+"""The card's numbers and tables, counted from the dataset itself."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..dataset.schema import CONFIGS, Column, Reader
+
+# The Hub's own names of licences; whatever has none is "other", and the table says what it is.
+LICENCES = {
+    "Apache-2.0": "apache-2.0",
+    "CC0-1.0": "cc0-1.0",
+    "CC-BY-2.0": "cc-by-2.0",
+    "CC-BY-4.0": "cc-by-4.0",
+    "CC-BY-SA-3.0": "cc-by-sa-3.0",
+    "CC-BY-SA-4.0": "cc-by-sa-4.0",
+    "GPL-2.0-or-later": "gpl-2.0",
+    "MIT": "mit",
+}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is in the dataset."""
+
+    steps: int
+    chains: int
+    pictures: int
+    bytes: int
+    editors: Mapping[str, Mapping[str, Any]]  # by label: chains, calls, statuses, types, cost
+    folders: Mapping[str, str]  # where each editor's steps lie
+    categories: Mapping[tuple[str, str], int]  # chains by category and kind of source
+    suites: Mapping[str, int]
+    sources: list[dict[str, Any]]
+    programs: Mapping[str, list[str]]  # the cycle of each program
+
+
+def counts(reader: Reader) -> Counts:
+    """Count everything once, without reading a picture."""
+    steps = reader.table("steps", ["editor", "step", "status", "type", "bytes"]).to_pydict()
+    chains = reader.table("chains").to_pylist()
+    editors: dict[str, dict[str, Any]] = {}
+    for label in sorted({row["editor"] for row in chains}):
+        editors[label] = {"chains": 0, "calls": 0, "statuses": Counter(), "types": Counter(), "costs": []}
+    for row in chains:
+        editors[row["editor"]]["chains"] += 1
+        editors[row["editor"]]["costs"].append(row["cost"])
+    pictured = total = 0
+    for label, step, status, kind, size in zip(*steps.values(), strict=True):
+        if status in ("input", "ok", "shrunk"):
+            pictured += 1
+            total += size or 0
+        if step:
+            editors[label]["calls"] += 1
+            editors[label]["statuses"][status] += 1
+            if kind:
+                editors[label]["types"][kind] += 1
+    return Counts(
+        steps=len(steps["step"]),
+        chains=len(chains),
+        pictures=pictured,
+        bytes=total,
+        editors=editors,
+        folders=editor_folders(reader),
+        categories=Counter((row["category"], row["kind"]) for row in chains),
+        suites=Counter(f"{row['suite']} {row['suite_version']}".strip() for row in chains),
+        sources=reader.table("sources").to_pylist(),
+        programs={row["program"]: json.loads(row["cycle"]) for row in sorted(chains, key=lambda row: row["program"])},
+    )
+
+
+def editor_folders(reader: Reader) -> dict[str, str]:
+    """The folder of each editor's steps, from the files themselves."""
+    folders = {}
+    for file in reader.files("steps"):
+        with reader.open(file) as opened:
+            label = opened.read_row_group(0, columns=["editor"]).column(0)[0].as_py()
+        folders[label] = file.split("/")[2]
+    return folders
+
+
+def size_text(size: float) -> str:
+    """1234567 as 1.2 MB."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} TB"
+
+
+def table(head: list[str], rows: list[list[object]]) -> str:
+    """A Markdown table; a bar inside a cell does not end it."""
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    lines = [head, ["---"] * len(head), *cells]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def totals_text(known: Counts) -> str:
+    editors = number(len(known.editors), "editor")
+    return (
+        f"{number(known.chains, 'chain')} of {editors} on {number(len(known.sources), 'source picture')}: "
+        f"{number(known.steps, 'step')}, {number(known.pictures, 'picture')}, {size_text(known.bytes)}"
+    )
+
+
+def configs_text(infos: Mapping[str, Mapping[str, Any]]) -> str:
+    rows: list[list[object]] = [
+        [
+            f"`{name}`",
+            f"one row is {CONFIGS[name].row}",
+            f"{about['rows']:,}",
+            about["files"],
+            size_text(about["download"]),
+        ]
+        for name, about in infos.items()
+    ]
+    return table(["config", "what a row is", "rows", "files", "download"], rows) + "\n\nEach has one split, `test`."
+
+
+def columns_text(columns: Mapping[str, list[Column]]) -> str:
+    parts = []
+    for name, own in columns.items():
+        rows: list[list[object]] = [[f"`{column.name}`", column.type, column.meaning] for column in own]
+        parts.append(f"### {name}\n\n" + table(["column", "type", "meaning"], rows))
+    return "\n\n".join(parts)
+
+
+def statistics_text(known: Counts) -> str:
+    def listed(counter: Counter[str]) -> str:
+        return ", ".join(f"{count:,} {name}" for name, count in sorted(counter.items())) or "none"
+
+    def cost(values: list[float | None]) -> str:
+        paid = [value for value in values if value is not None]
+        return f"{sum(paid):.2f}" if paid else "not stated"
+
+    editors: list[list[object]] = [
+        [
+            f"`{name}`",
+            f"{of['chains']:,}",
+            f"{of['calls']:,}",
+            listed(of["statuses"]),
+            listed(of["types"]),
+            cost(of["costs"]),
+        ]
+        for name, of in known.editors.items()
+    ]
+    kinds = sorted({kind for _, kind in known.categories})
+    by_category: dict[str, list[object]] = defaultdict(list)
+    for category in sorted({category for category, _ in known.categories}):
+        by_category[category] = [category, *(f"{known.categories.get((category, kind), 0):,}" for kind in kinds)]
+    programs: list[list[object]] = [
+        [f"`{name}`", " → ".join(cycle[:4]) + (" → ..." if len(cycle) > 4 else "")]
+        for name, cycle in known.programs.items()
+    ]
+    return "\n\n".join(
+        (
+            "Suites: " + listed(Counter(known.suites)) + " (chains).",
+            table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors),
+            "Chains by category of program and kind of source:",
+            table(["category", *kinds], list(by_category.values())),
+            "Programs:",
+            table(["program", "cycle"], programs),
+        )
+    )
+
+
+def licence_ids(known: Counts) -> list[str]:
+    return sorted({LICENCES.get(row["licence"], "other") for row in known.sources})
+
+
+def licences_text(known: Counts) -> str:
+    rows: list[list[object]] = [
+        [f"`{row['source']}`", row["title"], row["kind"], row["origin"], row["licence"], row["attribution"]]
+        for row in known.sources
+    ]
+    return table(["source", "title", "kind", "origin", "licence", "attribution"], rows)

@@ -1,0 +1,109 @@
+"""The layout table: a CSV or JSONL file with a row for each picture."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from convergebench.generation.records import STATUSES, UserError
+
+from .chains import Call, Found, Given, Problem, one_kind, program
+from .tables import read_rows
+
+NEEDED = ("chain", "round", "path")
+TYPES: dict[str, type] = {
+    **dict.fromkeys(("chain", "path", "instruction", "editor", "program", "kind", "category", "status"), str),
+    **dict.fromkeys(("round", "position", "run", "seed"), int),
+    **dict.fromkeys(("latency", "cost"), float),
+    **dict.fromkeys(("text", "reason"), str),
+}
+MORE = ("seed", "latency", "cost", "text", "reason")  # go into the step as they are
+Row = dict[str, Any]
+
+
+def table(
+    path: Path, editor: str | None, columns: Mapping[str, str], kind: str | None = None, closes: bool = True
+) -> Found:
+    """A row per picture: its chain, its round (0 for the source) and its path, and whatever else is known.
+
+    `columns` maps our names to the table's; paths are relative to the table. Rows of one round without a position are
+    taken in their order.
+    """
+    if unknown := [name for name in columns if name not in TYPES]:
+        raise UserError(f"no column {unknown[0]!r} to map; they are {', '.join(TYPES)}")
+    theirs = {name: columns.get(name, name) for name in TYPES}
+    rows = read_rows(path)
+    for name in NEEDED:
+        if rows and theirs[name] not in rows[0]:
+            raise UserError(f"{path} has no column {theirs[name]!r} for {name}; its columns are {', '.join(rows[0])}")
+    chains: dict[tuple[str, str], list[Row]] = {}
+    for number, row in enumerate(rows, 1):
+        where = f"{path}, row {number}"
+        ours = {name: row[own] for name, own in theirs.items() if row.get(own) not in (None, "")}
+        try:
+            ours = {name: TYPES[name](value) for name, value in ours.items()}
+        except ValueError as error:
+            yield Problem(where, f"has a value that is no number ({error})")
+            continue
+        if "chain" not in ours or ours.get("round", -1) < 0 or ours.get("status", "ok") not in STATUSES:
+            yield Problem(where, f"needs a chain, a round from 0 and a status out of {', '.join(STATUSES)}")
+            continue
+        label = ours.get("editor") or editor
+        if not label:
+            raise UserError(f"{where}, names no editor; give --editor or a column for it")
+        chains.setdefault((label, ours["chain"]), []).append({**ours, "where": where})
+    for (label, name), members in chains.items():
+        yield from table_chain(path.parent, label, name, members, kind, closes)
+
+
+def table_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str | None, closes: bool) -> Found:
+    """One chain: the row of round 0 is its source, the others its answers."""
+    sources = [row for row in rows if row["round"] == 0]
+    if len(sources) != 1 or "path" not in sources[0]:
+        yield Problem(rows[0]["where"], f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path")
+        return
+    placed: dict[tuple[int, int], Row] = {}
+    for row in rows:
+        taken = sum(round == row["round"] for round, _ in placed)
+        place = (row["round"], row.get("position", taken + 1))
+        if place in placed:
+            yield Problem(
+                row["where"], f"chain {name!r} has round {place[0]}, position {place[1]} twice; the first counts"
+            )
+        elif row is not sources[0]:
+            placed[place] = row
+    if not placed:
+        yield Problem(rows[0]["where"], f"chain {name!r} has a source but no answer")
+        return
+    first = sources[0]
+    length = max(position for _, position in placed)
+    calls = table_calls(base, name, placed, length)
+    cycle = [call.instruction or f"[position {call.position}; the words were not recorded]" for call in calls[:length]]
+    yield Given(
+        case=name,
+        source=Path(first["path"]).stem,
+        picture=base / first["path"],
+        where=first["where"],
+        program=program(first.get("program", name), cycle, first, closes),
+        editor=editor,
+        calls=tuple(calls),
+        kind=one_kind(kind or first.get("kind", "object")),
+        run=first.get("run", 1),
+        settings={"imported": "table"},
+    )
+
+
+def table_calls(base: Path, name: str, placed: Mapping[tuple[int, int], Row], length: int) -> list[Call]:
+    """Every call up to the last known one; one without a row is a call whose answer is missing."""
+    last = max(placed)
+    calls = []
+    for round in range(1, last[0] + 1):
+        for position in range(1, length + 1):
+            if (round, position) > last:
+                break
+            row = placed.get((round, position), {})
+            where = row.get("where", f"chain {name!r}, round {round}, position {position}")
+            data = base / row["path"] if "path" in row else None
+            more = {key: row[key] for key in MORE if key in row}
+            words = row.get("instruction", "")
+            calls.append(Call(round, position, words, where, data, row.get("status", "ok"), more))
+    return calls

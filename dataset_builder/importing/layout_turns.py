@@ -1,0 +1,77 @@
+"""The layout dataset: a dataset on the Hub or here with a picture column for each turn."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from convergebench.generation.records import UserError
+
+from .chains import Call, Found, Given, Problem, one_kind, program
+
+
+def dataset(
+    path: str,
+    editor: str,
+    source: str,
+    turns: Sequence[str],
+    instructions: Sequence[str] = (),
+    split: str | None = None,
+    config: str | None = None,
+    revision: str | None = None,
+    kind: str | None = None,
+    closes: bool = False,
+) -> Found:
+    """A dataset on the Hub or here with a column for the source and one for the picture of each turn.
+
+    Its turns are one round. Without names for the columns of instructions, turn_1_image is asked by turn_1_instruction,
+    turn_1_prompt or turn_1_text.
+    """
+    import datasets
+
+    loaded = datasets.load_dataset(path, config, split=split, revision=revision, streaming=True)
+    if isinstance(loaded, dict):
+        if len(loaded) > 1:
+            raise UserError(f"{path} has the splits {', '.join(map(str, loaded))}; choose one with --split")
+        loaded = next(iter(loaded.values()))
+    names = list(loaded.column_names or loaded._resolve_features().column_names)
+    asked: list[str | None] = list(instructions) or [words_column(turn, names) for turn in turns]
+    if missing := [name for name in [source, *turns, *(name for name in asked if name)] if name not in names]:
+        raise UserError(f"{path} has no column {missing[0]!r}; its columns are {', '.join(names)}")
+    if len(asked) != len(turns):
+        raise UserError(f"{len(asked)} columns of instructions for {len(turns)} turns; give one for each")
+    for name in (source, *turns):
+        loaded = loaded.cast_column(name, datasets.Image(decode=False))
+    for number, row in enumerate(loaded):
+        where = f"{path}, row {number}"
+        if row[source] is None:
+            yield Problem(where, f"has no picture in {source!r}")
+            continue
+        words = [str(row[name] or "") if name else "" for name in asked]
+        calls = [
+            Call(1, place, word, f"{where}, {turn}", picture_bytes(row[turn]))
+            for place, (turn, word) in enumerate(zip(turns, words, strict=True), 1)
+        ]
+        cycle = [word or f"[{turn}; the words were not recorded]" for turn, word in zip(turns, words, strict=True)]
+        yield Given(
+            case=f"{number}",
+            source=f"row-{number}",
+            picture=picture_bytes(row[source]) or b"",
+            where=where,
+            program=program(f"turns-{number}", cycle, {}, closes),
+            editor=editor,
+            calls=tuple(calls),
+            kind=one_kind(kind or "object"),
+            settings={"imported": "dataset"},
+        )
+
+
+def words_column(turn: str, names: Sequence[str]) -> str | None:
+    base = turn.removesuffix("_image")
+    return next((f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None)
+
+
+def picture_bytes(value: Mapping[str, Any] | None) -> Path | bytes | None:
+    """The bytes as the dataset keeps them, or the file it points to."""
+    if value is None:
+        return None
+    return value["bytes"] if value.get("bytes") is not None else Path(value["path"])

@@ -1,0 +1,1 @@
+"""Publishes the dataset, the metrics and the Space to the Hub."""

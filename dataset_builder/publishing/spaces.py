@@ -1,0 +1,91 @@
+"""Publishes the Spaces: one for each metric, and the app; each folder is complete in itself."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from convergebench.generation.records import UserError
+
+from ..building.card import front_matter
+from . import hub, versions
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+LEFT = ("__pycache__", ".", "test_")  # beginnings of names that stay here
+
+
+def metric_folders(folder: Path) -> list[Path]:
+    """The metric a folder is, or the metrics in it: a folder NAME with a NAME.py."""
+    if (folder / f"{folder.resolve().name}.py").exists():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob("*/*.py") if path.stem == path.parent.name)
+    if not found:
+        raise UserError(f"{folder} holds no metric; a metric is a folder NAME with NAME.py in it")
+    return found
+
+
+def publish_metrics(
+    api: "HfApi",
+    folder: Path,
+    repo: str,
+    tag: str | None,
+    shown: Callable[[str, int, int], None] = lambda repo, files, changed: None,
+    dry_run: bool = False,
+) -> dict[str, str | None]:
+    """Each metric to its Space NAMESPACE/NAME under one tag; `repo` may name the Space where there is one metric."""
+    folders = metric_folders(folder)
+    namespace, _, name = repo.partition("/")
+    if name and (len(folders) > 1 or folders[0].resolve().name != name):
+        names = ", ".join(path.resolve().name for path in folders)
+        raise UserError(f"--repo is {repo!r} but {folder} holds {names}; give the namespace alone, {namespace!r}")
+    refuse_evaluates_own(tag)
+    done: dict[str, str | None] = {}
+    for path in folders:
+        space = f"{namespace}/{path.resolve().name}"
+        done[space] = publish_files(api, space_files(path), space, tag, shown, dry_run)
+    return done
+
+
+def publish_files(
+    api: "HfApi",
+    files: Mapping[str, Path],
+    repo: str,
+    tag: str | None,
+    shown: Callable[[str, int, int], None] = lambda repo, files, changed: None,
+    dry_run: bool = False,
+) -> str | None:
+    """One set of files as a Space; a Space that already is exactly so is tagged without a commit."""
+    if tag:
+        versions.Version.read(tag)
+    meta = front_matter(files["README.md"])[0] if "README.md" in files else {}
+    sdk = meta.get("sdk")
+    if sdk not in ("gradio", "static", "docker"):
+        raise UserError(f"the card for {repo} names no sdk in its YAML; a Space needs one, such as sdk: gradio")
+    remote = hub.look(api, repo, "space")
+    if tag and tag in remote.tags:
+        raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
+    added, removed = hub.differs(files, remote)
+    shown(repo, len(files), len(added) + len(removed))
+    if dry_run:
+        return None
+    return hub.push(api, repo, "space", files, f"Version {tag}" if tag else "Update", tag, space_sdk=sdk)
+
+
+def space_files(folder: Path) -> dict[str, Path]:
+    """Every file of the folder as it would be downloaded: links followed, caches and tests left out."""
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(LEFT) for part in inside.parts):
+            files[inside.as_posix()] = path.resolve()
+    return files
+
+
+def refuse_evaluates_own(tag: str | None) -> None:
+    """`evaluate` asks a Space for the tag of its own version first, and would stay with that for ever."""
+    from importlib.metadata import version
+
+    if tag == f"v{version('evaluate')}" or (tag and re.fullmatch(r"v0\.4\.\d+", tag)):
+        raise UserError(f"a metric's Space must not have the tag {tag}: `evaluate` would load that instead of main")

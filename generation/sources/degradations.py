@@ -1,0 +1,221 @@
+"""The seven degradations of the restoration study, made from clean pictures by seeded functions in whole numbers.
+
+Each takes the clean pixels (height, width, 3) and a seed, and gives pixels of the same size in the same place, so that
+a restored picture can be compared with the clean one. Sizes are shares of the short side.
+"""
+
+import hashlib
+import math
+import tomllib
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
+
+import numpy
+from PIL import Image
+
+from ..records import UserError
+from .synthetic.exact import ONE, Whole, across, draw, fractal, mix, root
+
+GREY = numpy.array((77, 150, 29), numpy.int64)  # of 256: how much red, green and blue weigh in grey
+COSINES = numpy.array(
+    [
+        [round(math.cos((2 * n + 1) * k * math.pi / 16) * 4096 / (2 if k else 2 * 2**0.5)) for n in range(8)]
+        for k in range(8)
+    ]
+)
+LUMINANCE = numpy.array(  # the quantization table of the JPEG standard, annex K
+    [
+        [16, 11, 10, 16, 24, 40, 51, 61],
+        [12, 12, 14, 19, 26, 58, 60, 55],
+        [14, 13, 16, 24, 40, 57, 69, 56],
+        [14, 17, 22, 29, 51, 87, 80, 62],
+        [18, 22, 37, 56, 68, 109, 103, 77],
+        [24, 35, 55, 64, 81, 104, 113, 92],
+        [49, 64, 78, 87, 103, 121, 120, 101],
+        [72, 92, 95, 98, 112, 100, 103, 99],
+    ],
+    numpy.int64,
+)
+
+
+def defocus_blur(pixels: Whole, seed: int) -> Whole:
+    """Out of focus: every point becomes a disk."""
+    return disk(pixels, share(pixels, 9))
+
+
+def motion_blur(pixels: Whole, seed: int) -> Whole:
+    """Moved while the shutter was open: every point becomes a slanted stroke."""
+    length, slope = share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
+    total = numpy.zeros_like(pixels)
+    for step in range(-(length // 2), length - length // 2):
+        total += shifted(pixels, step, step * slope // 100)
+    return total // length
+
+
+def digital_zoom(pixels: Whole, seed: int) -> Whole:
+    """Enlarged from a sixteenth of the pixels, sharpened on the way, as a phone does it."""
+    height, width = pixels.shape[:2]
+    small = Image.fromarray(pixels.astype(numpy.uint8)).reduce(4)
+    large = numpy.asarray(small.resize((width, height), Image.Resampling.BICUBIC), numpy.int64)
+    return compressed(large + (large - disk(large, share(pixels, 3))), 40)
+
+
+def old_film(pixels: Whole, seed: int) -> Whole:
+    """A worn print: soft, warm, dark at the corners, with grain, dust and the scratches of the projector."""
+    soft = disk(pixels, share(pixels, 1))
+    warm = mix(soft, grey(soft)[..., None] * numpy.array((280, 240, 190)) >> 8, ONE * 7 // 10)
+    dark = warm * (ONE - vignette(pixels) * 6 // 10)[..., None] >> 16
+    return grain(scratched(dark, [seed, 2], 9, 110), [seed, 3], 26)
+
+
+def old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
+    """A print from an attic, without colour: faded, soft, stained, creased."""
+    faded = 60 + grey(disk(pixels, share(pixels, 2))) * 150 // 255
+    print_ = numpy.repeat(faded[..., None], 3, axis=2)
+    return grain(creased(stained(print_, [seed, 4], (150, 140, 125)), [seed, 5]), [seed, 6], 16)
+
+
+def old_photo_colour(pixels: Whole, seed: int) -> Whole:
+    """A colour print whose dyes have faded unevenly: weak blue, a red cast, stains and creases."""
+    soft = disk(pixels, share(pixels, 2))
+    faded = numpy.array((70, 48, 40)) + soft * numpy.array((165, 150, 120)) // 255
+    return grain(creased(stained(faded, [seed, 7], (210, 170, 90)), [seed, 8]), [seed, 9], 14)
+
+
+def surveillance(pixels: Whole, seed: int) -> Whole:
+    """A cheap camera at night: few pixels, little colour, noise, bright lines between dark ones, hard compression."""
+    height, width = pixels.shape[:2]
+    small = Image.fromarray(pixels.astype(numpy.uint8)).reduce(3)
+    large = numpy.asarray(small.resize((width, height), Image.Resampling.BILINEAR), numpy.int64)
+    dull = (large + 2 * grey(large)[..., None]) // 3 * 7 // 10
+    lines = numpy.where(numpy.arange(height) // share(pixels, 2) % 2, 9, 10)[:, None, None]
+    return compressed(grain(dull, [seed, 10], 40) * lines // 10, 12)
+
+
+DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
+    function.__name__.replace("_", "-"): function
+    for function in (
+        defocus_blur,
+        motion_blur,
+        digital_zoom,
+        old_film,
+        old_photo_black_and_white,
+        old_photo_colour,
+        surveillance,
+    )
+}
+
+
+def degrade(name: str, clean: Image.Image, id: str) -> Image.Image:
+    """The picture after one degradation; `id` seeds it, so that no two pictures share their scratches."""
+    if name not in DEGRADATIONS:
+        raise UserError(f"no degradation {name!r}; the degradations are {', '.join(DEGRADATIONS)}")
+    seed = int.from_bytes(hashlib.sha256(id.encode()).digest()[:6], "big")
+    pixels = DEGRADATIONS[name](numpy.asarray(clean.convert("RGB"), numpy.int64), seed)
+    return Image.fromarray(numpy.clip(pixels, 0, 255).astype(numpy.uint8))
+
+
+@cache
+def frozen() -> dict[str, str]:
+    """sha256 of the pixels of every degraded picture, as binary PPM."""
+    return tomllib.loads(files(__package__).joinpath("degraded.toml").read_text(encoding="utf-8"))
+
+
+def expected(id: str) -> str:
+    if id not in frozen():
+        raise UserError(f"no degraded picture {id!r}; there are {len(frozen())}, such as {next(iter(frozen()))}")
+    return frozen()[id]
+
+
+def share(pixels: Whole, parts: int) -> int:
+    """So many 1024ths of the short side, at least one pixel."""
+    return max(1, min(pixels.shape[:2]) * parts // 1024)
+
+
+def grey(pixels: Whole) -> Whole:
+    return pixels @ GREY >> 8
+
+
+def disk(pixels: Whole, radius: int) -> Whole:
+    """The mean over a disk, row by row from running sums."""
+    height, width = pixels.shape[:2]
+    padded = numpy.pad(pixels, ((radius, radius), (radius + 1, radius), (0, 0)), mode="edge")
+    running = padded.cumsum(axis=1)
+    total, area = numpy.zeros_like(pixels), 0
+    for down in range(-radius, radius + 1):
+        half = math.isqrt(radius * radius - down * down)
+        rows = running[radius + down : radius + down + height]
+        right, left = radius + 1 + half, radius - half
+        total += rows[:, right : right + width] - rows[:, left : left + width]
+        area += 2 * half + 1
+    return total // area
+
+
+def shifted(pixels: Whole, across_: int, down: int) -> Whole:
+    """The picture moved, its edges drawn out."""
+    height, width = pixels.shape[:2]
+    columns = numpy.clip(numpy.arange(width) - across_, 0, width - 1)
+    rows = numpy.clip(numpy.arange(height) - down, 0, height - 1)
+    return pixels[rows][:, columns]
+
+
+def vignette(pixels: Whole) -> Whole:
+    """0 in the middle, ONE in the corners."""
+    height, width = pixels.shape[:2]
+    x, y = numpy.arange(width)[None] * 2 - width, numpy.arange(height)[:, None] * 2 - height
+    return (x * x + y * y) * ONE // (width * width + height * height)
+
+
+def grain(pixels: Whole, seed: Sequence[int], strength: int) -> Whole:
+    """Noise of every pixel alone, from the sum of three even draws, the same in all colours."""
+    height, width = pixels.shape[:2]
+    dots = draw(seed, 3 * height * width, -strength, strength + 1).reshape(3, height, width).sum(axis=0)
+    return pixels + (dots // 2)[..., None]
+
+
+def scratched(pixels: Whole, seed: Sequence[int], lines: int, spots: int) -> Whole:
+    """Upright scratches, light or dark, and specks of dust."""
+    height, width = pixels.shape[:2]
+    result = pixels.copy()
+    for place, tone in zip(draw([*seed, 0], lines, 0, width), draw([*seed, 1], lines, 0, 2), strict=True):
+        thick = share(pixels, 2)
+        result[:, place : place + thick] = mix(result[:, place : place + thick], (tone * 230,) * 3, ONE * 6 // 10)
+    size = draw([*seed, 2], spots, 1, 2 + share(pixels, 5))
+    where = zip(draw([*seed, 3], spots, 0, width), draw([*seed, 4], spots, 0, height), size, strict=True)
+    for index, (x, y, radius) in enumerate(where):
+        result[y : y + radius, x : x + radius] = 225 if index % 3 else 25
+    return result
+
+
+def stained(pixels: Whole, seed: Sequence[int], colour: tuple[int, int, int]) -> Whole:
+    """Clouds of another colour where damp has been."""
+    height, width = pixels.shape[:2]
+    clouds = fractal(*across(width, height), 3, 3, 4, seed)
+    return mix(pixels, colour, numpy.clip((clouds - ONE * 11 // 20) * 5 // 2, 0, ONE * 6 // 10))
+
+
+def creased(pixels: Whole, seed: Sequence[int]) -> Whole:
+    """Three folds right across, white where the coating has broken."""
+    height, width = pixels.shape[:2]
+    result = pixels
+    for slope, offset in zip(draw([*seed, 0], 3, -80, 81), draw([*seed, 1], 3, 20, 81), strict=True):
+        x, y = numpy.arange(width)[None], numpy.arange(height)[:, None]
+        away = abs((y - height * offset // 100) * 100 - (x - width // 2) * slope)
+        near = root(numpy.full((1, 1), 10000 + slope * slope))
+        fold = numpy.clip(ONE - away * ONE // (near * share(pixels, 4)), 0, ONE)
+        result = mix(result, (235, 232, 225), fold * 8 // 10)
+    return result
+
+
+def compressed(pixels: Whole, quality: int) -> Whole:
+    """What JPEG does to each colour at that quality: cosines of 8x8 blocks, kept in coarse steps."""
+    height, width = pixels.shape[:2]
+    scale = 5000 // quality if quality < 50 else 200 - 2 * quality
+    steps = numpy.clip((LUMINANCE * scale + 50) // 100, 1, 255) << 24
+    padded = numpy.pad(numpy.clip(pixels, 0, 255) - 128, ((0, -height % 8), (0, -width % 8), (0, 0)), mode="edge")
+    blocks = padded.reshape(padded.shape[0] // 8, 8, padded.shape[1] // 8, 8, 3).transpose(0, 2, 4, 1, 3)
+    waves = COSINES @ blocks @ COSINES.T
+    kept = (waves + steps // 2) // steps * (steps >> 12)
+    back = COSINES.T @ kept @ COSINES + (1 << 35) >> 36
+    return back.transpose(0, 3, 1, 4, 2).reshape(padded.shape)[:height, :width] + 128

@@ -1,0 +1,1 @@
+"""What the clients of vendors share: wire formats, prices, sizes, limits and keys."""

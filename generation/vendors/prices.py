@@ -1,0 +1,33 @@
+"""What a call costs, as data with the date it was read."""
+
+import functools
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from ..records import UserError
+
+
+@functools.cache
+def table(override: str | None) -> dict[str, Any]:
+    prices = tomllib.loads(Path(__file__).with_name("prices.toml").read_text())
+    if override:
+        try:
+            ours = tomllib.loads(Path(override).read_text())
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise UserError(
+                f"CONVERGEBENCH_PRICES is {override!r}, which is no readable TOML file ({error})"
+            ) from error
+        for vendor, lines in ours.items():
+            prices[vendor] = {**prices.get(vendor, {}), **lines} if isinstance(lines, dict) else lines
+    return prices
+
+
+def of(vendor: str, model: str) -> Any:
+    """A model's price, or its prices by size or quality; None where none is known."""
+    return table(os.environ.get("CONVERGEBENCH_PRICES")).get(vendor, {}).get(model)
+
+
+def read_on() -> str:
+    return str(table(os.environ.get("CONVERGEBENCH_PRICES"))["read"])

@@ -1,0 +1,1 @@
+"""Draws the tables and writes the report's folder."""

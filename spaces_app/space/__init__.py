@@ -1,0 +1,1 @@
+"""The Space: tabs, views and endpoints over one dataset."""

@@ -1,0 +1,1 @@
+"""From scores to tables: one file for each table of the report."""
