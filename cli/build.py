@@ -31,13 +31,13 @@ def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
 def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, object]:
     """Build with a progress bar, lay the metric folders beside the data, and say what was left out."""
     from convergebench.dataset_builder.building import build as building
-    from convergebench.dataset_builder.building import chains
     from convergebench.dataset_builder.building.statistics import number, size_text
+    from convergebench.generation.store_reader import find_finished
 
     from .progress import bar
 
-    found = chains.find(set(runs))
-    with bar("build", found.rows, "steps", quiet) as advance:
+    found = find_finished(set(runs))
+    with bar("build", found.steps, "steps", quiet) as advance:
         built = building.build(found, out, lambda: advance(1, ""))
     lay_metrics(out)
     if not quiet:

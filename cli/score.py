@@ -56,7 +56,7 @@ def run(
     from contextlib import nullcontext
 
     from convergebench.dataset_builder.building import card
-    from convergebench.dataset_builder.folders import owned, plainly
+    from convergebench.generation.files import disk_errors_explained, locked
     from convergebench.generation.records import UserError
     from convergebench.metric_modules._engine import engine, job
 
@@ -67,7 +67,7 @@ def run(
     try:
         made = job.prepare(dataset, metrics, device, dtype)
         title = "score" if size == 1 else f"score, part 1 of {size}"
-        with plainly(dataset), owned(dataset) if rank == 0 else nullcontext():
+        with disk_errors_explained(dataset), locked(dataset) if rank == 0 else nullcontext():
             with bar(title, made.images(rank, size), "images", quiet or rank > 0) as advance:
                 outcome = engine.run(made, rank, size, barrier, batch_size or engine.BATCH, advance)
             if rank == 0:

@@ -4,8 +4,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from . import editors
-from . import pictures as images
+from . import editors, pictures
 from .calls import Caller, Rejected
 from .editors import trait
 from .records import Answer, Turn
@@ -25,7 +24,7 @@ def check(spec: str) -> dict[str, Any]:
     def ask() -> Answer:
         start = picture(size)
         if trait(choice.editor, "remembers"):
-            return choice.editor.edit(start, INSTRUCTION, 1, [Turn("", images.png(start))])  # type: ignore[call-arg]
+            return choice.editor.edit(start, INSTRUCTION, 1, [Turn("", pictures.encode_png(start))])  # type: ignore[call-arg]
         return choice.editor.edit(start, INSTRUCTION, 1)
 
     try:
@@ -41,11 +40,11 @@ def came_back(answer: Answer) -> dict[str, Any]:
     if answer.status != "ok":
         return {**about, "reason": answer.reason}
     try:
-        received = images.decode(answer.data)
-    except images.Broken as error:
+        received = pictures.decode(answer.data)
+    except pictures.Undecodable as error:
         return {**about, "status": "failed", "reason": f"the answer is {error}"}
     size = f"{received.width}x{received.height}"
-    return {**about, "received": size, "type": images.sniff(answer.data), "bytes": len(answer.data)}
+    return {**about, "received": size, "type": pictures.sniff(answer.data), "bytes": len(answer.data)}
 
 
 def picture(size: tuple[int, int]) -> Image.Image:

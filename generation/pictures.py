@@ -1,11 +1,22 @@
-"""Bytes to pixels and back: the one place that decides what counts as a picture."""
+"""Bytes to pixels and back: the one decoder of ConvergeBench, and the one resize.
 
+What an editor is handed next, what is scored and what is shown are the same pixels, because every room decodes here.
+This file needs numpy and Pillow alone, so that it also stands in a metric's folder, which `evaluate` downloads without
+the rest of the package.
+"""
+
+import hashlib
 import io
+import struct
 import warnings
+from typing import NamedTuple
 
-import numpy
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
+DECODING = "upright-rgb-on-white"  # the name of the rule of `decode`, for signatures
+MOST_PIXELS = 2**26  # a 4K answer has a quarter of that; a 10,000 x 10,000 bomb half as many again
 MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "png"),
     (b"\xff\xd8\xff", "jpg"),
@@ -13,17 +24,37 @@ MAGIC = (
     (b"BM", "bmp"),
     (b"II*\x00", "tif"),
     (b"MM\x00*", "tif"),
+    (b"P5", "ppm"),
     (b"P6", "ppm"),
 )
-MOST_PIXELS = 2**26  # a 4K answer has a quarter of that; a 10,000 x 10,000 bomb half as many again
+# What Pillow's decoders were seen to raise on files that were cut or altered at random.
+DECODER_ERRORS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    RuntimeError,
+    EOFError,
+    struct.error,
+    Image.DecompressionBombError,
+)
 
 
-class Broken(ValueError):
-    """The bytes are not a whole picture; the message says what they are instead."""
+class Undecodable(ValueError):
+    """The bytes are not a whole picture; the message says what they are instead, to stand after "it is"."""
+
+
+class PictureInfo(NamedTuple):
+    """The type of a picture by its bytes, which is also its file's extension, and its size when upright."""
+
+    type: str
+    width: int
+    height: int
 
 
 def sniff(data: bytes) -> str:
-    """The true type by the magic bytes, which is also the file's extension; `bin` where it is none we know."""
+    """The type of a picture by its first bytes, which is also its file's extension; `bin` for everything else."""
     for magic, kind in MAGIC:
         if data.startswith(magic):
             return kind
@@ -34,64 +65,89 @@ def sniff(data: bytes) -> str:
     return "bin"
 
 
-def decode(data: bytes) -> Image.Image:
-    """The whole picture as RGB pixels, upright, without metadata; transparency is laid on white."""
+def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
+    """The whole picture as upright 8-bit RGB on white, without metadata; of an animation, the first frame.
+
+    The orientation tag is obeyed, transparency is composited on white, 16 bits become 8 by rounding, and colour
+    profiles are ignored. Raises Undecodable for anything that is not one whole picture of at most `most_pixels`.
+    """
     kind = sniff(data)
+    if not data:
+        raise Undecodable("no bytes at all")
     if kind == "bin":
         start = data[:40].decode("ascii", "replace").strip()
-        raise Broken(f"{len(data)} bytes that are no picture, starting with {start!r}")
+        raise Undecodable(f"{len(data)} bytes that are no picture, starting with {start!r}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             picture = Image.open(io.BytesIO(data))
-            if picture.width * picture.height > MOST_PIXELS:
-                raise Broken(f"a {kind} of {picture.width}x{picture.height}, above the limit of {MOST_PIXELS} pixels")
+            if picture.width * picture.height > most_pixels:
+                size = f"{picture.width}x{picture.height}"
+                raise Undecodable(f"a {kind} of {size}, above the limit of {most_pixels} pixels")
             picture.load()
-    except Broken:
+            return upright(picture)
+    except Undecodable:
         raise
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
-        raise Broken(f"a {kind} that cannot be decoded ({str(error)[:80]})") from error
-    return upright(picture)
+    except DECODER_ERRORS as error:
+        words = str(error).split(" <_io.")[0][:80].strip()  # without the address of the buffer that was read
+        raise Undecodable(f"a {kind} that cannot be decoded ({words})") from error
 
 
 def upright(picture: Image.Image) -> Image.Image:
-    """RGB without metadata, turned as its orientation tag says."""
+    """The picture as RGB on white without metadata, turned as its orientation tag says."""
     if picture.getexif().get(0x0112, 1) != 1:
         picture = ImageOps.exif_transpose(picture)
     if picture.mode.startswith("I;16"):
-        picture = Image.fromarray(numpy.round(numpy.asarray(picture) / 257).astype(numpy.uint8))
+        picture = Image.fromarray(np.round(np.asarray(picture) / 257).astype(np.uint8))
     if picture.has_transparency_data:
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
     if picture.mode != "RGB":
-        return picture.convert("RGB")
+        picture = picture.convert("RGB")
     picture.info = {}
     return picture
 
 
-def png(picture: Image.Image) -> bytes:
+def decode_array(data: bytes, most_pixels: int = MOST_PIXELS) -> NDArray[np.uint8]:
+    """`decode` as height x width x 3 bytes."""
+    return np.asarray(decode(data, most_pixels))
+
+
+def inspect(data: bytes) -> PictureInfo:
+    """The type and size of a picture. It is decoded whole, so that a truncated one is not taken for a picture."""
+    return PictureInfo(sniff(data), *decode(data).size)
+
+
+def encode_png(picture: Image.Image) -> bytes:
     """The pixels and nothing else; packed lightly, which costs a tenth of the bytes and saves half of the time."""
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
 
 
-def prepare(picture: Image.Image, short_side: int, sizes: tuple[tuple[int, int], ...] = ()) -> Image.Image:
-    """Bring a source once to a size its editor is stable at, so that the first round's crop is not scored as decay.
+def resize_to(array: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
+    """The picture at this size: itself where it has that size, otherwise after the one declared Lanczos resize."""
+    if array.shape[:2] == (height, width):
+        return array
+    return np.array(Image.fromarray(array).resize((width, height), Image.Resampling.LANCZOS))
 
-    One Lanczos resize that covers the goal; what hangs over is cut off evenly.
+
+def evaluation_size(width: int, height: int, short_side: int | str | None) -> tuple[int, int]:
+    """The size at which a picture is compared with a reference of this width and height.
+
+    `short_side` is the length in pixels that the reference's shorter side is brought to; None or "reference" leaves the
+    reference as it is.
     """
-    goal = prepared_size(picture.size, short_side, sizes)
-    return picture if goal == picture.size else ImageOps.fit(picture, goal, Image.Resampling.LANCZOS)
+    if short_side is None or short_side == "reference":
+        return width, height
+    if not isinstance(short_side, int) or isinstance(short_side, bool) or short_side < 1:
+        raise ValueError(
+            f"size is {short_side!r}; it is None, 'reference' or the length of the reference's short side in pixels"
+        )
+    shorter = min(width, height)
+    return max(1, round(width * short_side / shorter)), max(1, round(height * short_side / shorter))
 
 
-def prepared_size(size: tuple[int, int], short_side: int, sizes: tuple[tuple[int, int], ...]) -> tuple[int, int]:
-    """The declared size of the nearest shape (and then area); without declared sizes, the short side's."""
-    if sizes:
-        return min(sizes, key=lambda goal: (shape_distance(goal, size), abs(min(goal) - short_side)))
-    scale = short_side / min(size)
-    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
-
-
-def shape_distance(size: tuple[int, int], other: tuple[int, int]) -> float:
-    """How far apart two width-to-height ratios are, rounded so that near ties are settled by area."""
-    return round(abs(float(numpy.log(size[0] / size[1] * other[1] / other[0]))), 3)
+def pixel_hash(picture: Image.Image) -> str:
+    """sha256 of the pixels as binary PPM, which stays the same whatever encoder wrote the file."""
+    header = f"P6\n{picture.width} {picture.height}\n255\n".encode()
+    return hashlib.sha256(header + picture.convert("RGB").tobytes()).hexdigest()

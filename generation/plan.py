@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import audit, editors, suites
-from . import pictures as images
+from .prepare import prepared_size
 from .records import Chain, Source, UserError
 
 BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
@@ -102,5 +102,5 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
 
 
 def prepared_pixels(source: Source, short_side: int, sizes: tuple[tuple[int, int], ...]) -> int:
-    width, height = images.prepared_size((source.width, source.height), short_side, sizes)
+    width, height = prepared_size((source.width, source.height), short_side, sizes)
     return width * height

@@ -14,7 +14,9 @@ KINDS = ("face", "object", "scene", "texture", "text")
 ORIGINS = ("real", "synthetic")
 REVERSIBILITY = ("exact", "clear", "partial", "destroys information", "invents information")
 STATUSES = ("input", "ok", "shrunk", "refused", "no_image", "failed")
+PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decode to a picture
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
+ROLES = ("editor", "baseline", "transport")  # under test; an end of the scale; a re-encoding that every answer passes
 
 Setting = str | int | float | bool | None
 
@@ -149,6 +151,11 @@ class Answer:
     cost: float | None = None  # US dollars
     details: Mapping[str, Any] = field(default_factory=dict)  # request id, model version, usage, finish reason
 
+    def step_fields(self) -> dict[str, Any]:
+        """What of it becomes part of a Step, beside its bytes and status."""
+        about = {"reason": self.reason or None, "text": self.text or None}
+        return {**about, "cost": self.cost, "details": self.details}
+
 
 @dataclass(frozen=True)
 class Step(Record):
@@ -175,18 +182,60 @@ class Step(Record):
     def __post_init__(self) -> None:
         one_of("status", self.status, STATUSES)
 
+    @property
+    def has_picture(self) -> bool:
+        """Whether its bytes decode to a picture."""
+        return self.status in PICTURED
+
 
 @dataclass(frozen=True)
-class Score(Record):
-    """Numbers for one step against the chain's reference; what could not be computed is null with a reason."""
+class FinishedChain:
+    """A chain and how it ended."""
 
-    chain: str
-    step: int
-    round: int
-    position: int
-    values: Mapping[str, float | None]
-    reasons: Mapping[str, str]
-    signature: str
+    id: str  # as recorded where it was found
+    chain: Chain
+    suite: str
+    suite_version: str
+    status: str  # one of ENDS
+    calls: int  # answers of the editor, which is every step but step 0
+    cost: float | None  # US dollars of all its steps; null where none of them has a price
+
+    @property
+    def editor(self) -> str:
+        return self.chain.editor
+
+    @property
+    def source(self) -> Source:
+        return self.chain.source
+
+    @property
+    def program(self) -> Program:
+        return self.chain.program
+
+    @property
+    def run(self) -> int:
+        return self.chain.run
+
+    @property
+    def rounds(self) -> int:
+        return self.chain.rounds
+
+    @property
+    def order(self) -> tuple[str, str, str, int, str]:
+        """The key by which every table of chains is sorted."""
+        return self.editor, self.source.id, self.program.id, self.run, self.id
+
+
+@dataclass(frozen=True)
+class EditorInfo(Record):
+    """What an editor says of itself: the name of its file, its role in a comparison, and one sentence."""
+
+    name: str
+    role: str = "editor"
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        one_of("role", self.role, ROLES)
 
 
 def one_of(name: str, given: str, allowed: tuple[str, ...]) -> None:

@@ -1,21 +1,19 @@
 """Runs a plan's chains, several at a time, until nothing is left to do or something says stop."""
 
-import functools
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import Image
-
-from . import pictures as images
 from . import store
 from .budget import Budget, OverBudget
 from .calls import Caller, Stopped, Unusable
-from .editors import Choice, trait
+from .editors import Choice, info, trait
+from .files import Locked
 from .loop import Report, run_chain
 from .plan import Plan
+from .prepare import prepare_from
 from .records import Chain, UserError
 from .sources import catalogue as sources
 from .vendors.limits import Limits
@@ -54,9 +52,10 @@ def generate(
     if max_cost is not None:
         priced(plan.choices)
     suite = plan.suite
-    store.open_run(run, {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side})
+    about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
+    store.open_run(run, about, {choice.label: info(choice) for choice in plan.choices})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
-    before = round(sum(store.spent(run, chain.id) for chain in chains), 6)
+    before = round(sum(store.cost_so_far(run, chain.id) for chain in chains), 6)
     outcome = Outcome(already=len(chains) - len(waiting), before=before)
     for source in {chain.source.id: chain.source for chain in waiting}.values():
         store.keep_source(run, source.sha256, sources.read(source.id))
@@ -108,9 +107,7 @@ def settle(
         return
     except (Unusable, OverBudget) as error:
         stop(f"{chain.editor}: {error}")
-    except store.Busy as error:
-        outcome.left[chain.id] = str(error)
-    except store.Damaged as error:
+    except (Locked, store.Damaged) as error:
         outcome.left[chain.id] = str(error)
     except UserError as error:
         stop(str(error))
@@ -139,24 +136,3 @@ def priced(choices: Sequence[Choice]) -> None:
                 f"--max-cost needs the price of a call of {choice.label!r}, and none is known; "
                 "give it in a file like prices.toml, named by CONVERGEBENCH_PRICES"
             )
-
-
-def prepare_from(
-    run: Path, sizes: dict[str, tuple[tuple[int, int], ...]]
-) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
-    """The input of a chain, and its reference where that is another picture, both brought to the editor's size."""
-
-    one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
-
-    @functools.lru_cache(maxsize=8)
-    def picture(sha256: str, short_side: int, goals: tuple[tuple[int, int], ...]) -> Image.Image:
-        path = next((run / "sources").glob(f"{sha256}.*"))
-        return images.prepare(images.decode(path.read_bytes()), short_side, goals)
-
-    def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:
-        of = (int(chain.settings["short_side"] or 0), sizes[chain.editor])
-        reference = chain.source.reference
-        with one_at_a_time:
-            return picture(chain.source.sha256, *of), picture(reference, *of) if reference else None
-
-    return prepared

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from convergebench.generation import editors, plan, scheduler, store, suites
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures, plan, scheduler, store, suites
+from convergebench.generation.files import LOCK
 from convergebench.generation.records import Answer
 from PIL import Image
 
@@ -68,18 +68,18 @@ def generate(made: plan.Plan, folder: Path, **options: Any) -> scheduler.Outcome
 
 def finished(folder: Path) -> set[int | None]:
     """The seeds of all steps that have their line."""
-    steps = [step for path in folder.glob("chains/*") for step in store.read_steps(path)]
+    steps = [step for path in folder.glob("chains/*") for step in store.recover_steps(path)]
     return {step.seed for step in steps if step.step}
 
 
 def digest(folder: Path) -> dict[str, str]:
-    """Every file below a folder by its hash."""
+    """Every file below a folder by its hash, except for the lock's, which a killed process leaves behind."""
     return {
         os.fspath(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.name != LOCK
     }
 
 
 def png(size: tuple[int, int] = (48, 48)) -> bytes:
-    return images.png(Image.new("RGB", size, "olive"))
+    return pictures.encode_png(Image.new("RGB", size, "olive"))

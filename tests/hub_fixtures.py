@@ -6,10 +6,11 @@ import huggingface_hub
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import card, chains
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.schema import SCORES, Reader
 from convergebench.dataset_builder.publishing.publish import as_published
+from convergebench.generation import store_reader
 from hub_server import HubServer
 from huggingface_hub import HfApi
 
@@ -37,11 +38,11 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     for editor in ("paint", "jpeg:quality=40"):
         stores.keep(folder / "run", stores.chain(editor), kinds=("png", "jpg"), size=(96, 64))
-    building.build(chains.find([folder / "run"]), folder / "first" / "convergebench")
+    building.build(store_reader.find_finished([folder / "run"]), folder / "first" / "convergebench")
     score(folder / "first" / "convergebench")
     shutil.copytree(folder / "first", folder / "second")
     stores.keep(folder / "more", stores.chain("blur"), size=(96, 64))
-    building.build(chains.find([folder / "run", folder / "more"]), folder / "second" / "convergebench")
+    building.build(store_reader.find_finished([folder / "run", folder / "more"]), folder / "second" / "convergebench")
     return folder
 
 

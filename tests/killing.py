@@ -11,8 +11,8 @@ import random
 import sys
 from pathlib import Path
 
-from convergebench.dataset_builder.building import build, chains
-from convergebench.generation import store
+from convergebench.dataset_builder.building import build
+from convergebench.generation import store, store_reader
 from convergebench.generation.records import canonical
 from counting import Counting, digest, finished, generate, planned
 
@@ -58,7 +58,7 @@ def summed(folder: Path) -> str:
 def built(run: Path) -> str:
     """The dataset that a run becomes; what a builder notes for itself is no part of it."""
     folder = run.with_name(run.name + "-dataset") / "convergebench"
-    build.build(chains.find({run}), folder)
+    build.build(store_reader.find_finished({run}), folder)
     files = {name: value for name, value in digest(folder).items() if not name.startswith(".")}
     return hashlib.sha256(canonical(files).encode()).hexdigest()
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from convergebench.dataset_builder.building import build, chains
+from convergebench.dataset_builder.building import build
+from convergebench.generation import store_reader
 from convergebench.generation.records import Chain, Program, Source, Step, canonical
 from PIL import Image
 
@@ -118,7 +119,7 @@ def runs(run: Path) -> Path:
 
 
 def built(run: Path, out: Path) -> Path:
-    build.build(chains.find([run]), out)
+    build.build(store_reader.find_finished([run]), out)
     return out
 
 

@@ -7,8 +7,8 @@ import pytest
 import stores
 import yaml
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import chains
 from convergebench.dataset_builder.publishing import benchmark
+from convergebench.generation import store_reader
 from convergebench.generation.records import Chain, UserError
 from hub_fixtures import REPO
 
@@ -18,7 +18,7 @@ def test_results_are_entries_for_the_editors_that_have_a_model_repository(tmp_pa
         base = stores.chain(editor)
         made = Chain(base.source, base.program, editor, {"model": model} if model else {}, 1, 1)
         stores.keep(tmp_path / "run", made)
-    building.build(chains.find([tmp_path / "run"]), tmp_path / "out")
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
     board = [{"editor": "diffusers", "group": "round trips", "rounds_kept": 3.25}]
     board += [{"editor": "diffusers:steps=8", "group": "round trips", "rounds_kept": 2.0}]
     board += [{"editor": "paint", "group": "round trips", "rounds_kept": 9.0}]

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import chains
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.schema import SCORES, STEPS, Reader
-from convergebench.dataset_builder.folders import owned
+from convergebench.generation import store_reader
+from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
 from PIL import Image
 
 
 def build(out, *runs):
-    return building.build(chains.find(runs), out)
+    return building.build(store_reader.find_finished(runs), out)
 
 
 def load(folder, cache, *config, **options):
@@ -148,7 +148,7 @@ def test_a_build_that_was_killed_leaves_nothing_that_the_next_does_not_clear(run
 
 
 def test_two_builds_of_one_folder_do_not_mix(run, tmp_path):
-    with owned(tmp_path / "out"), pytest.raises(UserError, match="is being written by another process"):
+    with locked(tmp_path / "out"), pytest.raises(UserError, match="is being written by another process"):
         build(tmp_path / "out", run)
     build(tmp_path / "out", run)
 
@@ -241,5 +241,5 @@ def test_a_file_in_the_place_of_the_folder_is_one_sentence(run, tmp_path):
 
 def test_progress_tells_of_every_row(run, tmp_path):
     told = []
-    building.build(chains.find([run]), tmp_path / "out", lambda: told.append(1))
+    building.build(store_reader.find_finished([run]), tmp_path / "out", lambda: told.append(1))
     assert len(told) == 20

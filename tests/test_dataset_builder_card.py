@@ -7,16 +7,17 @@ import pytest
 import stores
 import yaml
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import card, chains
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.schema import CONFIGS, SCORES, Column
+from convergebench.generation import store_reader
 
 
 @pytest.fixture
 def folder(tmp_path):
     stores.keep(tmp_path / "run", stores.chain())
     stores.keep(tmp_path / "run", stores.chain("paint"), ends="refused")
-    building.build(chains.find([tmp_path / "run"]), tmp_path / "convergebench")
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
     return tmp_path / "convergebench"
 
 
@@ -134,7 +135,7 @@ def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
         seen.append((folder / "README.md").read_bytes())
 
     monkeypatch.setattr(building, "swap", watched)
-    building.build(chains.find([tmp_path / "run"]), folder)
+    building.build(store_reader.find_finished([tmp_path / "run"]), folder)
     assert seen == [before]
     assert (folder / "README.md").read_bytes() != before
     assert (folder / "README.md").stat().st_mtime_ns >= max(p.stat().st_mtime_ns for p in folder.rglob("*.parquet"))

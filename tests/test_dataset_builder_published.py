@@ -7,9 +7,9 @@ import stores
 from click.testing import CliRunner
 from convergebench.cli.import_scores import import_scores as command
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import chains
 from convergebench.dataset_builder.dataset.schema import Reader
 from convergebench.dataset_builder.importing.scores import import_scores
+from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 
 HEAD = "model,id,n,PSNR,LPIPS\n"
@@ -18,7 +18,7 @@ HEAD = "model,id,n,PSNR,LPIPS\n"
 @pytest.fixture
 def folder(tmp_path):
     stores.keep(tmp_path / "run", stores.chain("paint"))
-    building.build(chains.find([tmp_path / "run"]), tmp_path / "out")
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
     return tmp_path / "out"
 
 
@@ -94,7 +94,7 @@ def test_another_metric_keeps_its_name(folder, tmp_path):
 
 def test_a_rebuild_leaves_published_numbers_alone(folder, table, tmp_path):
     table("paint,a,1,30,0.1\n", folder)
-    building.build(chains.find([tmp_path / "run"]), folder)
+    building.build(store_reader.find_finished([tmp_path / "run"]), folder)
     assert len(rows(folder)) == 1
 
 

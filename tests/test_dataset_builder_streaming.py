@@ -10,10 +10,11 @@ import huggingface_hub
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import card, chains
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.schema import SCORES, Reader
 from convergebench.dataset_builder.publishing.publish import publish
+from convergebench.generation import store_reader
 from hub_server import HubServer
 from huggingface_hub import HfApi
 
@@ -64,7 +65,7 @@ def large(folder, megabytes):
         stores.write(at / "steps.jsonl", "".join(lines))
         stores.finish(at, calls)
     out = folder / "convergebench"
-    building.build(chains.find([folder / "run"]), out)
+    building.build(store_reader.find_finished([folder / "run"]), out)
     nothing = {column.name: None for column in SCORES.columns}
     steps = Reader(out).table("steps").to_pylist()
     rows = [nothing | {k: step[k] for k in nothing if k in step} | {"psnr": 30.0} for step in steps if step["step"]]

@@ -2,8 +2,7 @@
 
 import numpy
 import pytest
-from convergebench.generation import audit, editors, plan, store, suites
-from convergebench.generation import pictures as images
+from convergebench.generation import audit, editors, pictures, plan, store, suites
 from convergebench.generation.calls import Caller
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Chain, Program, Source
@@ -93,9 +92,9 @@ def returns(folder, spec, audited):
     caller = Caller(Limits())
     run_chain(one, choice.editor, folder, lambda _: (start, None), caller.ask, lambda chain, step: None)
     kept = folder / "chains" / one.id
-    steps = store.read_steps(kept)
+    steps = store.recover_steps(kept)
     last = [step for step in steps if step.position == 2]
-    return start, [(step, images.decode((kept / step.file).read_bytes())) for step in last]
+    return start, [(step, pictures.decode((kept / step.file).read_bytes())) for step in last]
 
 
 def distance(one, other):

@@ -4,14 +4,14 @@ import hashlib
 
 import numpy
 import pytest
-from convergebench.generation import pictures as images
+from convergebench.generation import pictures
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue as sources
 from convergebench.generation.sources import degradations
 from PIL import Image
 
 NAMES = list(degradations.DEGRADATIONS)
-CLEAN = images.decode(sources.read("astronaut")).resize((240, 240), Image.Resampling.LANCZOS)
+CLEAN = pictures.decode(sources.read("astronaut")).resize((240, 240), Image.Resampling.LANCZOS)
 
 
 def pixels(picture: Image.Image) -> numpy.ndarray:
@@ -84,8 +84,8 @@ def test_compression_is_what_jpeg_does():
 def test_the_pixels_are_those_that_were_frozen():
     whole = hashlib.sha256(b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)).hexdigest()
     assert whole == FROZEN
-    picture = images.decode(sources.read("painted-text~old-film"))
-    assert sources.pixel_hash(picture) == sources.record("painted-text~old-film").sha256
+    picture = pictures.decode(sources.read("painted-text~old-film"))
+    assert pictures.pixel_hash(picture) == sources.record("painted-text~old-film").sha256
 
 
 CLEAN_SMALL = CLEAN.crop((20, 20, 116, 116))

@@ -5,8 +5,7 @@ import importlib
 import numpy
 import pytest
 import tiny_pipelines
-from convergebench.generation import editors, local
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, local, pictures
 from convergebench.generation.calls import Unusable
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import sizes
@@ -137,7 +136,7 @@ def test_a_posterior_is_drawn_from_with_the_seed_only_when_asked_to(tmp_path):
 
     def edit(options, seed):
         editor = editors.make(f"vae:model={tmp_path},subfolder=none,device=cpu{options}").editor
-        return numpy.asarray(images.decode(editor.edit(picture, "", seed).data))
+        return numpy.asarray(pictures.decode(editor.edit(picture, "", seed).data))
 
     assert numpy.array_equal(edit("", 1), edit("", 2))
     assert numpy.array_equal(edit(",sample=true", 1), edit(",sample=true", 1))

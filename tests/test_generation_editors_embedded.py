@@ -6,8 +6,7 @@ import cv2
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures
 from convergebench.generation.records import Turn, UserError
 from convergebench.generation.sources import synthetic as painters
 from PIL import Image
@@ -24,13 +23,13 @@ def coffee():
 def ask(spec, picture, instruction="add hat", seed=5, history=None):
     editor = editors.make(spec).editor
     if editors.trait(editor, "remembers"):
-        return editor.edit(picture, instruction, seed, history or [Turn("", images.png(picture))])
+        return editor.edit(picture, instruction, seed, history or [Turn("", pictures.encode_png(picture))])
     return editor.edit(picture, instruction, seed)
 
 
 def pixels(answer):
     assert answer.status == "ok", answer.reason
-    return numpy.asarray(images.decode(answer.data), float)
+    return numpy.asarray(pictures.decode(answer.data), float)
 
 
 def distance(spec, picture, **more):
@@ -45,7 +44,7 @@ def test_the_floors_the_oracle_and_paint_are_embedded():
 def test_an_embedded_editor_answers_the_same_bytes_for_the_same_seed(name, coffee):
     first, second = (ask(name, coffee) for _ in range(2))
     assert first == second
-    assert images.decode(first.data).size == coffee.size
+    assert pictures.decode(first.data).size == coffee.size
 
 
 @pytest.mark.parametrize("name", FLOORS)
@@ -70,7 +69,7 @@ def test_random_answers_pictures_that_have_nothing_to_do_with_the_input_nor_with
 
 @pytest.mark.parametrize(("name", "kind"), [("jpeg", "jpg"), ("webp", "webp"), ("noise", "png")])
 def test_the_answer_is_of_the_type_the_floor_stands_for(name, kind, coffee):
-    assert images.sniff(ask(name, coffee).data) == kind
+    assert pictures.sniff(ask(name, coffee).data) == kind
 
 
 @pytest.mark.parametrize(
@@ -122,13 +121,13 @@ def test_an_option_out_of_range_is_one_sentence_that_says_what_is_allowed(spec):
 
 def chain(cycle, picture, rounds=2):
     """The oracle's answers, each asked for with the history of all before."""
-    history = [Turn("", images.png(picture))]
+    history = [Turn("", pictures.encode_png(picture))]
     for step in range(rounds * len(cycle)):
-        now = images.decode(history[-1].data)
+        now = pictures.decode(history[-1].data)
         answer = ask("oracle", now, cycle[step % len(cycle)], step, history)
         assert answer.status == "ok", answer.reason
         history.append(Turn(cycle[step % len(cycle)], answer.data))
-    return [numpy.asarray(images.decode(turn.data)) for turn in history]
+    return [numpy.asarray(pictures.decode(turn.data)) for turn in history]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import zipfile
 
 import huggingface_hub
 import pytest
+from convergebench.generation.pictures import pixel_hash
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue as sources
 from convergebench.generation.sources import gather, packages
@@ -107,12 +108,12 @@ def test_a_cropped_picture_is_kept_as_its_pixels_and_known_by_them(shop, tmp_pat
     rows, files, _ = shop
     data = file_of("red")
     part = Image.open(io.BytesIO(data)).crop((10, 5, 40, 25))
-    crop = {"crop": (10, 5, 30, 20), "cropped": sources.pixel_hash(part), "width": 30, "height": 20}
+    crop = {"crop": (10, 5, 30, 20), "cropped": pixel_hash(part), "width": 30, "height": 20}
     rows["part"] = row("part", "pypi:p==1", data, **crop)
     files["pypi:p==1"] = {"pictures/part.png": data}
     got = Image.open(io.BytesIO(sources.read("part", tmp_path)))
     assert got.tobytes() == part.tobytes()
-    assert sources.record("part").sha256 == sources.pixel_hash(part) != rows["part"].sha256
+    assert sources.record("part").sha256 == pixel_hash(part) != rows["part"].sha256
     Image.new("RGB", (30, 20)).save(tmp_path / "part.png")
     assert sources.kept(rows["part"], tmp_path) is None
 

@@ -5,10 +5,10 @@ import itertools
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, programs
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures, programs
 from convergebench.generation.editors.paint import finding, laying, placing, things, wearing, words
 from convergebench.generation.editors.paint.words import Request, understand
+from convergebench.generation.prepare import prepare
 from convergebench.generation.sources import synthetic as painters
 from PIL import Image
 from skimage.metrics import structural_similarity
@@ -18,7 +18,7 @@ SMALL = ("glasses", "earrings", "monocle", "eye patch", "mustache")
 
 @pytest.fixture(scope="module")
 def portrait():
-    return images.prepare(Image.fromarray(skimage.data.astronaut()), 384)
+    return prepare(Image.fromarray(skimage.data.astronaut()), 384)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def scene():
 def edit(picture, instruction, seed=1, spec="paint:wear=0"):
     answer = editors.make(spec).editor.edit(picture, instruction, seed)
     assert answer.status == "ok", answer.reason
-    return images.decode(answer.data)
+    return pictures.decode(answer.data)
 
 
 def values(picture):
@@ -265,7 +265,7 @@ def test_small_and_narrow_pictures_are_edited_or_refused_but_never_break_the_edi
     ):
         answer = editors.make("paint").editor.edit(picture, instruction, 1)
         assert answer.status in ("ok", "refused")
-        assert answer.status == "refused" or images.decode(answer.data).size == size
+        assert answer.status == "refused" or pictures.decode(answer.data).size == size
 
 
 def test_words_never_guess_a_direction():

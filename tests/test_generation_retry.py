@@ -34,7 +34,7 @@ def generate(made, folder, **options):
 
 
 def steps(folder):
-    return [step for path in sorted(folder.glob("chains/*")) for step in store.read_steps(path)]
+    return [step for path in sorted(folder.glob("chains/*")) for step in store.recover_steps(path)]
 
 
 def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
@@ -66,7 +66,7 @@ def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
     assert (second.before, second.spent) == (pytest.approx(0.16), pytest.approx(0.16))
     folder = next((tmp_path / "run" / "chains").iterdir())
     assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
-    assert store.spent(tmp_path / "run", folder.name) == pytest.approx(0.08)
+    assert store.cost_so_far(tmp_path / "run", folder.name) == pytest.approx(0.08)
 
 
 def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from convergebench.generation import pictures as images
-from convergebench.generation import plan, store
+from convergebench.generation import pictures, plan, store
 from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.files import locked
 from convergebench.generation.records import Answer, Step
 from counting import SUITE, Counting, choose, digest, finished, generate, planned, png
 
@@ -49,7 +49,7 @@ def test_a_refusal_is_a_typed_step_and_ends_its_chain(tmp_path):
     editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="not that"))
     outcome = generate(planned(editor, rounds=2, runs=1), tmp_path / "run")
     assert outcome.ends == {"refused": 4}
-    last = store.read_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
+    last = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
     assert (last.step, last.status, last.reason, last.file) == (1, "refused", "not that", None)
 
 
@@ -68,7 +68,7 @@ def test_a_truncated_answer_is_kept_as_received_and_typed_as_failed(tmp_path):
     )
     assert outcome.ends == {"failed": 4}
     folder = next((tmp_path / "run" / "chains").iterdir())
-    step = store.read_steps(folder)[-1]
+    step = store.recover_steps(folder)[-1]
     assert "the answer is a png that cannot be decoded" in step.reason
     assert (folder / step.file).read_bytes() == torn
 
@@ -77,7 +77,7 @@ def test_an_answer_below_half_the_size_is_recorded_as_shrunk_and_ends_the_chain(
     editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(png((20, 20))))
     outcome = generate(planned(editor, runs=1), tmp_path / "run")
     assert outcome.ends == {"shrunk": 4}
-    step = store.read_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
+    step = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
     assert (step.status, step.width) == ("shrunk", 20)
 
 
@@ -117,7 +117,7 @@ def test_a_real_editors_seconds_are_kept_and_an_embedded_ones_are_not(tmp_path):
         embedded = False
 
     generate(planned(Remote(tmp_path / "asked", pause=0.01), rounds=1, runs=1), tmp_path / "run")
-    steps = store.read_steps(next((tmp_path / "run" / "chains").iterdir()))
+    steps = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))
     assert steps[1].latency >= 0.01
     assert steps[0].latency is None
     embedded = dataclasses.asdict(Step(1, 1, 1, "", "ok"))
@@ -130,7 +130,7 @@ def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
     [chain] = plan.variant_chains(suite, suite.variants[0], choice, 1, 1)
     generate(plan.Plan(suite, (choice,), (chain,)), tmp_path / "run")
     folder = tmp_path / "run" / "chains" / chain.id
-    degraded, clean = (images.decode((folder / name).read_bytes()) for name in ("0000.png", "reference.png"))
+    degraded, clean = (pictures.decode((folder / name).read_bytes()) for name in ("0000.png", "reference.png"))
     assert degraded.size == clean.size
     assert degraded.tobytes() != clean.tobytes()
     assert (tmp_path / "run" / "sources" / f"{chain.source.reference}.png").exists()
@@ -156,6 +156,6 @@ def test_one_process_waits_for_no_one_when_all_is_done(tmp_path):
     made = planned(Counting(tmp_path / "asked"), runs=1)
     generate(made, tmp_path / "run")
     started = time.monotonic()
-    with store.owned(tmp_path / "run" / "chains" / made.chains[0].id):
+    with locked(tmp_path / "run" / "chains" / made.chains[0].id):
         assert generate(made, tmp_path / "run").already == 4
     assert time.monotonic() - started < 5

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from convergebench.generation import pictures as images
-from convergebench.generation import programs, suites
+from convergebench.generation import pictures, programs, suites
 from convergebench.generation.records import KINDS, ORIGINS, UserError
 from convergebench.generation.sources import catalogue as sources
 from PIL import Image
@@ -82,7 +81,7 @@ def test_packages_from_the_python_index_are_pinned():
 
 @pytest.mark.parametrize("row", SMALL, ids=lambda row: row.id)
 def test_shipped_and_painted_pictures_are_the_ones_of_the_manifest(row):
-    picture = images.decode(sources.read(row.id))
+    picture = pictures.decode(sources.read(row.id))
     assert picture.size == (row.width, row.height)
     record = sources.record(row.id)
     assert (record.id, record.width, record.kind, record.sha256) == (row.id, row.width, row.kind, row.sha256)
@@ -91,7 +90,7 @@ def test_shipped_and_painted_pictures_are_the_ones_of_the_manifest(row):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in HERE if row not in SMALL], ids=lambda row: row.id)
 def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
-    assert images.decode(sources.read(row.id, tmp_path)).size == (row.width, row.height)
+    assert pictures.decode(sources.read(row.id, tmp_path)).size == (row.width, row.height)
 
 
 def test_no_two_pictures_of_v1_are_alike():
@@ -103,7 +102,7 @@ def test_no_two_pictures_of_v1_are_alike():
 
 
 def test_the_perceptual_hash_knows_a_picture_again_after_a_shift_and_hard_compression():
-    picture = images.decode(sources.read("astronaut"))
+    picture = pictures.decode(sources.read("astronaut"))
     copy = picture.crop((8, 8, 500, 500)).resize((200, 200))
     assert (perceptual_hash(picture) != perceptual_hash(copy)).sum() <= 10
 
@@ -113,7 +112,7 @@ def test_the_contact_sheets_show_the_manifests_pictures_upright():
     checked = [row for row in HERE if row.id in shown and row.package != "painted"]
     assert len(checked) >= 8
     for row in checked:
-        small = images.decode(sources.read(row.id)).resize(shown[row.id].size, Image.Resampling.LANCZOS)
+        small = pictures.decode(sources.read(row.id)).resize(shown[row.id].size, Image.Resampling.LANCZOS)
         away = numpy.abs(numpy.asarray(small, float) - numpy.asarray(shown[row.id], float)).mean()
         assert away < 12, row.id
 

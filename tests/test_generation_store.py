@@ -4,12 +4,13 @@ import errno
 import json
 import multiprocessing
 import os
+import threading
 from pathlib import Path
 
 import pytest
-from convergebench.generation import pictures as images
-from convergebench.generation import store
-from convergebench.generation.records import Answer, Chain, Program, Source, UserError
+from convergebench.generation import pictures, store
+from convergebench.generation.files import Locked, disk_errors_explained, write_whole
+from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, UserError
 from PIL import Image
 
 SOURCE = Source("dot", "0" * 64, 8, 8, "object", "synthetic", "CC0-1.0", "painted")
@@ -26,18 +27,18 @@ def run(tmp_path):
 
 
 def fill(run, steps=2):
-    with store.Kept.open(run, CHAIN) as kept:
-        kept.begin(PICTURE)
+    with store.ChainWriter.open(run, CHAIN) as writer:
+        writer.begin(PICTURE)
         for number in range(1, steps + 1):
-            kept.append(number, number, 1, "Copy it.", 7, "ok", Answer(images.png(PICTURE)), PICTURE)
+            writer.append(Step(number, number, 1, "Copy it.", "ok", 7), pictures.encode_png(PICTURE), PICTURE.size)
     return run / "chains" / CHAIN.id
 
 
 def test_received_bytes_are_kept_as_they_came_and_named_by_their_magic(run):
     data = b"\xff\xd8\xff not really a jpeg, declared as png"
-    with store.Kept.open(run, CHAIN) as kept:
-        kept.begin(PICTURE)
-        step = kept.append(1, 1, 1, "Copy it.", 7, "failed", Answer(data, reason="odd"), None)
+    with store.ChainWriter.open(run, CHAIN) as writer:
+        writer.begin(PICTURE)
+        step = writer.append(Step(1, 1, 1, "Copy it.", "failed", 7, reason="odd"), data)
     assert step.file == "0001.jpg"
     assert (run / "chains" / CHAIN.id / "0001.jpg").read_bytes() == data
 
@@ -46,8 +47,8 @@ def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture_and_the_rest_stay
     folder = fill(run)
     whole = (folder / "steps.jsonl").read_bytes()
     (folder / "steps.jsonl").write_bytes(whole[:-20])
-    with store.Kept.open(run, CHAIN) as kept:
-        assert [step.step for step in kept.steps] == [0, 1]
+    with store.ChainWriter.open(run, CHAIN) as writer:
+        assert [step.step for step in writer.steps] == [0, 1]
     assert not (folder / "0002.png").exists()
     assert (folder / "steps.jsonl").read_bytes() == whole[: whole[:-20].rfind(b"\n") + 1]
 
@@ -57,8 +58,8 @@ def test_a_corrupt_line_is_named_and_nothing_is_touched(run):
     lines = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "steps.jsonl").write_bytes(lines[0] + b'{"step": "what"}\n' + lines[2])
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(store.Damaged, match=r"steps\.jsonl, line 2, is not a step .*; delete the lines"):
-        store.Kept.open(run, CHAIN).__enter__()
+    with pytest.raises(store.Damaged, match=r"steps\.jsonl, line 2, is not a step .* or delete the lines"):
+        store.ChainWriter.open(run, CHAIN).__enter__()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -66,7 +67,7 @@ def test_a_truncated_picture_is_named_and_nothing_is_touched(run):
     folder = fill(run)
     os.truncate(folder / "0001.png", 20)
     with pytest.raises(store.Damaged, match=r"0001\.png is missing or cut short; restore it"):
-        store.Kept.open(run, CHAIN).__enter__()
+        store.ChainWriter.open(run, CHAIN).__enter__()
     assert (folder / "0002.png").exists()
 
 
@@ -75,15 +76,18 @@ def test_a_picture_changed_in_place_is_not_edited_further(run):
     data = bytearray((folder / "0002.png").read_bytes())
     data[-5] ^= 1
     (folder / "0002.png").write_bytes(data)
-    with store.Kept.open(run, CHAIN) as kept, pytest.raises(store.Damaged, match="is not the file its record names"):
-        kept.picture()
+    with (
+        store.ChainWriter.open(run, CHAIN) as writer,
+        pytest.raises(store.Damaged, match="is not the file its record names"),
+    ):
+        writer.last_picture()
 
 
 def test_a_foreign_file_in_a_chains_folder_is_left_alone(run):
     folder = fill(run)
     (folder / "notes.txt").write_text("mine")
-    with store.Kept.open(run, CHAIN) as kept:
-        assert len(kept.steps) == 3
+    with store.ChainWriter.open(run, CHAIN) as writer:
+        assert len(writer.steps) == 3
     assert (folder / "notes.txt").read_text() == "mine"
 
 
@@ -118,19 +122,19 @@ def test_a_chain_is_owned_by_one_process_at_a_time_and_a_dead_owner_holds_nothin
     ready = context.Event()
 
     def hold():
-        with store.Kept.open(run, CHAIN):
+        with store.ChainWriter.open(run, CHAIN):
             ready.set()
             multiprocessing.Event().wait()
 
     owner = context.Process(target=hold)
     owner.start()
     assert ready.wait(60)
-    with pytest.raises(store.Busy, match="owned by another process"):
-        store.Kept.open(run, CHAIN).__enter__()
+    with pytest.raises(Locked, match="is being written by another process"):
+        store.ChainWriter.open(run, CHAIN).__enter__()
     owner.kill()
     owner.join()
-    with store.Kept.open(run, CHAIN) as kept:
-        assert kept.steps == []
+    with store.ChainWriter.open(run, CHAIN) as writer:
+        assert writer.steps == []
 
 
 def test_a_full_disk_is_one_sentence_and_the_run_goes_on_later(run, monkeypatch):
@@ -140,22 +144,23 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on_later(run, monkeypatch)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     def step_onto_the_full_disk(patch):
-        with store.Kept.open(run, CHAIN) as kept:
+        with store.ChainWriter.open(run, CHAIN) as writer:
             patch.setattr(os, "fsync", full)
-            kept.append(2, 2, 1, "Copy it.", 7, "ok", Answer(images.png(PICTURE)), PICTURE)
+            writer.append(Step(2, 2, 1, "Copy it.", "ok", 7), pictures.encode_png(PICTURE), PICTURE.size)
 
     with monkeypatch.context() as patch, pytest.raises(UserError, match="disk is full; free some space and give"):
         step_onto_the_full_disk(patch)
-    with store.Kept.open(run, CHAIN) as kept:
-        assert len(kept.steps) in (2, 3)
-        assert kept.picture().size == (8, 8)
+    with store.ChainWriter.open(run, CHAIN) as writer:
+        assert len(writer.steps) in (2, 3)
+        assert writer.last_picture().size == (8, 8)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device that is always full")
 def test_a_really_full_device_is_one_sentence(tmp_path):
-    (tmp_path / "x.part").symlink_to("/dev/full")
-    with pytest.raises(UserError, match="the disk is full"), store.plainly(tmp_path):
-        store.write(tmp_path / "x", b"something")
+    (tmp_path / f".x.{os.getpid()}-{threading.get_ident()}.part").symlink_to("/dev/full")
+    with pytest.raises(UserError, match="the disk is full"), disk_errors_explained(tmp_path):
+        write_whole(tmp_path / "x", b"something")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_read_only_folder_is_one_sentence(tmp_path, monkeypatch):
@@ -169,10 +174,34 @@ def test_a_read_only_folder_is_one_sentence(tmp_path, monkeypatch):
 
 def test_done_is_written_last_and_names_the_steps_it_closes(run):
     folder = fill(run)
-    with store.Kept.open(run, CHAIN) as kept:
+    with store.ChainWriter.open(run, CHAIN) as writer:
         assert not store.is_done(run, CHAIN.id)
-        kept.finish("complete")
+        writer.finish("complete")
     done = json.loads((folder / "done.json").read_text())
     assert done["status"] == "complete"
     assert done["steps"] == 2
     assert store.is_done(run, CHAIN.id)
+
+
+def test_what_the_editors_say_of_themselves_is_kept_beside_the_chains_and_added_to(run):
+    store.open_run(run, {"suite": "test"}, {"jpeg": EditorInfo("jpeg", "transport", "Re-encodes.")})
+    store.open_run(run, {"suite": "test"}, {"oracle": EditorInfo("oracle", "baseline")})
+    assert json.loads((run / "editors.json").read_text()) == {
+        "jpeg": {"name": "jpeg", "role": "transport", "about": "Re-encodes."},
+        "oracle": {"name": "oracle", "role": "baseline", "about": ""},
+    }
+
+
+def test_a_draft_becomes_a_finished_chain_once(run):
+    for new in (True, False):
+        with store.ChainWriter.draft(run) as writer:
+            writer.append(Step(0, 0, 0, "", "input"), pictures.encode_png(PICTURE), PICTURE.size)
+            assert writer.finish_draft(CHAIN, "complete") is new
+    assert [path.name for path in (run / "chains").iterdir()] == [CHAIN.id]
+    assert store.is_done(run, CHAIN.id)
+
+
+def test_a_draft_that_is_given_up_leaves_nothing(run):
+    with store.ChainWriter.draft(run) as writer:
+        writer.append(Step(0, 0, 0, "", "input"), pictures.encode_png(PICTURE), PICTURE.size)
+    assert list((run / "chains").iterdir()) == []

@@ -5,8 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import editors, plan, programs, suites
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures, plan, programs, suites
+from convergebench.generation.prepare import prepare
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue as sources
 from convergebench.generation.sources import degradations
@@ -144,12 +144,12 @@ def test_paint_carries_out_nine_in_ten_of_v1_minis_programs():
     editor = editors.make("paint").editor
     done = []
     for source, program in suites.cases(suites.load("v1-mini")):
-        picture = images.prepare(images.decode(sources.read(source.id)), 256)
+        picture = prepare(pictures.decode(sources.read(source.id)), 256)
         answers = []
         for seed, words in enumerate(program.cycle):
             answers.append(editor.edit(picture, words, seed))
             if answers[-1].status != "ok":
                 break
-            picture = images.decode(answers[-1].data)
+            picture = pictures.decode(answers[-1].data)
         done.append(len(answers) == len(program.cycle) and answers[-1].status == "ok")
     assert sum(done) >= 0.9 * len(done)

@@ -7,8 +7,7 @@ import tarfile
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, weights
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures, weights
 from convergebench.generation.calls import Unusable
 from convergebench.generation.editors import migan, waifu2x
 from convergebench.generation.sources import packages
@@ -119,7 +118,7 @@ def test_waifu2x_is_seven_convolutions_that_keep_the_size(monkeypatch):
     monkeypatch.setattr(weights.Weights, "read", lambda self: packed.getvalue())
     picture = Image.effect_noise((37, 23), 60).convert("RGB")
     answer = editors.make("waifu2x:strength=2").editor.edit(picture, "anything", 0)
-    assert numpy.array_equal(numpy.asarray(images.decode(answer.data)), numpy.asarray(picture))
+    assert numpy.array_equal(numpy.asarray(pictures.decode(answer.data)), numpy.asarray(picture))
 
 
 @pytest.mark.weights
@@ -133,7 +132,7 @@ def test_real_weights_remove_and_denoise():
             pytest.skip(str(reason))
     picture = Image.effect_noise((192, 192), 20).convert("RGB")
     noisy = numpy.asarray(picture, dtype=float)
-    smooth = images.decode(editors.make("waifu2x:strength=3").editor.edit(picture, "", 0).data)
+    smooth = pictures.decode(editors.make("waifu2x:strength=3").editor.edit(picture, "", 0).data)
     assert numpy.asarray(smooth).std() < 0.7 * noisy.std()
     real = numpy.array(Image.fromarray(skimage.data.coffee()).resize((300, 200)))
     hole = numpy.zeros((200, 300), bool)

@@ -1,8 +1,8 @@
 """An editor that answers with another picture loses by quality in its first round."""
 
 import numpy
-from convergebench.generation import editors
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures
+from convergebench.generation.prepare import prepare
 from convergebench.generation.sources import catalogue as sources
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
@@ -13,16 +13,16 @@ SIDE, SEEDS = 192, range(12)
 
 
 def test_random_chains_end_at_round_one_by_quality_even_without_lpips():
-    pictures = {id: square(images.decode(sources.read(id))) for id in PICTURES}
+    prepared = {id: square(pictures.decode(sources.read(id))) for id in PICTURES}
     editor = editors.make("random").editor
     ends, chains = 0, 0
-    for id, picture in pictures.items():
+    for id, picture in prepared.items():
         known = ssim.reference(numpy.asarray(picture))
-        unrelated = [distances(picture, known, other) for name, other in pictures.items() if name != id]
+        unrelated = [distances(picture, known, other) for name, other in prepared.items() if name != id]
         values = {metric: [row[metric] for row in unrelated] for metric in ("rmse", "ssim")}
         floors = {metric: floor(found) for metric, found in values.items()}
         for seed in SEEDS:
-            answer = images.decode(editor.edit(picture, "add hat", seed).data)
+            answer = pictures.decode(editor.edit(picture, "add hat", seed).data)
             found = distances(picture, known, answer)
             kept = min(retained_value(found[metric], floors[metric], CEILINGS[metric]) for metric in floors)
             ends += kept < 0.5
@@ -31,7 +31,7 @@ def test_random_chains_end_at_round_one_by_quality_even_without_lpips():
 
 
 def square(picture):
-    return images.prepare(picture, SIDE, ((SIDE, SIDE),))
+    return prepare(picture, SIDE, ((SIDE, SIDE),))
 
 
 def distances(picture, known, other):

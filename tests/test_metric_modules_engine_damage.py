@@ -11,7 +11,7 @@ import scored
 from click.testing import CliRunner
 from convergebench import metric_modules
 from convergebench.cli.__main__ import main
-from convergebench.generation import pictures as images
+from convergebench.generation import pictures
 from convergebench.metric_modules._engine import engine, job, reading
 from PIL import Image
 
@@ -156,7 +156,7 @@ def test_pictures_are_read_as_the_chain_went_on_with_them(tmp_path):
         path = tmp_path / f"{number}.{kind}"
         image.save(path, exif=image.getexif())
         data = path.read_bytes()
-        assert np.array_equal(reading.decode(data), np.asarray(images.decode(data)))
+        assert np.array_equal(reading.decode(data), np.asarray(pictures.decode(data)))
 
 
 @pytest.mark.parametrize("data", [b"", b"sorry", b"\x89PNG\r\n\x1a\n", scored.encoded(scored.picture(1))[:-30]])

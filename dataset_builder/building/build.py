@@ -5,18 +5,18 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError
+from convergebench.generation.store_reader import FoundChains, StoredChain, reference_size, source_size
 
 from ..dataset.schema import CHAINS, SHARD, SOURCES, STEPS, Config, Shard, Written
-from ..folders import owned, plainly
-from . import card, chains, stale
-from .chains import Found, Stored
+from . import card, stale
 from .rows import chain_row, source_row, step_rows
 
 
@@ -41,10 +41,10 @@ class Part:
 
     config: Config
     file: str
-    chains: tuple[Stored, ...]
+    chains: tuple[StoredChain, ...]
 
 
-def build(found: Found, out: Path, progress: Callable[[], None] = lambda: None) -> Built:
+def build(found: FoundChains, out: Path, progress: Callable[[], None] = lambda: None) -> Built:
     """Write the done chains found as a dataset folder, or bring the one that is there up to date.
 
     `progress` is called for every row of `steps`.
@@ -54,12 +54,11 @@ def build(found: Found, out: Path, progress: Callable[[], None] = lambda: None) 
     stored = sorted(found.done.values(), key=lambda one: one.order)
     sources = by_source(stored)
     card.refuse_strangers(out)
-    with plainly(out), owned(out):
+    with disk_errors_explained(out), locked(out):
         draft = out / ".building"
         shutil.rmtree(draft, ignore_errors=True)
         try:
-            parts, costs = plan(stored, sources)
-            written = write_parts(draft, parts, costs, progress)
+            written = write_parts(draft, plan(stored, sources), progress)
             swap(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -68,7 +67,7 @@ def build(found: Found, out: Path, progress: Callable[[], None] = lambda: None) 
     return Built(
         folder=out,
         chains=len(stored),
-        steps=sum(one.steps + 1 for one in stored),
+        steps=sum(one.calls + 1 for one in stored),
         sources=len(sources),
         files=len(written),
         bytes=sum(one.bytes for one in written.values()),
@@ -78,40 +77,33 @@ def build(found: Found, out: Path, progress: Callable[[], None] = lambda: None) 
     )
 
 
-def by_source(stored: Iterable[Stored]) -> list[Stored]:
+def by_source(stored: Iterable[StoredChain]) -> list[StoredChain]:
     """A chain for each source, sorted by the source's id; one id names one picture."""
-    first: dict[str, Stored] = {}
+    first: dict[str, StoredChain] = {}
     for one in stored:
-        other = first.setdefault(one.chain.source.id, one)
-        if other.chain.source != one.chain.source:
+        other = first.setdefault(one.source.id, one)
+        if other.source != one.source:
             raise UserError(
-                f"source {one.chain.source.id!r} is one picture in {other.folder} and another, "
+                f"source {one.source.id!r} is one picture in {other.folder} and another, "
                 f"or described otherwise, in {one.folder}; build from one of the two"
             )
     return [first[name] for name in sorted(first)]
 
 
-def plan(stored: list[Stored], sources: list[Stored]) -> tuple[list[Part], dict[str, float | None]]:
-    """Deal the chains to files of bounded size, and add up what each chain cost."""
-    costs: dict[str, float | None] = {}
-    weights: dict[str, int] = {}
-    for one in stored:
-        steps = chains.read_steps(one)
-        weights[one.chain.id] = sum(step.bytes or 0 for step in steps)
-        paid = [step.cost for step in steps if step.cost is not None]
-        costs[one.chain.id] = sum(paid) if paid else None
+def plan(stored: list[StoredChain], sources: list[StoredChain]) -> list[Part]:
+    """Deal the chains to files of bounded size."""
     parts = []
-    folders = editor_folders({one.chain.editor for one in stored})
-    for editor, members in itertools.groupby(stored, key=lambda one: one.chain.editor):
-        parts += deal(STEPS, f"data/steps/{folders[editor]}", list(members), lambda one: weights[one.chain.id])
-    parts += deal(CHAINS, "data/chains", stored, chains.reference_size)
-    parts += deal(SOURCES, "data/sources", sources, chains.source_size)
-    return parts, costs
+    folders = editor_folders({one.editor for one in stored})
+    for editor, members in itertools.groupby(stored, key=lambda one: one.editor):
+        parts += deal(STEPS, f"data/steps/{folders[editor]}", list(members), lambda one: one.bytes)
+    parts += deal(CHAINS, "data/chains", stored, reference_size)
+    parts += deal(SOURCES, "data/sources", sources, source_size)
+    return parts
 
 
-def deal(config: Config, folder: str, members: list[Stored], weight: Callable[[Stored], int]) -> list[Part]:
+def deal(config: Config, folder: str, members: list[StoredChain], weight: Callable[[StoredChain], int]) -> list[Part]:
     """Files of at most SHARD bytes of pictures, in order; a chain is never split."""
-    dealt: list[list[Stored]] = []
+    dealt: list[list[StoredChain]] = []
     filled = SHARD
     for one in members:
         if filled + weight(one) > SHARD or not dealt:
@@ -135,9 +127,7 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
     return folders
 
 
-def write_parts(
-    draft: Path, parts: list[Part], costs: Mapping[str, float | None], progress: Callable[[], None]
-) -> dict[str, Written]:
+def write_parts(draft: Path, parts: list[Part], progress: Callable[[], None]) -> dict[str, Written]:
     """Write every file; a few at once, because finding chunk borders keeps one core busy per file."""
 
     def write(part: Part) -> Written:
@@ -150,7 +140,7 @@ def write_parts(
                     shard.add(row)
                     progress()
             else:
-                shard.add(chain_row(one, costs[one.chain.id]) if part.config is CHAINS else source_row(one))
+                shard.add(chain_row(one) if part.config is CHAINS else source_row(one))
         return shard.close()
 
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:

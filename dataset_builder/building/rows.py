@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from convergebench.generation import store_reader
 from convergebench.generation.records import canonical
-
-from . import chains
-from .chains import Stored
+from convergebench.generation.store_reader import StoredChain
 
 Row = Mapping[str, Any]
 
 
-def place(one: Stored) -> dict[str, Any]:
+def place(one: StoredChain) -> dict[str, Any]:
     chain = one.chain
     return {
         "chain": chain.id,
@@ -22,25 +21,25 @@ def place(one: Stored) -> dict[str, Any]:
     }
 
 
-def step_rows(one: Stored) -> Iterator[Row]:
+def step_rows(one: StoredChain) -> Iterator[Row]:
     """A row per step, with the bytes as received."""
-    for step in chains.read_steps(one):
-        data = chains.read_picture(one, step)
+    for step in store_reader.read_steps(one):
+        data = store_reader.read_picture(one, step)
         values = step.to_dict()
         values["details"] = canonical(values["details"])
         picture = None if data is None else {"bytes": data, "path": values.pop("file")}
         yield {"image": picture, **place(one), **values}
 
 
-def chain_row(one: Stored, cost: float | None) -> Row:
+def chain_row(one: StoredChain) -> Row:
     chain, program, source = one.chain, one.chain.program, one.chain.source
-    reference = chains.read_reference(one)
+    reference = store_reader.read_reference(one)
     short_side = chain.settings.get("short_side")
     return {
         "reference": None if reference is None else {"bytes": reference, "path": "reference.png"},
         **place(one),
         "rounds": chain.rounds,
-        "steps": one.steps,
+        "steps": one.calls,
         "status": one.status,
         "kind": source.kind,
         "category": program.category,
@@ -52,14 +51,14 @@ def chain_row(one: Stored, cost: float | None) -> Row:
         "shows": program.shows,
         "short_side": int(short_side) if short_side is not None else None,
         "settings": canonical(dict(chain.settings)),
-        "cost": cost,
+        "cost": one.cost,
         "suite": one.suite,
         "suite_version": one.suite_version,
         "source_sha256": source.sha256,
     }
 
 
-def source_row(one: Stored) -> Row:
-    values = one.chain.source.to_dict()
-    file, data = chains.read_source(one)
+def source_row(one: StoredChain) -> Row:
+    values = one.source.to_dict()
+    file, data = store_reader.read_source(one)
     return {"image": {"bytes": data, "path": file}, "source": values.pop("id"), **values}

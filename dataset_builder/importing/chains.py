@@ -4,20 +4,18 @@ A layout says what there is; this says what becomes of it. What cannot be read i
 stops being readable, as one whose editor failed there.
 """
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from convergebench.generation.files import disk_errors_explained, locked
+from convergebench.generation.pictures import PictureInfo, Undecodable, inspect
 from convergebench.generation.records import KINDS, Chain, Program, Setting, Source, Step, UserError, canonical
+from convergebench.generation.store import ChainWriter, keep_source, open_run
 
-from ..folders import owned, plainly
-from .pictures import Broken, Picture, look
-
-FORMAT = 1
-ABOUT = {"format": FORMAT, "suite": "imported", "suite_version": "1", "short_side": None}
+ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,8 @@ def import_chains(
 ) -> Imported:
     """Write what a layout found into a chain store; what is there already is left as it is."""
     imported = Imported()
-    with plainly(out), owned(out):
-        begin(out)
+    open_run(out, ABOUT)
+    with disk_errors_explained(out), locked(out):
         for one in found:
             if isinstance(one, Problem):
                 imported.problems.append(one)
@@ -97,60 +95,33 @@ def import_chains(
     return imported
 
 
-def begin(out: Path) -> None:
-    """Begin a store in an empty folder, or find one that an import began."""
-    import json
-
-    path = out / "run.json"
-    if path.exists():
-        if json.loads(path.read_bytes()) != ABOUT:
-            raise UserError(f"{out} holds a run that was not imported; choose another folder")
-    elif strangers := sorted(one.name for one in out.iterdir()):
-        raise UserError(f"{out} holds {strangers[0]!r} but no run; choose an empty folder or that of an earlier import")
-    else:
-        path.write_text(canonical(ABOUT) + "\n", encoding="utf-8")
-
-
 def import_chain(given: Given, out: Path, owner: Owner, imported: Imported) -> None:
     """Write one chain whole, under a name that other content would not have."""
     try:
         data = read(given.picture)
-        picture = look(data)
-    except (OSError, Broken) as error:
+        picture = inspect(data)
+    except (OSError, Undecodable) as error:
         imported.problems.append(Problem(given.where, f"the source cannot be read: {reason(error)}"))
         return
     source = describe(given, data, picture, owner)
-    draft = out / "chains" / ".importing"
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
-    steps = write_steps(given, draft, data, picture, imported)
-    content = sha256(canonical([step.sha256 for step in steps]).encode()).hexdigest()[:16]
-    settings = {
-        **given.settings,
-        "short_side": min(picture.width, picture.height),
-        "case": given.case,
-        "content": content,
-    }
-    rounds = max((call.round for call in given.calls), default=1)
-    chain = Chain(source, given.program, given.editor, settings, given.run, rounds)
-    folder = out / "chains" / chain.id
-    if folder.exists():
-        shutil.rmtree(draft)
-        imported.already.append(chain.id)
-        return
-    log = "".join(canonical(step.to_dict()) + "\n" for step in steps).encode()
-    status = "complete" if steps[-1].status == "ok" else steps[-1].status
-    done = {"sha256": sha256(log).hexdigest(), "status": status, "steps": len(steps) - 1}
-    (draft / "chain.json").write_text(canonical(chain.to_dict()) + "\n", encoding="utf-8")
-    (draft / "steps.jsonl").write_bytes(log)
-    (draft / "done.json").write_text(canonical(done) + "\n", encoding="utf-8")
-    (out / "sources").mkdir(exist_ok=True)
-    (out / "sources" / f"{source.sha256}.{picture.type}").write_bytes(data)
-    draft.rename(folder)
-    imported.made.append(chain.id)
+    with ChainWriter.draft(out) as writer:
+        write_steps(given, writer, data, picture, imported)
+        content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
+        settings = {
+            **given.settings,
+            "short_side": min(picture.width, picture.height),
+            "case": given.case,
+            "content": content,
+        }
+        rounds = max((call.round for call in given.calls), default=1)
+        chain = Chain(source, given.program, given.editor, settings, given.run, rounds)
+        last = writer.steps[-1].status
+        keep_source(out, source.sha256, data)
+        new = writer.finish_draft(chain, "complete" if last in ("input", "ok") else last)
+    (imported.made if new else imported.already).append(chain.id)
 
 
-def describe(given: Given, data: bytes, picture: Picture, owner: Owner) -> Source:
+def describe(given: Given, data: bytes, picture: PictureInfo, owner: Owner) -> Source:
     """The source, named by its name and its content: two different pictures of one name stay two."""
     digest = sha256(data).hexdigest()
     return Source(
@@ -166,49 +137,32 @@ def describe(given: Given, data: bytes, picture: Picture, owner: Owner) -> Sourc
     )
 
 
-def write_steps(given: Given, folder: Path, source: bytes, picture: Picture, imported: Imported) -> list[Step]:
+def write_steps(given: Given, writer: ChainWriter, source: bytes, picture: PictureInfo, imported: Imported) -> None:
     """Write the source as step 0 and every answer after it, up to the first that is no whole picture or too small."""
-    steps = [kept(folder, Step(0, 0, 0, "", "input"), source, picture)]
+    writer.append(Step(0, 0, 0, "", "input"), source, (picture.width, picture.height))
     for number, call in enumerate(given.calls, 1):
         step = Step(number, call.round, call.position, call.instruction, call.status, **call.more)
-        data = b""
+        data, size = b"", None
         try:
             if call.status == "ok" and call.data is None:
-                raise Broken("the file is missing")
+                raise FileNotFoundError
             if call.data is not None:
                 data = read(call.data)
-                answer = look(data)
-                small = 2 * min(answer.width, answer.height) < min(picture.width, picture.height)
-                status = "shrunk" if small and call.status == "ok" else call.status
-                steps.append(kept(folder, replace(step, status=status), data, answer))
-            else:
-                steps.append(step)
-        except (OSError, Broken) as error:
-            steps.append(replace(step, status="failed", reason=reason(error)))
+                _, width, height = inspect(data)
+                size = width, height
+                if call.status == "ok" and 2 * min(size) < min(picture.width, picture.height):
+                    step = replace(step, status="shrunk")
+        except (OSError, Undecodable) as error:
+            step, data, size = replace(step, status="failed", reason=reason(error)), b"", None
             imported.problems.append(Problem(call.where, reason(error)))
-        if steps[-1].status != "ok":
+        step = writer.append(step, data, size)
+        if step.status != "ok":
             left = len(given.calls) - number
             if left:
                 imported.problems.append(
-                    Problem(given.where, f"{left} answers after step {number} ({steps[-1].status}) are left out")
+                    Problem(given.where, f"{left} answers after step {number} ({step.status}) are left out")
                 )
             break
-    return steps
-
-
-def kept(folder: Path, step: Step, data: bytes, picture: Picture) -> Step:
-    """Write the bytes as they are and say in the step what they are."""
-    file = f"{step.step:04d}.{picture.type}"
-    (folder / file).write_bytes(data)
-    return replace(
-        step,
-        file=file,
-        sha256=sha256(data).hexdigest(),
-        bytes=len(data),
-        type=picture.type,
-        width=picture.width,
-        height=picture.height,
-    )
 
 
 def read(data: Path | bytes) -> bytes:

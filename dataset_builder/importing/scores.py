@@ -8,11 +8,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError, canonical
 
 from ..building import card
 from ..dataset.schema import PUBLISHED, Column, Reader, hash_file, write
-from ..folders import owned, plainly
 from .tables import read_rows
 
 KEY = ("editor", "case", "run", "round", "position")
@@ -91,7 +91,7 @@ def import_scores(
         / PUBLISHED.name
         / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', table.stem).strip('.-') or 'table'}.parquet"
     )
-    with plainly(folder), owned(folder):
+    with disk_errors_explained(folder), locked(folder):
         write(path, [*PUBLISHED.columns, *extra], made)
         card.write(folder)
     matched = sum(row["chain"] is not None for row in made)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, get_args, get_type_hints
 
 from PIL import Image
 
-from ..records import Answer, Setting, UserError, one_of
+from ..records import Answer, EditorInfo, Setting, UserError, one_of
 
 SEEDS = ("per-step", "fixed")
 RATES = ("concurrency", "requests_a_minute", "images_a_minute")  # how hard to ask, not what; so they name no chain
@@ -37,6 +37,7 @@ class Choice:
 
 
 TRAITS: dict[str, Any] = {
+    "role": "editor",  # or "baseline", an end of the scale, or "transport", a re-encoding that every answer passes
     "embedded": False,  # runs here, without weights or network
     "audited": False,  # embedded, but the recall audit is for it as for the others
     "needs": "nothing",
@@ -136,15 +137,21 @@ def read(name: str, text: str, hint: Any) -> Setting:
     raise UserError(f"{name} is given {text!r}; it takes {allowed}")
 
 
+def info(choice: Choice) -> EditorInfo:
+    """What the editor says of itself, for the tables of those who compare editors."""
+    words = (type(choice.editor).__doc__ or "").strip().splitlines()
+    return EditorInfo(choice.name, trait(choice.editor, "role"), words[0] if words else "")
+
+
 def describe(name: str) -> dict[str, Any]:
     """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
     choice = make(name)
-    about = (load(name).__doc__ or "").strip().splitlines()[0]
     options = {key: value for key, value in choice.settings.items() if key != "seed"}
     missing = trait(choice.editor, "ready")()
     return {
         "name": name,
-        "about": about,
+        "about": info(choice).about,
+        "role": info(choice).role,
         "options": options,
         "needs": trait(choice.editor, "needs"),
         "missing": missing,

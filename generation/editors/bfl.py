@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras
-from .. import pictures as images
+from .. import extras, pictures
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors import deadlines, keys, prices, wire
@@ -62,7 +61,7 @@ class Editor:
         client, key = self.client, {"x-key": keys.key("BFL_API_KEY")}
         body = {
             "prompt": instruction,
-            "input_image": wire.encoded(images.png(image)),
+            "input_image": wire.encoded(pictures.encode_png(image)),
             "seed": seed,
             "aspect_ratio": ratio(image.size),
             "output_format": "png",

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy
 from PIL import Image, ImageDraw
 
-from .. import pictures as images
+from .. import pictures
 from ..records import Answer, one_of
 
 NEAR = 0.06  # share of the pixels that may sit in another bin of the histogram
@@ -41,7 +41,7 @@ class Editor:
         ImageDraw.Draw(drawn).ellipse((width * 0.3, height * 0.3, width * 0.7, height * 0.7), fill=(220, 20, 20))
         worn = io.BytesIO()
         drawn.save(worn, "JPEG", quality=40)
-        return Answer(self.remember(images.decode(worn.getvalue()), images.png(image)))
+        return Answer(self.remember(pictures.decode(worn.getvalue()), pictures.encode_png(image)))
 
     def remember(self, drawn: Image.Image, original: bytes) -> bytes:
         if self.by == "bits":
@@ -50,7 +50,7 @@ class Editor:
         else:
             mark = exact(drawn) if self.by == "hash" else histogram(drawn).tobytes()
         self.memory[mark] = original
-        return images.png(drawn)
+        return pictures.encode_png(drawn)
 
     def recall(self, image: Image.Image) -> bytes | None:
         if self.by == "likeness":

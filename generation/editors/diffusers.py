@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, local
-from .. import pictures as images
+from .. import extras, local, pictures
 from ..calls import Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors.sizes import Size, of_pipeline
@@ -89,7 +88,7 @@ class Editor:
         about = {"pipeline": type(pipeline).__name__, "device": local.device(self.device), **versions(), **asked}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=about)
-        return Answer(images.png(result.images[0].convert("RGB")), cost=0.0, details=about)
+        return Answer(pictures.encode_png(result.images[0].convert("RGB")), cost=0.0, details=about)
 
     def arguments(self, pipeline: Any, size: Size) -> dict[str, Any]:
         """What this pipeline's call takes of the size, the steps and the guidance, under its own names."""

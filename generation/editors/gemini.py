@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras
-from .. import pictures as images
+from .. import extras, pictures
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, Turn, UserError, one_of
 from ..vendors import deadlines, keys, prices, wire
@@ -106,7 +105,7 @@ class Editor:
         return genai.Client(api_key=keys.key("GEMINI_API_KEY", "GOOGLE_API_KEY"), vertexai=False, http_options=options)
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
-        said = history if self.session == "one" else [Turn("", images.png(image))]
+        said = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
         size = sum(len(turn.data) for turn in said)
         if size * 4 / 3 > MOST_INLINE:
             raise Rejected(f"the pictures to send are {size} bytes; Gemini takes {MOST_INLINE * 3 // 4} in a call")
@@ -164,7 +163,7 @@ def contents(said: Sequence[Turn], instruction: str) -> list[Any]:
 
     def picture(turn: Turn) -> Any:
         signature = turn.details.get("signature")
-        kind = "jpeg" if (sniffed := images.sniff(turn.data)) == "jpg" else sniffed
+        kind = "jpeg" if (sniffed := pictures.sniff(turn.data)) == "jpg" else sniffed
         blob = types.Blob(data=turn.data, mime_type=f"image/{kind}")
         return types.Part(inline_data=blob, thought_signature=base64.b64decode(signature) if signature else None)
 

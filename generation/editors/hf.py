@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image, UnidentifiedImageError
 
-from .. import extras
-from .. import pictures as images
+from .. import extras, pictures
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors import deadlines, keys, prices, wire
@@ -66,7 +65,7 @@ class Editor:
         import httpx2
         from huggingface_hub.errors import HfHubHTTPError, InferenceTimeoutError
 
-        client, data = self.client, images.png(image)
+        client, data = self.client, pictures.encode_png(image)
         given: Any = data if self.provider in BYTES_ONLY else "data:image/png;base64," + wire.encoded(data)
         try:
             with deadlines.within(self.timeout):

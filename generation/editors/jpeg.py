@@ -14,6 +14,7 @@ class Editor:
     """Re-encodes its input as JPEG and does nothing else."""
 
     quality: int = 75
+    role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from .. import extras
 from ..calls import Unusable
-from ..pictures import png
+from ..pictures import encode_png
 from ..records import Answer
 from ..weights import Weights
 from .paint import carried_out, lifted, words
@@ -60,7 +60,7 @@ class Editor:
             done = carried_out(pixels, request, numpy.random.default_rng(seed))
         if isinstance(done, str):
             return Answer(status="refused", reason=done)
-        return Answer(png(Image.fromarray(numpy.ascontiguousarray(done))))
+        return Answer(encode_png(Image.fromarray(numpy.ascontiguousarray(done))))
 
     def filled(self, bare: Pixels, hole: Any) -> Pixels:
         """The hole filled by the network, which sees the picture and where to look: 0 in the hole, 255 elsewhere."""

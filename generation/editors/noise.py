@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy
 from PIL import Image
 
-from ..pictures import png
+from ..pictures import encode_png
 from ..records import Answer, UserError
 
 
@@ -15,6 +15,7 @@ class Editor:
     """Adds seeded Gaussian noise; `sigma` is in grey levels."""
 
     sigma: float = 6.0
+    role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -25,4 +26,4 @@ class Editor:
         pixels = numpy.asarray(image, numpy.float32)
         grain = numpy.random.default_rng(seed).standard_normal(pixels.shape, numpy.float32)
         noisy = numpy.rint(pixels + self.sigma * grain).clip(0, 255).astype(numpy.uint8)
-        return Answer(png(Image.fromarray(noisy)))
+        return Answer(encode_png(Image.fromarray(noisy)))

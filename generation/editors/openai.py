@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras
-from .. import pictures as images
+from .. import extras, pictures
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors import deadlines, keys, prices, wire
@@ -66,7 +65,7 @@ class Editor:
         client = self.client
         import openai
 
-        data = images.png(image)
+        data = pictures.encode_png(image)
         if len(instruction) > MOST_WORDS or len(data) >= MOST_BYTES:
             raise Rejected(
                 f"{len(instruction)} characters and {len(data)} bytes; at most {MOST_WORDS} and {MOST_BYTES}"

@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 from PIL import Image
 
-from .. import pictures as images
+from .. import pictures
 from ..records import Answer, Turn
 from .paint import carried_out, words
 from .paint.toning import OPPOSITES
@@ -18,6 +18,7 @@ from .paint.toning import OPPOSITES
 class Editor:
     """Draws like paint, and on removal puts back exactly what was there, from memory."""
 
+    role: ClassVar[str] = "baseline"
     embedded: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
 
@@ -38,7 +39,7 @@ class Editor:
             if isinstance(drawn, str):
                 return Answer(status="refused", reason=drawn.replace("paint", "oracle", 1))
             pixels = drawn
-        return Answer(images.png(Image.fromarray(numpy.ascontiguousarray(pixels))))
+        return Answer(pictures.encode_png(Image.fromarray(numpy.ascontiguousarray(pixels))))
 
 
 def undoes(request: words.Request, earlier: words.Request) -> bool:
@@ -79,4 +80,4 @@ def again(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[numpy.uint8]
 
 
 def decoded(history: Sequence[Turn], step: int) -> NDArray[numpy.uint8]:
-    return numpy.asarray(images.decode(history[step].data))
+    return numpy.asarray(pictures.decode(history[step].data))

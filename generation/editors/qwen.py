@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras
-from .. import pictures as images
+from .. import extras, pictures
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
 from ..vendors import deadlines, keys, prices, wire
@@ -54,7 +53,7 @@ class Editor:
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client, key = self.client, {"authorization": f"Bearer {keys.key('DASHSCOPE_API_KEY')}"}
-        picture = "data:image/png;base64," + wire.encoded(images.png(image))
+        picture = "data:image/png;base64," + wire.encoded(pictures.encode_png(image))
         parameters: dict[str, Any] = {
             "negative_prompt": " ",
             "watermark": False,

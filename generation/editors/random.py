@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy
 from PIL import Image
 
-from ..pictures import png
+from ..pictures import encode_png
 from ..records import Answer
 from ..sources import synthetic as painters
 
@@ -15,6 +15,7 @@ from ..sources import synthetic as painters
 class Editor:
     """Answers with a picture that has nothing to do with its input, another one for every seed."""
 
+    role: ClassVar[str] = "baseline"
     embedded: ClassVar[bool] = True
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
@@ -22,4 +23,4 @@ class Editor:
         name = painters.names()[int(chance.integers(len(painters.names())))]
         picture = painters.paint(name, image.size, seed)
         red, green, blue = (picture.getchannel(int(band)) for band in chance.permutation(3))
-        return Answer(png(Image.merge("RGB", (red, green, blue))))
+        return Answer(encode_png(Image.merge("RGB", (red, green, blue))))

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ..pictures import png
+from ..pictures import encode_png
 from ..records import Answer, UserError
 
 
@@ -14,6 +14,7 @@ class Editor:
     """Brings its input to another size and back, by Lanczos."""
 
     scale: float = 0.75
+    role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -23,4 +24,4 @@ class Editor:
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         away = (max(1, round(image.width * self.scale)), max(1, round(image.height * self.scale)))
         lanczos = Image.Resampling.LANCZOS
-        return Answer(png(image.resize(away, lanczos).resize(image.size, lanczos)))
+        return Answer(encode_png(image.resize(away, lanczos).resize(image.size, lanczos)))

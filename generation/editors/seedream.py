@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras
-from .. import pictures as images
+from .. import extras, pictures
 from ..calls import Transient, Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors import deadlines, keys, prices, wire
@@ -60,7 +59,7 @@ class Editor:
         body = {
             "model": self.model,
             "prompt": instruction,
-            "image": "data:image/png;base64," + wire.encoded(images.png(image)),
+            "image": "data:image/png;base64," + wire.encoded(pictures.encode_png(image)),
             "size": f"{image.width}x{image.height}",
             "response_format": "b64_json",
             "watermark": False,

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ..pictures import png
+from ..pictures import encode_png
 from ..records import Answer, UserError
 
 GREEN = (110, 170, 90)
@@ -16,6 +16,7 @@ class Editor:
     """Mixes a little green into every pixel; `strength` is its share."""
 
     strength: float = 0.04
+    role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -23,4 +24,4 @@ class Editor:
             raise UserError(f"tint:strength is {self.strength}; it is a number above 0, up to 1")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        return Answer(png(Image.blend(image, Image.new("RGB", image.size, GREEN), self.strength)))
+        return Answer(encode_png(Image.blend(image, Image.new("RGB", image.size, GREEN), self.strength)))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, local
-from .. import pictures as images
+from .. import extras, local, pictures
 from ..calls import Unusable
 from ..records import Answer, one_of
 
@@ -28,6 +27,7 @@ class Editor:
     dtype: str = "float32"
     sample: bool = False  # draw from the posterior with the step's seed; otherwise its mode
     device: str = field(default="auto", metadata={"identity": False})
+    role: ClassVar[str] = "transport"
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights and pip install 'convergebench[diffusers]'"
 
@@ -76,9 +76,8 @@ class Editor:
             latents = self.encoded(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
-        return Answer(
-            images.png(local.picture((decoded + 1) / 2)), cost=0.0, details={"autoencoder": type(model).__name__}
-        )
+        data = pictures.encode_png(local.picture((decoded + 1) / 2))
+        return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
     def encoded(self, output: Any, seed: int) -> "torch.Tensor":
         """The latents, of which a variational autoencoder gives a distribution and the others a single answer."""

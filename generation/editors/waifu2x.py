@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy
 from PIL import Image
 
-from .. import extras, local
-from .. import pictures as images
+from .. import extras, local, pictures
 from ..calls import Unusable
 from ..records import Answer, UserError
 from ..weights import Weights
@@ -68,4 +67,4 @@ class Editor:
             values = functional.pad(local.tensor(image), (EDGE,) * 4, mode="replicate")
             for weight, bias in self.layers[:-1]:
                 values = functional.leaky_relu(functional.conv2d(values, weight, bias), 0.1)
-            return Answer(images.png(local.picture(functional.conv2d(values, *self.layers[-1]))))
+            return Answer(pictures.encode_png(local.picture(functional.conv2d(values, *self.layers[-1]))))

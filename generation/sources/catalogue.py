@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from ..pictures import Broken, decode, png
+from ..pictures import Undecodable, decode, encode_png, pixel_hash
 from ..records import Source, UserError
 
 LICENCES = (
@@ -178,7 +178,7 @@ def kept(wanted: Row, folder: Path) -> bytes | None:
         return data if hashlib.sha256(data).hexdigest() == wanted.sha256 else None
     try:
         return data if pixel_hash(decode(data)) == (wanted.cropped or wanted.sha256) else None
-    except Broken:
+    except Undecodable:
         return None
 
 
@@ -186,13 +186,7 @@ def same_pixels(id: str, picture: Image.Image, expected: str) -> bytes:
     found = pixel_hash(picture)
     if found != expected:
         raise UserError(f"source {id!r} comes out as {found[:12]}... where the manifest says {expected[:12]}...")
-    return png(picture)
-
-
-def pixel_hash(picture: Image.Image) -> str:
-    """sha256 of the pixels as binary PPM, which no PNG encoder can change."""
-    header = f"P6\n{picture.width} {picture.height}\n255\n".encode()
-    return hashlib.sha256(header + picture.convert("RGB").tobytes()).hexdigest()
+    return encode_png(picture)
 
 
 def cache_folder() -> Path:

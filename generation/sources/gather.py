@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from ..files import disk_errors_explained, write_whole
 from ..records import UserError
-from ..store import plainly
 from . import catalogue as sources
 from . import packages
 from .catalogue import Row
@@ -15,7 +15,7 @@ AT_ONCE = 4  # packages on their way at a time
 
 def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
     """Bring the pictures into the folder and return, for each that did not arrive, one sentence that says why."""
-    with plainly(folder):
+    with disk_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     wanted: dict[str, list[Row]] = {}
     for row in dict.fromkeys(sources.row(id) for id in ids):
@@ -50,7 +50,5 @@ def bring(package: str, rows: list[Row], folder: Path, report: Callable[[str], N
 
 def keep(row: Row, data: bytes, folder: Path) -> None:
     """Whole or absent: a half-written picture would only be found wrong later."""
-    part = folder / f"{row.id}.part"
-    with plainly(folder):
-        part.write_bytes(data)
-        part.replace(folder / row.file)
+    with disk_errors_explained(folder):
+        write_whole(folder / row.file, data)

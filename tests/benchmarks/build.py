@@ -49,20 +49,21 @@ def make(folder: Path, pictures: int, size: int) -> None:
 
 def ours(store: Path, out: Path) -> None:
     """The whole build: checks, steps, chains, sources, hashes of the files, card."""
-    from convergebench.dataset_builder.building import build, chains
+    from convergebench.dataset_builder.building import build
+    from convergebench.generation import store_reader
 
-    build.build(chains.find([store]), out)
+    build.build(store_reader.find_finished([store]), out)
 
 
 def rows(store: Path):
     """The rows of `steps` for the two peers, read from the store without any check."""
-    from convergebench.dataset_builder.building import chains
     from convergebench.dataset_builder.building.rows import place
+    from convergebench.generation import store_reader
     from convergebench.generation.records import canonical
 
-    found = chains.find([store])
+    found = store_reader.find_finished([store])
     for one in sorted(found.done.values(), key=lambda one: one.order):
-        for step in chains.read_steps(one):
+        for step in store_reader.read_steps(one):
             values = step.to_dict() | {"details": canonical(step.details)}
             file = values.pop("file")
             yield {"image": {"bytes": (one.folder / file).read_bytes(), "path": file}, **place(one), **values}

@@ -11,8 +11,8 @@ other half, never looked at, tell how well the choice predicts.
 import itertools
 
 import numpy
-from convergebench.generation import editors, suites
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures, suites
+from convergebench.generation.prepare import prepare
 from convergebench.generation.sources import catalogue as sources
 from PIL import Image
 from scipy.stats import spearmanr
@@ -33,7 +33,7 @@ def kept(start: Image.Image, spec: str) -> list[float]:
     first, picture, values = numpy.asarray(start, float), start, []
     for seed in range(ROUNDS):
         answer = editor.edit(picture, "Produce an exact replica of the provided image, with no alterations.", seed)
-        picture = images.prepare(images.decode(answer.data), SIDE)
+        picture = prepare(pictures.decode(answer.data), SIDE)
         if picture.size != start.size:
             picture = picture.resize(start.size)
         now = numpy.asarray(picture, float)
@@ -83,10 +83,10 @@ def choose(ids: list[str], values: numpy.ndarray) -> list[int]:
 
 def main() -> None:
     ids = list(suites.load("v1").sources)
-    pictures = [images.prepare(images.decode(sources.read(id)), SIDE) for id in ids]
-    chosen = choose(ids, table(pictures, CHOOSING))
+    prepared = [prepare(pictures.decode(sources.read(id)), SIDE) for id in ids]
+    chosen = choose(ids, table(prepared, CHOOSING))
     print("v1-mini:", ", ".join(ids[index] for index in chosen))
-    unseen = table(pictures, HELD_OUT)
+    unseen = table(prepared, HELD_OUT)
     whole, part = unseen.mean(axis=(0, 2)), unseen[chosen].mean(axis=(0, 2))
     for spec, all_hundred, twelve in zip(HELD_OUT, whole, part, strict=True):
         print(f"{spec:16} kept on all {all_hundred:.3f}, on the twelve {twelve:.3f}")

@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 
 import numpy
-from convergebench.generation import pictures as images
-from convergebench.generation import store
+from convergebench.generation import pictures, store
 from convergebench.generation.calls import Caller
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Answer, Chain, Program, Source
@@ -40,7 +39,7 @@ def bare(editor: Handing, folder: Path) -> list[float]:
     marks = [time.perf_counter()]
     for number in range(1, STEPS + 1):
         answer = editor.edit(Image.new("RGB", (1, 1)), "", number)
-        images.decode(answer.data)
+        pictures.decode(answer.data)
         with (folder / f"{number:04d}.png").open("wb") as file:
             file.write(answer.data)
             file.flush()
@@ -63,7 +62,7 @@ def ours(editor: Handing, folder: Path, start: Image.Image) -> list[float]:
 def main() -> None:
     noise = numpy.random.default_rng(1).integers(0, 256, (1024, 1024, 3), numpy.uint8)
     picture = Image.fromarray(noise).filter(ImageFilter.GaussianBlur(1.2))
-    editor = Handing(images.png(picture))
+    editor = Handing(pictures.encode_png(picture))
     seconds: dict[str, list[float]] = {"bare": [], "ours": []}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(4):

@@ -20,8 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation import editors, plan, scheduler, suites
-from convergebench.generation import pictures as images
+from convergebench.generation import editors, pictures, plan, scheduler, suites
 from convergebench.generation.editors import seedream
 from PIL import Image
 
@@ -40,7 +39,7 @@ SUITE = suites.Suite(
 
 def vendor(port: "multiprocessing.Queue[int]", busy: float, broken: float) -> None:
     """Seedream's interface, answering the same picture after 200 ms, sometimes with an error at once."""
-    picture = images.png(Image.effect_noise((96, 64), 60).convert("RGB"))
+    picture = pictures.encode_png(Image.effect_noise((96, 64), 60).convert("RGB"))
     row = {"b64_json": base64.b64encode(picture).decode(), "size": "96x64"}
     chance = random.Random(1)
 

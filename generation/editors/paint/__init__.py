@@ -7,7 +7,7 @@ import numpy
 from numpy.typing import NDArray
 from PIL import Image
 
-from ...pictures import png
+from ...pictures import encode_png
 from ...records import Answer, UserError
 from . import expressions, finding, healing, laying, placing, toning, wearing, words
 from .drawing import Pixels
@@ -35,7 +35,7 @@ class Editor:
             return Answer(status="refused", reason=pixels)
         if request.verb not in ("flip", "turn"):
             pixels = wearing.wear(pixels, self.wear, chance)
-        return Answer(png(Image.fromarray(numpy.ascontiguousarray(pixels))))
+        return Answer(encode_png(Image.fromarray(numpy.ascontiguousarray(pixels))))
 
 
 def carried_out(pixels: Pixels, request: words.Request, chance: numpy.random.Generator) -> Pixels | str:

@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 
 import numpy
-from convergebench.generation import pictures as images
-from convergebench.generation import plan, scheduler, store, suites
+from convergebench.generation import pictures, plan, scheduler, store, suites
 from convergebench.generation.records import Chain, Step
 from PIL import Image
 
@@ -31,11 +30,11 @@ SUITE = suites.Suite(
 )
 
 
-def pictures(run: Path, chain: Chain) -> dict[int, tuple[Step, Image.Image]]:
+def answers_of(run: Path, chain: Chain) -> dict[int, tuple[Step, Image.Image]]:
     """Every step that has a picture, by its number."""
     folder = run / "chains" / chain.id
-    steps = [step for step in store.read_steps(folder) if step.file]
-    return {step.step: (step, images.decode((folder / str(step.file)).read_bytes())) for step in steps}
+    steps = [step for step in store.recover_steps(folder) if step.file]
+    return {step.step: (step, pictures.decode((folder / str(step.file)).read_bytes())) for step in steps}
 
 
 def rmse(one: Image.Image, other: Image.Image) -> float:
@@ -45,7 +44,7 @@ def rmse(one: Image.Image, other: Image.Image) -> float:
 
 def curve(run: Path, chain: Chain) -> list[float]:
     """RMSE of every round's return against the input, in grey levels."""
-    seen = pictures(run, chain)
+    seen = answers_of(run, chain)
     length = len(chain.program.cycle)
     return [rmse(picture, seen[0][1]) for step, picture in seen.values() if step.step and step.position == length]
 
@@ -76,7 +75,7 @@ def sheet(out: Path, chains: list[Chain], path: Path) -> None:
     """A row per chain: the input, then forward and return of the first and last round."""
     rows = []
     for chain in chains:
-        seen = pictures(out, chain)
+        seen = answers_of(out, chain)
         wanted = [0, 1, 2, max(seen) - 1, max(seen)]
         rows.append([seen[number][1].resize((256, 256)) for number in wanted if number in seen])
     whole = Image.new("RGB", (256 * 5, 256 * len(rows)), "white")

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 import stores
-from convergebench.dataset_builder.building import chains
-from convergebench.generation.records import UserError
+from convergebench.generation import store_reader
+from convergebench.generation.pictures import decode, pixel_hash
+from convergebench.generation.records import EditorInfo, UserError
 
 
 @pytest.fixture
@@ -21,22 +22,22 @@ def folder_of(run):
 
 def read_all(run):
     """Everything a build reads of the chains."""
-    found = chains.find([run])
+    found = store_reader.find_finished([run])
     for one in found.done.values():
-        chains.read_source(one)
-        chains.read_reference(one)
-        for step in chains.read_steps(one):
-            chains.read_picture(one, step)
+        store_reader.read_source(one)
+        store_reader.read_reference(one)
+        for step in store_reader.read_steps(one):
+            store_reader.read_picture(one, step)
     return found
 
 
 def test_a_done_chain_is_read_back_equal(run):
     (one,) = read_all(run).done.values()
     assert one.chain == stores.chain()
-    assert (one.status, one.steps, one.suite, one.suite_version) == ("complete", 4, "test", "1")
-    steps = chains.read_steps(one)
+    assert (one.status, one.calls, one.suite, one.suite_version) == ("complete", 4, "test", "1")
+    steps = store_reader.read_steps(one)
     assert [step.status for step in steps] == ["input", "ok", "ok", "ok", "ok"]
-    assert chains.read_picture(one, steps[1]) == (folder_of(run) / "0001.png").read_bytes()
+    assert store_reader.read_picture(one, steps[1]) == (folder_of(run) / "0001.png").read_bytes()
 
 
 def test_a_chain_without_done_is_named_and_left_out(run):
@@ -103,8 +104,8 @@ def not_a_source(folder):
         (lambda folder: (folder / "0002.png").unlink(), "0002.png is missing; restore it"),
         (corrupt_line, r"steps.jsonl, line 5, is not a step .*; restore the file"),
         (lost_line, "steps.jsonl is not the file that done.json was written for"),
-        (nameless, "line 4, is 'ok' but names no picture"),
-        (outside, r"line 2, names a file outside its folder, '../../../0001.png'"),
+        (nameless, "line 4, is not a step .it is 'ok' but names no picture"),
+        (outside, r"line 2, is not a step .it names a file outside its folder, '../../../0001.png'"),
         (strange_end, "done.json has status 'nearly'; it is one of complete, shrunk"),
         (lambda folder: (folder / "steps.jsonl").unlink(), "steps.jsonl is missing"),
         (lambda folder: (folder / "chain.json").unlink(), "is done but has no chain.json"),
@@ -128,21 +129,42 @@ def test_damage_is_one_sentence_that_names_the_file(run, damage, says):
 
 def test_a_painted_source_is_known_by_its_pixels(run, tmp_path):
     """Its PNG may come from any encoder."""
-    one = next(iter(chains.find([run]).done.values()))
-    path = chains.source_path(one)
-    digest = chains.pixel_hash(path, path.read_bytes())
+    one = next(iter(store_reader.find_finished([run]).done.values()))
+    path = store_reader.source_path(one)
+    digest = pixel_hash(decode(path.read_bytes()))
     path.rename(path.with_name(f"{digest}.png"))
     values = json.loads((folder_of(run) / "chain.json").read_text())
     values["source"]["sha256"] = digest
     painted = type(one.chain).from_dict(values)
     folder = folder_of(run).rename(run / "chains" / painted.id)
     (folder / "chain.json").write_text(json.dumps(values))
-    assert chains.read_source(next(iter(chains.find([run]).done.values())))[0] == f"{digest}.png"
+    assert store_reader.read_source(next(iter(store_reader.find_finished([run]).done.values())))[0] == f"{digest}.png"
 
 
 def test_the_same_chain_in_two_runs_is_one_chain_and_a_different_one_an_error(run, tmp_path):
     stores.keep(tmp_path / "same", stores.chain())
-    assert len(chains.find([run, tmp_path / "same"]).done) == 1
+    assert len(store_reader.find_finished([run, tmp_path / "same"]).done) == 1
     stores.keep(tmp_path / "other", stores.chain(), salt=7)
     with pytest.raises(UserError, match=r"is in .*run.* and in .*other.* with different content|other.* and in .*run"):
-        chains.find([run, tmp_path / "other"])
+        store_reader.find_finished([run, tmp_path / "other"])
+
+
+def test_editors_are_what_the_run_says_and_plain_editors_where_an_older_run_says_nothing(run):
+    stores.keep(run, stores.chain(editor="oracle"))
+    (run / "editors.json").write_text('{"oracle": {"name": "oracle", "role": "baseline", "about": "It remembers."}}')
+    assert store_reader.find_finished([run]).editors == {
+        "jpeg:quality=40": EditorInfo("jpeg", "editor", ""),
+        "oracle": EditorInfo("oracle", "baseline", "It remembers."),
+    }
+
+
+def test_editors_that_are_described_wrongly_are_damage(run):
+    (run / "editors.json").write_text('{"oracle": {"name": "oracle", "role": "king"}}')
+    with pytest.raises(UserError, match="no role 'king'; it is one of editor, baseline, transport"):
+        store_reader.find_finished([run])
+
+
+def test_a_chains_cost_is_that_of_its_steps_and_null_where_none_has_a_price(run):
+    (one,) = store_reader.find_finished([run]).done.values()
+    assert one.cost == pytest.approx(0.16)
+    assert one.order == ("jpeg:quality=40", "source-1", "glasses", 1, one.id)

@@ -1,0 +1,94 @@
+"""Folders and files that are written to: the one lock, the one atomic write, and what the disk's errors mean."""
+
+import contextlib
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import filelock
+
+from .records import UserError
+
+LOCK = ".lock"  # the lock's file inside a locked folder; hidden, and there only while the lock is held
+UNFINISHED = ".part"  # ending of files that are not written to their end yet
+FREE, MOVE = "free some space", "choose another folder"
+CAUSES = {
+    errno.ENOSPC: f"the disk is full; {FREE}",
+    errno.EROFS: f"the file system is read-only; {MOVE}",
+    errno.EACCES: f"writing is not allowed; {MOVE} or its owner",
+    errno.EPERM: f"writing is not allowed; {MOVE} or its owner",
+    errno.ENOTDIR: "that is not a folder; choose another",
+    errno.EEXIST: "that is not a folder; choose another",
+}
+if hasattr(errno, "EDQUOT"):  # Windows has no such number
+    CAUSES[errno.EDQUOT] = f"the disk quota is used up; {FREE}"
+
+
+class Locked(UserError):
+    """Another process, or another thread of this one, holds the lock of the folder."""
+
+
+@contextlib.contextmanager
+def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Hold the folder's lock, making the folder if need be, while the block runs. The lock ends with its process.
+
+    Raises Locked where another process holds it, unless told to `wait`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK
+    lock = filelock.FileLock(path, poll_interval=0.02)
+    try:
+        lock.acquire(blocking=wait)
+    except filelock.Timeout:
+        raise Locked(f"{folder} is being written by another process; wait for it or choose another") from None
+    try:
+        yield
+    finally:
+        # Removed while it is still held: filelock sees that a waiter's file has no name any more and opens a new one.
+        # On Windows, where an open file cannot be removed, filelock removes it itself.
+        if isinstance(lock, filelock.UnixFileLock):
+            path.unlink(missing_ok=True)
+        lock.release()
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is whole or absent, whoever else writes it and whenever the power goes."""
+    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what writers that were killed left in a folder; the caller holds its lock."""
+    for path in folder.glob(f".*{UNFINISHED}"):
+        path.unlink()
+
+
+@contextlib.contextmanager
+def disk_errors_explained(folder: Path) -> Iterator[None]:
+    """Turn what the file system refuses into one sentence with advice."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in CAUSES:
+            raise
+        cause = CAUSES[error.errno]
+        raise UserError(
+            f"cannot write to {folder}: {cause} and give the same command again; what was there before is untouched"
+        ) from error

@@ -1,0 +1,60 @@
+"""A chain's input: the source brought to a size its editor is stable at, once, before the first round."""
+
+import functools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from .pictures import decode
+from .records import Chain
+
+Size = tuple[int, int]
+
+
+def prepare(picture: Image.Image, short_side: int, sizes: tuple[Size, ...] = ()) -> Image.Image:
+    """One Lanczos resize that covers the goal; what hangs over is cut off evenly.
+
+    Without it the first round's crop would be scored as decay.
+    """
+    goal = prepared_size(picture.size, short_side, sizes)
+    return picture if goal == picture.size else ImageOps.fit(picture, goal, Image.Resampling.LANCZOS)
+
+
+def prepared_size(size: Size, short_side: int, sizes: tuple[Size, ...]) -> Size:
+    """The declared size of the nearest shape (and then area); without declared sizes, that of the short side."""
+    if sizes:
+        return min(sizes, key=lambda goal: (shape_distance(goal, size), abs(min(goal) - short_side)))
+    scale = short_side / min(size)
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+
+
+def shape_distance(size: Size, other: Size) -> float:
+    """How far apart two width-to-height ratios are, rounded so that near ties are settled by area."""
+    return round(abs(float(np.log(size[0] / size[1] * other[1] / other[0]))), 3)
+
+
+def prepare_from(
+    run: Path, sizes: dict[str, tuple[Size, ...]]
+) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
+    """A function that gives a chain's input, and its reference where that is another picture, both prepared.
+
+    `sizes` holds those that each editor declares, by the editor's label.
+    """
+
+    one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
+
+    @functools.lru_cache(maxsize=8)
+    def picture(sha256: str, short_side: int, goals: tuple[Size, ...]) -> Image.Image:
+        path = next((run / "sources").glob(f"{sha256}.*"))
+        return prepare(decode(path.read_bytes()), short_side, goals)
+
+    def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:
+        goal = (int(chain.settings["short_side"] or 0), sizes[chain.editor])
+        reference = chain.source.reference
+        with one_at_a_time:
+            return picture(chain.source.sha256, *goal), picture(reference, *goal) if reference else None
+
+    return prepared

@@ -1,0 +1,205 @@
+"""Reads the finished chains of the chain store, and believes its files only where they agree with each other."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .files import UNFINISHED
+from .pictures import Undecodable, decode, pixel_hash
+from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
+from .store import FORMAT, Damaged, parse_steps, read_json
+
+
+@dataclass(frozen=True)
+class StoredChain(FinishedChain):
+    """A finished chain and where it lies."""
+
+    folder: Path
+    digest: str  # sha256 of steps.jsonl, which names every picture's hash
+    bytes: int  # of all its pictures
+
+
+@dataclass
+class FoundChains:
+    """What runs hold: finished chains by id, what is not finished, and what is no part of a store."""
+
+    done: dict[str, StoredChain] = field(default_factory=dict)
+    editors: dict[str, EditorInfo] = field(default_factory=dict)  # by label, every editor of `done`
+    unfinished: list[Path] = field(default_factory=list)
+    foreign: list[Path] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        """Steps of all finished chains, step 0 included."""
+        return sum(chain.calls + 1 for chain in self.done.values())
+
+
+def find_finished(runs: Iterable[Path]) -> FoundChains:
+    """Every finished chain of several runs; a chain found twice must be the same chain."""
+    found = FoundChains()
+    described: dict[str, EditorInfo] = {}
+    for run in sorted(runs):
+        about = read_json(
+            run / "run.json", f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
+        )
+        if about.get("format") != FORMAT:
+            raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {FORMAT}")
+        described |= read_editors(run)
+        for folder in sorted((run / "chains").iterdir()) if (run / "chains").is_dir() else []:
+            if folder.name.startswith("."):
+                continue
+            if not folder.is_dir():
+                found.foreign.append(folder)
+            elif not (folder / "done.json").exists():
+                found.unfinished.append(folder)
+            else:
+                chain = read_chain(folder, str(about.get("suite", "")), str(about.get("suite_version", "")))
+                add_chain(found, chain)
+                found.foreign += foreign_files(chain)
+    for label in sorted({chain.editor for chain in found.done.values()}):
+        found.editors[label] = described.get(label) or EditorInfo(label.partition(":")[0])
+    return found
+
+
+def read_editors(run: Path) -> dict[str, EditorInfo]:
+    """What the run's editors say of themselves, by label; nothing in runs that are older than the file."""
+    path = run / "editors.json"
+    if not path.exists():
+        return {}
+    try:
+        return {label: EditorInfo.from_dict(values) for label, values in read_json(path).items()}
+    except (TypeError, AttributeError, UserError) as error:
+        raise Damaged(f"{path} does not describe editors ({error}); restore or remove it") from error
+
+
+def add_chain(found: FoundChains, chain: StoredChain) -> None:
+    """Add a chain; of two equal ones the same one stays in whichever order the runs were given."""
+    other = found.done.get(chain.id)
+    if other and (other.digest, other.chain) != (chain.digest, chain.chain):
+        raise UserError(
+            f"chain {chain.id} is in {other.folder} and in {chain.folder} with different content; "
+            "build from one of the two"
+        )
+    if not other or (chain.suite, chain.suite_version) < (other.suite, other.suite_version):
+        found.done[chain.id] = chain
+
+
+def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
+    """The chain of a folder and how it ended, after checking that chain, steps and end belong together."""
+    values = read_json(
+        folder / "chain.json", f"{folder} is done but has no chain.json; restore it or remove the folder"
+    )
+    done = read_json(folder / "done.json")
+    try:
+        chain, status = Chain.from_dict(values), done["status"]
+        calls, digest = int(done["steps"]), done["sha256"]
+    except (KeyError, TypeError, ValueError, UserError) as error:
+        raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
+    if chain.id != folder.name:
+        raise Damaged(f"{folder / 'chain.json'} describes chain {chain.id}; restore it or remove the folder")
+    if status not in ENDS:
+        raise Damaged(f"{folder / 'done.json'} has status {status!r}; it is one of {', '.join(ENDS)}")
+    steps = read_finished_steps(folder, calls, digest)
+    costs = [step.cost for step in steps if step.cost is not None]
+    return StoredChain(
+        id=chain.id,
+        chain=chain,
+        suite=suite,
+        suite_version=suite_version,
+        status=status,
+        calls=calls,
+        cost=sum(costs) if costs else None,
+        folder=folder,
+        digest=digest,
+        bytes=sum(step.bytes or 0 for step in steps),
+    )
+
+
+def read_steps(chain: StoredChain) -> list[Step]:
+    """The steps of a finished chain, exactly those it was finished with."""
+    return read_finished_steps(chain.folder, chain.calls, chain.digest)
+
+
+def read_finished_steps(folder: Path, calls: int, digest: str) -> list[Step]:
+    path = folder / "steps.jsonl"
+    data = read_bytes(path)
+    steps = parse_steps(path, data)
+    if len(steps) != calls + 1 or hashlib.sha256(data).hexdigest() != digest:
+        raise Damaged(f"{path} is not the file that done.json was written for; restore it or generate the chain again")
+    return steps
+
+
+def read_picture(chain: StoredChain, step: Step) -> bytes | None:
+    """The bytes as received, checked against the record; None where the step has no picture."""
+    if not step.has_picture or step.file is None:
+        return None
+    path = chain.folder / step.file
+    data = read_bytes(path)
+    if len(data) != step.bytes:
+        raise Damaged(f"{path} has {len(data):,} bytes where its record says {step.bytes:,}; restore it")
+    if hashlib.sha256(data).hexdigest() != step.sha256:
+        raise Damaged(f"{path} is not the picture its record names (sha256 differs); restore it")
+    return data
+
+
+def read_reference(chain: StoredChain) -> bytes | None:
+    """The reference as prepared, where it is another picture than the input."""
+    path = chain.folder / "reference.png"
+    return read_bytes(path) if chain.source.reference is not None or path.exists() else None
+
+
+def reference_size(chain: StoredChain) -> int:
+    """Bytes of the reference's file, 0 where there is none."""
+    path = chain.folder / "reference.png"
+    return path.stat().st_size if path.exists() else 0
+
+
+def source_path(chain: StoredChain) -> Path:
+    """The source's own file in the run."""
+    wanted, folder = chain.source.sha256, chain.folder.parent.parent / "sources"
+    for path in sorted(folder.glob(f"{wanted}.*")):
+        if path.suffix != UNFINISHED:
+            return path
+    raise Damaged(f"{folder} lacks the file of source {chain.source.id!r} ({wanted[:12]}...); restore it")
+
+
+def source_size(chain: StoredChain) -> int:
+    """Bytes of the source's own file."""
+    return source_path(chain).stat().st_size
+
+
+def read_source(chain: StoredChain) -> tuple[str, bytes]:
+    """The source's own file: its name and its bytes.
+
+    A source that the project made is named by its pixels, and any encoder may have written its file.
+    """
+    path, wanted = source_path(chain), chain.source.sha256
+    data = read_bytes(path)
+    if hashlib.sha256(data).hexdigest() == wanted:
+        return path.name, data
+    try:
+        found = pixel_hash(decode(data))
+    except Undecodable as error:
+        raise Damaged(f"{path} is not a readable picture ({error}); restore it") from error
+    if found != wanted:
+        raise Damaged(f"{path} is not the picture its name says (sha256 differs); restore it")
+    return path.name, data
+
+
+def foreign_files(chain: StoredChain) -> list[Path]:
+    """What lies in a chain's folder without belonging there; hidden and unfinished files are not counted."""
+    own = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
+    numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
+    return [
+        path
+        for path in sorted(chain.folder.iterdir())
+        if path.name not in own and path.stem not in numbers and path.suffix != UNFINISHED and path.name[0] != "."
+    ]
+
+
+def read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise Damaged(f"{path} is missing; restore it, or remove its chain's folder and generate again") from None
