@@ -56,11 +56,11 @@ def publish(
         import tempfile
 
         from convergebench.dataset_builder.publishing import spaces
-        from convergebench.spaces_app.space import lay
+        from convergebench.spaces_app.space.publish_folder import copy_space_to
 
         shown = (lambda *about: None) if as_json else tell_space
         with tempfile.TemporaryDirectory() as laid:
-            files = spaces.space_files(path or lay.lay(Path(laid)))
+            files = spaces.space_files(path or copy_space_to(Path(laid)))
             made = {"commits": {repo: spaces.publish_files(api, files, repo, tag, shown, dry_run)}}
     if as_json:
         click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | made))

@@ -20,14 +20,11 @@ def space(dataset: Path, port: int, browser: bool, previews: Path | None) -> Non
     import os
 
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app.space import store
+    from convergebench.spaces_app.space import served_dataset
 
     if previews:
         os.environ["CONVERGEBENCH_PREVIEWS"] = str(previews)
-    try:
-        opened = store.opened(str(dataset))
-    except store.Unknown as error:
-        raise UserError(str(error)) from error
+    opened = served_dataset.open_dataset(str(dataset))
     try:
         from convergebench.spaces_app import app
 

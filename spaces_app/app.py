@@ -6,81 +6,119 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from convergebench.spaces_app.space import store as stores
+from convergebench.spaces_app.space import served_dataset
 
 if TYPE_CHECKING:
+    from convergebench.spaces_app.space.served_dataset import ServedDataset
     from gradio import Blocks
 
 TABS = ("leaderboard", "curves", "chains", "metrics", "score-yours")
-
-
-def build(store: stores.Store) -> "Blocks":
-    """All tabs and endpoints over one dataset."""
-    import gradio as gr
-    from convergebench.spaces_app.space import answers, chain_view, chains_tab, metrics_tab, story, tabs, yours_tab
-    from convergebench.spaces_app.space.previews import Previews
-
-    previews = Previews(store)
-    gr.set_static_paths([previews.folder])
-    with gr.Blocks(title="ConvergeBench", analytics_enabled=False, delete_cache=(600, 600)) as demo:
-        gr.HTML(HEAD, apply_default_css=False)
-        with gr.Tabs(elem_classes="cb-tabs") as chosen:
-            with gr.Tab("Leaderboard", id="leaderboard"):
-                strips = gr.HTML(story.story(store), js_on_load=tabs.LINKS, apply_default_css=False)
-                board = tabs.leaderboard_tab(store)
-            with gr.Tab("Curves", id="curves") as curves:
-                tabs.curves_tab(store, curves)
-            with gr.Tab("Chains", id="chains") as chains:
-                viewer = chains_tab.chains_tab(store)
-            with gr.Tab("Metrics", id="metrics") as metrics:
-                metrics_tab.metrics_tab(store, metrics)
-            with gr.Tab("Score yours", id="score-yours"):
-                scorer = yours_tab.yours_tab(store)
-        answers.attach(answers.Answers(store, previews), yours_tab.endpoint(scorer))
-
-        about = {"api_visibility": "private", "show_progress": "hidden"}
-        for name, tab in zip(TABS, chosen.children, strict=True):
-            tab.select(None, js=f"() => window.convergebench.tab('{name}')")
-
-        def opened(request: gr.Request) -> list[Any]:
-            """What the address asks for."""
-            query = dict(request.query_params)
-            asked = chains_tab.Opening(store, query)
-            tab = query.get("tab") if query.get("tab") in TABS else "chains" if asked.chain else "leaderboard"
-            if asked.chain is None:
-                return [gr.Tabs(selected=tab), *(gr.skip() for _ in viewer)]
-            views = chains_tab.filled(store, asked.chain, asked.beside, asked.step, asked.mode, asked.gain)
-            return [gr.Tabs(selected=tab), *views]
-
-        def first(editor: str | None) -> list[Any]:
-            """The tab was opened with nothing chosen yet."""
-            if editor:
-                return [gr.skip() for _ in viewer]
-            return chains_tab.filled(store, chain_view.pick(store, "worst"))
-
-        def linked(event: gr.EventData) -> list[Any]:
-            """A link in the table or in a strip was followed."""
-            chain = event.chain or chains_tab.first_of(store, event.editor)
-            step = int(event.step) if event.step else None
-            return [gr.Tabs(selected="chains"), *chains_tab.filled(store, chain, step=step)]
-
-        demo.load(answers.plainly(opened), None, [chosen, *viewer], **about)
-        chains.select(answers.plainly(first), viewer[0], viewer, **about)
-        for source in (strips, board):
-            source.click(answers.plainly(linked), None, [chosen, *viewer], **about)
-    return demo
-
-
+MOST_REQUEST_BYTES = 90_000_000  # a full series in base64
 HEAD = (
     '<div class="cb-head"><h1>ConvergeBench</h1>'
-    "<p>How long does an image editor survive being used again and again?</p>"
+    "<p>Edit, undo, repeat: how many rounds before the picture breaks?</p>"
     '<button type="button" data-theme-toggle aria-label="Light or dark">◐ light / dark</button></div>'
 )
 
 
+def build(dataset: "ServedDataset") -> "Blocks":
+    """All tabs and endpoints over one dataset."""
+    import gradio as gr
+    from convergebench.spaces_app.space import (
+        api,
+        chains_tab,
+        curves_tab,
+        leaderboard_tab,
+        metrics_tab,
+        score_yours_tab,
+    )
+    from convergebench.spaces_app.space.errors import explain_errors
+    from convergebench.spaces_app.space.previews import Previews
+
+    previews = Previews(dataset)
+    gr.set_static_paths([previews.folder])
+    with gr.Blocks(title="ConvergeBench", analytics_enabled=False, delete_cache=(600, 600)) as demo:
+        gr.HTML(HEAD, apply_default_css=False)
+        with gr.Tabs(elem_classes="cb-tabs") as tabs:
+            with gr.Tab("Leaderboard", id="leaderboard"):
+                linking = leaderboard_tab.leaderboard_tab(dataset)
+            with gr.Tab("Curves", id="curves") as curves:
+                curves_tab.curves_tab(dataset, curves)
+            with gr.Tab("Chains", id="chains") as chains:
+                viewer = chains_tab.chains_tab(dataset)
+            with gr.Tab("Metrics", id="metrics") as metrics:
+                metrics_tab.metrics_tab(dataset, metrics)
+            with gr.Tab("Score yours", id="score-yours"):
+                scorer = score_yours_tab.score_yours_tab(dataset)
+        api.attach(api.Endpoints(dataset, previews), score_yours_tab.endpoint(scorer))
+
+        about = {"api_visibility": "private", "show_progress": "hidden"}
+        for name, tab in zip(TABS, tabs.children, strict=True):
+            tab.select(None, js=f"() => window.convergebench.tab('{name}')")
+
+        def open_address(request: gr.Request) -> list[Any]:
+            """The page was opened: show what its address asks for."""
+            query = dict(request.query_params)
+            address = chains_tab.Address(dataset, query)
+            tab = query.get("tab") if query.get("tab") in TABS else "chains" if address.chain else "leaderboard"
+            if address.chain is None:
+                return [gr.Tabs(selected=tab), *(gr.skip() for _ in viewer)]
+            shown = chains_tab.show_chain(
+                dataset, address.chain, address.beside, address.step, address.mode, address.gain
+            )
+            return [gr.Tabs(selected=tab), *shown]
+
+        def open_chains_tab(editor: str | None) -> list[Any]:
+            """The tab was opened: where no chain is shown yet, show the worst."""
+            if editor:
+                return [gr.skip() for _ in viewer]
+            return chains_tab.show_chain(dataset, chains_tab.pick(dataset, "worst"))
+
+        def follow_link(event: gr.EventData) -> list[Any]:
+            """A link in the table or in a strip was followed."""
+            chain = event.chain or chains_tab.telling_chain(dataset, event.editor)
+            step = int(event.step) if event.step else None
+            return [gr.Tabs(selected="chains"), *chains_tab.show_chain(dataset, chain, step=step)]
+
+        demo.load(explain_errors(open_address), None, [tabs, *viewer], **about)
+        chains.select(explain_errors(open_chains_tab), viewer[0], viewer, **about)
+        for component in linking:
+            component.click(explain_errors(follow_link), None, [tabs, *viewer], **about)
+    return demo
+
+
+class RequestLimit:
+    """ASGI middleware that refuses large requests before they are in memory; it counts bytes, whatever they declare."""
+
+    def __init__(self, app: Any, most: int = MOST_REQUEST_BYTES):
+        self.app, self.most = app, most
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > self.most:
+            return await self.refuse(send)
+        seen = 0
+
+        async def receive_counting() -> Any:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            return {"type": "http.disconnect"} if seen > self.most else message
+
+        return await self.app(scope, receive_counting, send)
+
+    async def refuse(self, send: Any) -> None:
+        words = f'{{"error": "the request has more than {self.most:,} bytes, which is the most that is read"}}'.encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(words)).encode())]
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": words})
+
+
 @contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """What is made here stays; looking through it for garbage again and again takes a seventh of the start."""
+def without_garbage_collection() -> Iterator[None]:
+    """What is made here stays for good; looking through it for garbage takes a seventh of the start."""
     gc.disable()
     try:
         yield
@@ -90,7 +128,7 @@ def uncollected() -> Iterator[None]:
 
 
 def serve(
-    store: stores.Store,
+    dataset: "ServedDataset",
     port: int | None = None,
     wait: bool = True,
     inbrowser: bool = False,
@@ -98,33 +136,33 @@ def serve(
 ) -> "Blocks":
     """Serve a dataset; with `wait`, until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    with uncollected():
-        from convergebench.spaces_app.space import limits, theme, yours
+    with without_garbage_collection():
+        from convergebench.spaces_app.space import page, score_yours
         from starlette.middleware import Middleware
 
-        demo = build(store)
+        demo = build(dataset)
         _, address, _ = demo.launch(
             server_port=port,
             prevent_thread_lock=True,
             inbrowser=inbrowser,
             show_error=True,
-            max_file_size=yours.FILE,
+            max_file_size=score_yours.MOST_FILE_BYTES,
             ssr_mode=False,
-            state_session_capacity=500,  # visitors; nothing of theirs is kept but what Gradio keeps of each
+            state_session_capacity=500,  # visitors; of each, only what Gradio itself remembers
             run_history=False,
             quiet=True,
             footer_links=["api"],
-            theme=theme.theme(),
-            css=theme.css(),
-            head=theme.head(),
-            app_kwargs={"middleware": [Middleware(limits.Limited)]},
-            favicon_path=str(theme.HERE / "icon.svg"),
+            theme=page.theme(),
+            css=page.css(),
+            head=page.head(),
+            app_kwargs={"middleware": [Middleware(RequestLimit)]},
+            favicon_path=str(page.HERE / "icon.svg"),
         )
-    say(f"{store.folder} at {address}")
+    say(f"{dataset.folder} at {address}")
     if wait:
         demo.block_thread()
     return demo
 
 
 if __name__ == "__main__":
-    serve(stores.opened())
+    serve(served_dataset.open_dataset())

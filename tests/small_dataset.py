@@ -3,6 +3,8 @@
 import hashlib
 import io
 import json
+import struct
+import zlib
 
 import numpy as np
 import pyarrow as pa
@@ -136,3 +138,18 @@ def originals(sources):
         about = {"source": name, "title": f"the {name}", "kind": "scene", "origin": "synthetic", "licence": "CC0-1.0"}
         about |= {"attribution": "drawn by the tests", "width": SIDE, "height": SIDE, "sha256": "0" * 64}
         yield about | {"image": {"bytes": picture(number), "path": f"{name}.png"}, "reference": None}
+
+
+def chain_of(dataset, editor, source="harbour", program="hat"):
+    """The id of a chain in the dataset that a Space serves."""
+    return dataset.runs_of[editor, source, program][0]
+
+
+def decompression_bomb():
+    """A PNG of a few kilobytes that unpacks to 900 million pixels."""
+    header = struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)
+    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(bytes(30001 * 200), 9)), (b"IEND", b"")]
+    body = b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + body

@@ -161,12 +161,14 @@ def test_a_body_without_end_is_refused(server):
 
 
 def test_bombs_and_escaping_archives_are_refused_and_the_server_lives(server):
-    from test_spaces_app_space_store import bomb
-
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("../../escaped.png", small_dataset.picture(1))
-    for data, words in ((bomb(), "pixels"), (buffer.getvalue(), "leads out of the archive"), (b"", "not a picture")):
+    for data, words in (
+        (small_dataset.decompression_bomb(), "pixels"),
+        (buffer.getvalue(), "leads out of the archive"),
+        (b"", "not a picture"),
+    ):
         encoded = [base64.b64encode(each).decode() for each in (small_dataset.picture(1), data)]
         assert words in server.call("score_yours", encoded[0], encoded[1:], 0.5)["error"]
     assert "base64" in server.call("score_yours", "not base64!", [], 0.5)["error"]

@@ -179,7 +179,7 @@ def test_arrow_keys_walk_and_an_address_opens_exactly_what_was_seen(visit, serve
 def test_another_choice_brings_another_chain_into_the_view(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=3")
     shown(page)
-    page.get_by_role("button", name="Longest-lived").click()
+    page.get_by_role("button", name="Best").click()
     page.wait_for_function("document.querySelector('.cb-column h3')?.textContent === 'steady'")
     assert shown(page)["words"]
     assert chain_of(server, "fading") not in page.url

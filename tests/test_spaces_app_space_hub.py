@@ -9,9 +9,10 @@ from hub_server import HubServer
 from huggingface_hub import CommitOperationAdd, HfApi
 
 CODE = """
-from convergebench.spaces_app.space import board, store
-made = store.opened("NS/small", "v1.0.0")
-print(sorted((row["editor"], row["cost"] and round(row["cost"], 6)) for row in board.board(made).table.rows))
+from convergebench.spaces_app.space.leaderboard import leaderboard
+from convergebench.spaces_app.space.served_dataset import open_dataset
+made = open_dataset("NS/small", "v1.0.0")
+print(sorted((row["editor"], row["cost"] and round(row["cost"], 6)) for row in leaderboard(made).table.rows))
 chain = next(row for row in made.chains.values() if row["editor"] == "steady")
 place, step = made.steps.find(chain)[0]
 print(step["status"], len(made.steps.picture(place)))

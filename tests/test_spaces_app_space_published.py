@@ -4,20 +4,21 @@ import json
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
 import small_dataset
-from convergebench.spaces_app.space import lay
+from convergebench.spaces_app.space.publish_folder import copy_space_to
 from space_server import serving
 
+INSTALLED = str(Path(np.__file__).parents[1])  # where packages are, without this checkout
 HEAVY = {"torch", "datasets", "evaluate", "transformers", "accelerate", "skimage", "click", "rich", "matplotlib"}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return lay.lay(tmp_path_factory.mktemp("published") / "space")
+    return copy_space_to(tmp_path_factory.mktemp("published") / "space")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def demo(tmp_path_factory):
 
 def alone(folder, code):
     """Run a line of Python in the folder, with installed packages but without this checkout."""
-    environment = {"PYTHONPATH": sysconfig.get_paths()["purelib"], "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    environment = {"PYTHONPATH": INSTALLED, "PATH": "/usr/bin:/bin", "HOME": str(folder)}
     done = subprocess.run(
         [sys.executable, "-S", "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
     )
@@ -53,7 +54,7 @@ def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
     code = "import sys; sys.path.insert(0, '.')\n" + "\n".join(
         f"import convergebench.{'.'.join(path.parts)}" for path in modules if path.name != "__init__"
     )
-    code += "\nimport app, json; print(json.dumps([sorted(sys.modules), app.stores.__file__]))"
+    code += "\nimport app, json; print(json.dumps([sorted(sys.modules), app.served_dataset.__file__]))"
     loaded, where = json.loads(alone(folder, code))
     assert Path(where).resolve().is_relative_to(folder.resolve())
     assert not HEAVY & set(loaded)
@@ -64,7 +65,7 @@ def test_laying_again_leaves_the_same_files_and_no_caches(folder):
         return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
     before = [name for name in files() if not name.endswith(".pyc")]
-    after = files() if lay.lay(folder) else []
+    after = files() if copy_space_to(folder) else []
     assert [name for name in after if not name.startswith("__pycache__")] == before
     assert {"app.py", "README.md", "requirements.txt", "convergebench/spaces_app/space/space.js"} < set(after)
     assert not any(path.is_symlink() for path in folder.rglob("*"))
@@ -82,7 +83,7 @@ def test_the_header_is_what_a_space_needs(folder):
 
 @pytest.mark.slow
 def test_the_folder_alone_serves_the_dataset(folder, dataset, tmp_path):
-    environment = {"PYTHONPATH": sysconfig.get_paths()["purelib"]}
+    environment = {"PYTHONPATH": INSTALLED}
     with serving(dataset, tmp_path, [sys.executable, "-S", str(folder / "app.py")], environment) as server:
         assert {row["editor"] for row in shown(server)} == set(small_dataset.EDITORS)
 

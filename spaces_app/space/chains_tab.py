@@ -1,118 +1,223 @@
-"""The tab in which any step of any chain can be looked at, and links that open exactly one view."""
+"""The tab that shows any step of any chain, and the view of a chain that it shows: words, numbers, curves, end."""
 
 import html
 import json
+import random
 from collections.abc import Mapping
 from typing import Any
 
-from . import chain_view
-from .answers import plainly
-from .store import Store, Unknown
+from convergebench.generation.records import UserError
 
-NOBODY = "nobody"
+from ..statistics.cases import RETAINED, Case
+from ..statistics.fates import HALF, converged, quality, role
+from . import previews
+from .errors import explain_errors
+from .served_dataset import ServedDataset
+
+NUMBERS = ("psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip")
+FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
+          "latency", "cost")  # fmt: skip
+TEXT = 4000  # characters of what the model said
+NO_OTHER = "none"  # beside a chain
 MODES = ("divider", "difference", "step")
+GAINS = tuple(map(str, previews.GAINS))
+PICKS = ("surprise", "worst", "longest")
 
 
-class Opening:
-    """What the address asks for, read with suspicion: what is not known is left out."""
+def chain_view(dataset: ServedDataset, chain: str) -> dict[str, Any]:
+    """Everything about one chain but its pictures."""
+    row = dataset.chain(chain)
+    cycle = json.loads(row["cycle"] or "[]")
+    scores = dataset.scores_of(chain)
+    steps = dataset.steps.find(row)
+    if not steps:
+        raise UserError(f"the steps of chain {chain} are not in this dataset")
+    source = dataset.sources.get(row["source"], {})
+    case = dataset.case_of.get(chain)
+    curves = case.retained if case else {}
+    return {
+        "chain": chain,
+        "editor": row["editor"],
+        "source": row["source"],
+        "program": row["program"],
+        "run": row["run"],
+        "kind": row["kind"],
+        "category": row["category"],
+        "rounds": row["rounds"],
+        "cycle": cycle,
+        "closes": row["closes"],
+        "status": row["status"],
+        "short_side": row["short_side"],
+        "settings": json.loads(row["settings"] or "{}"),
+        "title": source.get("title"),
+        "credit": ", ".join(str(source[key]) for key in ("attribution", "licence") if source.get(key)),
+        **ending(dataset, case),
+        "curves": {name: values for name, values in curves.items() if any(value is not None for value in values)},
+        "threshold": HALF,
+        "steps": [step_view(steps[number][1], scores.get(number, {}), len(cycle)) for number in sorted(steps)],
+    }
 
-    def __init__(self, store: Store, query: Mapping[str, str]):
-        self.chain = query.get("chain") if query.get("chain") in store.chains else None
+
+def step_view(row: Mapping[str, Any], scores: Mapping[str, Any], length: int) -> dict[str, Any]:
+    """One step; what has no value is null, with the reason where one is known."""
+    reasons = json.loads(scores.get("reasons") or "{}")
+    return {
+        **{name: row[name] for name in FIELDS},
+        "text": row["text"][:TEXT] if row["text"] else None,
+        "details": json.loads(row["details"] or "{}"),
+        "closing": row["position"] == length,
+        "scores": {name: scores.get(name) for name in NUMBERS},
+        "retained": {name: scores.get(f"retained_{name}") for name in RETAINED},
+        "applied": scores.get("edit_applied"),
+        "undone": scores.get("edit_undone"),
+        "reasons": {
+            name: reason for name, reason in reasons.items() if name in (*NUMBERS, "edit_applied", "edit_undone")
+        },
+    }
+
+
+def ending(dataset: ServedDataset, case: Case | None) -> dict[str, Any]:
+    """How many rounds a chain kept, and what it was lost to; nulls for chains that no headline counts."""
+    if case is None or case.group == "additions":
+        return {"kept": None, "cause": None, "lost_at": None}
+    counted = dataset.counted.get(case.group)
+    fate = converged(case, counted.checks if counted else ())
+    return {"kept": fate.rounds_kept, "cause": fate.cause, "lost_at": fate.lost_at}
+
+
+def choices(
+    dataset: ServedDataset, editor: str, source: str, program: str
+) -> tuple[str, list[str], list[str], list[str]]:
+    """The chain nearest to what was chosen, and the pictures, programs and runs that can be chosen with it."""
+    of_editor = [(s, p) for e, s, p in dataset.runs_of if e == editor]
+    if not of_editor:
+        raise UserError(f"no editor {editor[:40]!r}; the editors are {', '.join(dataset.names['editor'])}")
+    pictures = list(dict.fromkeys(s for s, _ in of_editor))
+    source = source if source in pictures else pictures[0]
+    programs = [p for s, p in of_editor if s == source]
+    program = program if program in programs else programs[0]
+    runs = dataset.runs_of[editor, source, program]
+    return runs[0], pictures, programs, runs
+
+
+def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
+    """A chain at random, the one that was lost first, or the one that lasted longest; of one editor, or of all."""
+    if how not in PICKS:
+        raise UserError(f"no pick {str(how)[:40]!r}; it is one of {', '.join(PICKS)}")
+    if editor and editor not in dataset.names["editor"]:
+        raise UserError(f"no editor {editor[:40]!r}; the editors are {', '.join(dataset.names['editor'])}")
+    chains = [chain for chain, row in dataset.chains.items() if editor in (None, "", row["editor"])]
+    if how == "surprise":
+        return random.choice(chains)
+    chosen = set(chains)
+    cases = [case for case in dataset.cases if case.chain in chosen and case.group in dataset.counted]
+    if not editor:  # that an oracle lasts longest and a random editor shortest is no news
+        cases = [case for case in cases if role(case.editor) == "editor"] or cases
+    if not cases:
+        raise UserError("there is no case to count in these scores")
+
+    def lasted(case: Case) -> tuple[float, float]:
+        checks = dataset.counted[case.group].checks
+        values = [value for value in quality(case, checks) if value is not None]
+        return converged(case, checks).kept, sum(values) / len(values) if values else 0.0
+
+    return (min if how == "worst" else max)(cases, key=lasted).chain
+
+
+class Address:
+    """The chain and the view that the page's address asks for; anything unknown in it is ignored."""
+
+    def __init__(self, dataset: ServedDataset, query: Mapping[str, str]):
+        self.chain = query.get("chain") if query.get("chain") in dataset.chains else None
         beside = query.get("beside")
-        self.beside = store.chains[beside]["editor"] if beside in store.chains else NOBODY
+        self.beside = dataset.chains[beside]["editor"] if beside in dataset.chains else NO_OTHER
         self.step = int(query["step"]) if query.get("step", "").isdecimal() and len(query["step"]) < 7 else None
         self.mode = query["view"] if query.get("view") in MODES else ""
-        self.gain = query["gain"] if query.get("gain") in ("1", "2", "4", "8", "16", "32") else ""
-        if self.chain is None and query.get("editor") in store.names["editor"]:
-            self.chain = first_of(store, query["editor"])
+        self.gain = query["gain"] if query.get("gain") in GAINS else ""
+        if self.chain is None and query.get("editor") in dataset.names["editor"]:
+            self.chain = telling_chain(dataset, query["editor"])
 
 
-def first_of(store: Store, editor: str) -> str:
-    """The chain that tells most of an editor: the one lost first."""
+def telling_chain(dataset: ServedDataset, editor: str) -> str:
+    """The chain that tells most about an editor: the one that was lost first."""
     try:
-        return chain_view.pick(store, "worst", editor)
-    except Unknown:
-        return next(chain for chain, row in store.chains.items() if row["editor"] == editor)
+        return pick(dataset, "worst", editor)
+    except UserError:
+        return next(chain for chain, row in dataset.chains.items() if row["editor"] == editor)
 
 
 def viewer(
-    store: Store, chain: str, beside: str = NOBODY, step: int | None = None, mode: str = "", gain: str = ""
+    dataset: ServedDataset, chain: str, beside: str = NO_OTHER, step: int | None = None, mode: str = "", gain: str = ""
 ) -> str:
-    """The element that the browser turns into the view; everything in it is escaped."""
-    views = [chain_view.view(store, chain)]
-    row = store.chain(chain)
-    if beside not in (NOBODY, row["editor"]):
-        others = store.by_choice.get((beside, row["source"], row["program"]), [])
-        matching = [other for other in others if store.chains[other]["run"] == row["run"]] or others
+    """The element that viewer.js turns into the view; everything in it is escaped."""
+    views = [chain_view(dataset, chain)]
+    row = dataset.chain(chain)
+    if beside not in (NO_OTHER, row["editor"]):
+        others = dataset.runs_of.get((beside, row["source"], row["program"]), [])
+        matching = [other for other in others if dataset.chains[other]["run"] == row["run"]] or others
         if not matching:
-            raise Unknown(f"{beside} has no chain of {row['program']} on {row['source']}; choose another editor")
-        views.append(chain_view.view(store, matching[0]))
+            raise UserError(f"{beside} has no chain of {row['program']} on {row['source']}; choose another editor")
+        views.append(chain_view(dataset, matching[0]))
     data = html.escape(json.dumps(views, allow_nan=False), quote=True)
     at = "" if step is None else step
     return f'<div class="cb-viewer" data-views="{data}" data-step="{at}" data-mode="{mode}" data-gain="{gain}"></div>'
 
 
-def chains_tab(store: Store) -> list[Any]:
+def chains_tab(dataset: ServedDataset) -> list[Any]:
     """The controls and the viewer; gives what a link has to fill in."""
     import gradio as gr
 
     with gr.Row(elem_classes="cb-filters"):
-        editor = gr.Dropdown(store.names["editor"], value=None, label="Editor", min_width=150)
-        source = gr.Dropdown(store.names["source"], value=None, label="Picture", min_width=150)
+        editor = gr.Dropdown(dataset.names["editor"], value=None, label="Editor", min_width=150)
+        source = gr.Dropdown(dataset.names["source"], value=None, label="Picture", min_width=150)
         program = gr.Dropdown(label="Program", min_width=150)
         run = gr.Dropdown(label="Run", min_width=90, visible=False)
-        beside = gr.Dropdown(
-            [NOBODY, *store.names["editor"]], value=NOBODY, label="Beside it, in lockstep", min_width=150
-        )
+        beside = gr.Dropdown([NO_OTHER, *dataset.names["editor"]], value=NO_OTHER, label="Compare with", min_width=150)
     with gr.Row(elem_classes="cb-picks"):
         buttons = {
             "surprise": gr.Button("Surprise me", size="sm", min_width=110),
             "worst": gr.Button("Worst", size="sm", min_width=90),
-            "longest": gr.Button("Longest-lived", size="sm", min_width=110),
+            "longest": gr.Button("Best", size="sm", min_width=110),
         }
     shown = gr.HTML(elem_id="viewer", js_on_load=None, apply_default_css=False)
     outputs = [editor, source, program, run, beside, shown]
     about = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 8}
 
-    @plainly
+    @explain_errors
     def choose(editor: str, source: str, program: str, beside: str) -> list[Any]:
-        chain, *_ = chain_view.choices(store, editor, source or "", program or "")
-        return filled(store, chain, beside)
+        chain, *_ = choices(dataset, editor, source or "", program or "")
+        return show_chain(dataset, chain, beside)
 
-    @plainly
+    @explain_errors
     def choose_run(chain: str, beside: str) -> list[Any]:
-        return filled(store, chain, beside)
+        return show_chain(dataset, chain, beside)
 
-    def picker(how: str) -> Any:
-        @plainly
-        def picked(beside: str) -> list[Any]:
-            return filled(store, chain_view.pick(store, how), beside)
-
-        return picked
+    def show_pick(how: str) -> Any:
+        return explain_errors(lambda beside: show_chain(dataset, pick(dataset, how), beside))
 
     gr.on([editor.input, source.input, program.input], choose, [editor, source, program, beside], outputs, **about)
     gr.on([run.input, beside.input], choose_run, [run, beside], outputs, **about)
     for how, button in buttons.items():
-        button.click(picker(how), beside, outputs, **about)
+        button.click(show_pick(how), beside, outputs, **about)
     return outputs
 
 
-def filled(
-    store: Store, chain: str, beside: str = NOBODY, step: int | None = None, mode: str = "", gain: str = ""
+def show_chain(
+    dataset: ServedDataset, chain: str, beside: str = NO_OTHER, step: int | None = None, mode: str = "", gain: str = ""
 ) -> list[Any]:
-    """All controls and the viewer, set to one chain; who has no such case cannot stand beside it."""
+    """The values of all controls and of the viewer for one chain; only editors with the same case can be beside it."""
     import gradio as gr
 
-    row = store.chain(chain)
-    _, pictures, programs, runs = chain_view.choices(store, row["editor"], row["source"], row["program"])
-    others = [name for name in store.names["editor"]
-              if name != row["editor"] and (name, row["source"], row["program"]) in store.by_choice]  # fmt: skip
-    beside = beside if beside in others else NOBODY
+    row = dataset.chain(chain)
+    _, pictures, programs, runs = choices(dataset, row["editor"], row["source"], row["program"])
+    others = [name for name in dataset.names["editor"]
+              if name != row["editor"] and (name, row["source"], row["program"]) in dataset.runs_of]  # fmt: skip
+    beside = beside if beside in others else NO_OTHER
     return [
         gr.Dropdown(value=row["editor"]),
         gr.Dropdown(pictures, value=row["source"]),
         gr.Dropdown(programs, value=row["program"]),
-        gr.Dropdown([(str(store.chains[each]["run"]), each) for each in runs], value=chain, visible=len(runs) > 1),
-        gr.Dropdown([NOBODY, *others], value=beside),
-        viewer(store, chain, beside, step, mode, gain),
+        gr.Dropdown([(str(dataset.chains[each]["run"]), each) for each in runs], value=chain, visible=len(runs) > 1),
+        gr.Dropdown([NO_OTHER, *others], value=beside),
+        viewer(dataset, chain, beside, step, mode, gain),
     ]

@@ -1,86 +1,214 @@
-"""The tab on the metrics: one chain through all of them, what each sees and misses, and how far they agree."""
+"""The tab on the metrics: one chain through all of them, what each detects and misses, and how far they agree."""
 
-import html
+import json
+import math
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from . import chain_view, metrics_view
-from .answers import plainly
-from .store import Store
+import numpy as np
+import pyarrow as pa
+from convergebench.metric_modules.nr_gap.ranges import BY_PLAIN_NAME, RANGES, plain
 
-NOTE = "Retained: 1 is untouched, 0 another picture altogether."
+from ..palette import SERIES
+from ..statistics.cases import RETAINED
+from . import page
+from .chains_tab import choices, pick
+from .curves_tab import DASHES, style_axes
+from .errors import explain_errors
+from .served_dataset import ServedDataset
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+NOTE = "Retained: 1 = identical, 0 = an unrelated picture."
 NO_REFERENCE = (
     " Broken lines: no-reference scores, from the worst (0) to the best (1) of their typical range. They look at each "
     "picture on its own, so they stay high where an editor returns a clean picture of something else."
 )
+TITLES = {"rmse": "RMSE", "ssim": "SSIM", "lpips": "LPIPS", "clip": "CLIP"}
+COLOURS = {"RMSE": 0, "SSIM": 2, "LPIPS": 1, "CLIP": 3}  # as in the view of a chain
+SEES = (
+    (
+        "RMSE, PSNR",
+        "every change of a pixel, grain and tint first",
+        "what it means: a shift by one pixel costs as much as a lost face",
+    ),
+    (
+        "SSIM",
+        "lost and invented structure: edges, texture, blur",
+        "colour casts, and small things gone from a large picture",
+    ),
+    (
+        "LPIPS",
+        "what looks different: texture, smear, sharpening",
+        "slow tints; exactly where, unless its worst tile is looked at",
+    ),
+    ("LPIPS, worst tile", "one part that became another picture", "damage spread thinly over everything"),
+    ("CLIP", "another subject, another scene", "nearly all slow decay: pictures die with their meaning intact"),
+    ("Registered PSNR, SSIM", "damage that is left once shift and zoom are undone", "shift and zoom, on purpose"),
+    ("Edit made, taken back", "an editor that does nothing, or forgets to undo", "how well what it did looks"),
+    (
+        "No-reference scores",
+        "noise and blur in a picture on its own",
+        "a clean picture of something else: they never see the original",
+    ),
+)
 
 
-def metrics_tab(store: Store, tab: Any) -> None:
+def no_reference(dataset: ServedDataset) -> dict[str, str]:
+    """Columns of the scores that hold a no-reference metric, with its name in the table of ranges."""
+    numeric = [
+        field.name
+        for field in dataset.scores.schema
+        if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+    ]
+    return {column: BY_PLAIN_NAME[plain(column)] for column in numeric if plain(column) in BY_PLAIN_NAME}
+
+
+def on_typical_range(value: float | None, name: str) -> float | None:
+    """A no-reference score on 0 to 1, higher is better, by its typical range.
+
+    >>> on_typical_range(34.1, "BRISQUE")
+    0.7726666666666667
+    """
+    if value is None or math.isnan(value):
+        return None
+    low, high, higher_is_better = RANGES[name]
+    share = (value - low) / (high - low)
+    return min(max(share if higher_is_better else 1 - share, 0.0), 1.0)
+
+
+def metric_curves(dataset: ServedDataset, chain: str) -> list[dict[str, Any]]:
+    """Every metric of one chain on the scale from 0 to 1, one row per metric and return."""
+    length = max(round_length(dataset.chain(chain)), 1)
+    found = []
+    for score in dataset.scores_of(chain).values():
+        if score["position"] != length:
+            continue
+        for name in RETAINED:
+            found.append({"metric": TITLES[name], "round": score["round"], "value": score[f"retained_{name}"]})
+        for column, name in no_reference(dataset).items():
+            about = {"metric": f"{name} (no reference)", "round": score["round"]}
+            found.append(about | {"value": on_typical_range(score[column], name)})
+    known = {each["metric"] for each in found if each["value"] is not None}
+    return [each for each in found if each["metric"] in known]
+
+
+def figure(dataset: ServedDataset, chain: str) -> "Figure":
+    """The curves of one chain."""
+    import plotly.graph_objects as go
+
+    plot = go.Figure()
+    rows = metric_curves(dataset, chain)
+    there = list(dict.fromkeys(row["metric"] for row in rows))
+    broken = [name for name in there if name not in COLOURS]
+    for name in there:
+        own = [row for row in rows if row["metric"] == name]
+        colour, dash = (
+            no_reference_style(broken.index(name)) if name in broken else (SERIES[COLOURS[name]].light, "solid")
+        )
+        plot.add_trace(
+            go.Scatter(
+                x=[0, *(row["round"] for row in own)],
+                y=[None if name in broken else 1.0, *(row["value"] for row in own)],
+                mode="lines+markers",
+                name=name,
+                line={"color": colour, "width": 2.6, "dash": dash},
+                marker={"size": 6, "color": colour},
+                hovertemplate="%{y:.3f}",
+            )
+        )
+    return style_axes(plot, "retained", "retained", bool(rows))
+
+
+def no_reference_style(place: int) -> tuple[str, str]:
+    """Colour and dash of a no-reference score: broken, in the hues that the others leave free."""
+    free = SERIES[len(COLOURS) :]
+    return free[place % len(free)].light, DASHES[place // len(free) % len(DASHES)]
+
+
+@lru_cache(maxsize=4)
+def agreement(dataset: ServedDataset) -> dict[str, Any]:
+    """Rank correlations over all returns, and how often each metric is the one that has fallen furthest."""
+    names = {f"retained_{name}": TITLES[name] for name in RETAINED} | no_reference(dataset)
+    returns = dataset.scores.filter(pa.array(is_return(dataset)))
+    there = {title: returns[name] for name, title in names.items() if name in returns.column_names}
+    columns = {
+        title: values.to_numpy().astype(float) for title, values in there.items() if values.null_count < len(values)
+    }
+    for title in columns.keys() & set(RANGES):
+        columns[title] = columns[title] if RANGES[title][2] else -columns[title]
+    own = [title for title in columns if title in TITLES.values() and title != "CLIP"]
+    together = np.column_stack([columns[title] for title in own]) if own else np.empty((0, 1))
+    together = together[np.isfinite(together).all(axis=1)]
+    damaged = together[together.min(axis=1) < 1]  # of equals, none is the lowest
+    lowest = np.bincount(damaged.argmin(axis=1), minlength=len(own))
+    return {
+        "metrics": list(columns),
+        "correlation": [[spearman(one, other) for other in columns.values()] for one in columns.values()],
+        "returns": len(together),
+        "lowest": {title: float(count) / max(len(damaged), 1) for title, count in zip(own, lowest, strict=True)},
+    }
+
+
+def is_return(dataset: ServedDataset) -> np.ndarray:
+    """Which rows of the scores are returns: the last step of a round that should end where it began."""
+    column = dataset.scores["chain"].combine_chunks()
+    lengths = [round_length(row) if (row := dataset.chains.get(chain)) and row["closes"] else -1
+               for chain in column.dictionary.to_pylist()]  # fmt: skip
+    return np.array(lengths)[column.indices.to_numpy()] == dataset.scores["position"].to_numpy()
+
+
+def round_length(chain: Mapping[str, Any]) -> int:
+    """Steps in one round."""
+    return len(json.loads(chain["cycle"] or "[]"))
+
+
+def spearman(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Rank correlation over the returns that have both; None where one of them never changes."""
+    both = np.isfinite(first) & np.isfinite(second)
+    if both.sum() < 3:
+        return None
+    one, other = mean_ranks(first[both]), mean_ranks(second[both])
+    return float(np.corrcoef(one, other)[0, 1]) if min(one.std(), other.std()) > 0 else None
+
+
+def mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks, ties sharing their mean.
+
+    >>> mean_ranks(np.array([3.0, 1.0, 3.0]))
+    array([1.5, 0. , 1.5])
+    """
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return ((ends - counts + ends - 1) / 2)[places]
+
+
+def metrics_tab(dataset: ServedDataset, tab: Any) -> None:
     """Drawn when the tab is first opened."""
     import gradio as gr
 
-    start = store.chain(chain_view.pick(store, "worst"))
-    _, pictures, programs, _ = chain_view.choices(store, start["editor"], start["source"], start["program"])
+    start = dataset.chain(pick(dataset, "worst"))
+    _, pictures, programs, _ = choices(dataset, start["editor"], start["source"], start["program"])
     with gr.Row(elem_classes="cb-filters"):
-        editor = gr.Dropdown(store.names["editor"], value=start["editor"], label="Editor", min_width=150)
+        editor = gr.Dropdown(dataset.names["editor"], value=start["editor"], label="Editor", min_width=150)
         source = gr.Dropdown(pictures, value=start["source"], label="Picture", min_width=150)
         program = gr.Dropdown(programs, value=start["program"], label="Program", min_width=150)
     plot = gr.Plot(show_label=False, elem_id="metrics")
-    note = NOTE + (NO_REFERENCE if metrics_view.no_reference(store) else "")
-    gr.HTML(f'<p class="cb-note">{note}</p>', apply_default_css=False)
-    gr.HTML(f'<div class="cb-two"><div><h3>What each sees and misses</h3>{sees()}</div><div id="agreement">'
-            f"{agreement(metrics_view.agreement(store))}</div></div>", apply_default_css=False)  # fmt: skip
+    page.note(NOTE + (NO_REFERENCE if no_reference(dataset) else ""))
+    gr.HTML(page.render("metrics.html", metrics=SEES, agreement=agreement(dataset)), apply_default_css=False)
 
-    @plainly
+    @explain_errors
     def draw(editor: str, source: str, program: str) -> list[Any]:
-        chain, pictures, programs, _ = chain_view.choices(store, editor, source or "", program or "")
-        row = store.chain(chain)
+        chain, pictures, programs, _ = choices(dataset, editor, source or "", program or "")
+        row = dataset.chain(chain)
         return [
             gr.Dropdown(pictures, value=row["source"]),
             gr.Dropdown(programs, value=row["program"]),
-            metrics_view.figure(store, chain),
+            figure(dataset, chain),
         ]
 
     about = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
     chosen = [editor, source, program]
     gr.on([tab.select, *(each.input for each in chosen)], draw, chosen, [source, program, plot], **about)
-
-
-def sees() -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{name}</th><td>{seen}</td><td>{missed}</td></tr>'
-        for name, seen, missed in metrics_view.sees()
-    )
-    head = '<tr><th scope="col">Metric</th><th scope="col">Sees</th><th scope="col">Misses</th></tr>'
-    return (
-        '<div class="cb-scroll" tabindex="0" role="region" aria-label="What each metric sees and misses">'
-        f'<table class="cb-board cb-words"><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
-    )
-
-
-def agreement(found: Mapping[str, Any]) -> str:
-    """Rank correlations as a table of shades, with the number in every cell."""
-    names = found["metrics"]
-    if not names:
-        return '<p class="cb-note">There are no retained scores to compare.</p>'
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(shade(value) for value in line)}</tr>'
-        for name, line in zip(names, found["correlation"], strict=True)
-    )
-    lowest = ", ".join(f"{html.escape(name)} in {share:.0%}" for name, share in found["lowest"].items())
-    return (
-        "<h3>How far they agree</h3>"
-        '<div class="cb-scroll" tabindex="0" role="region" aria-label="Agreement between metrics">'
-        f'<table class="cb-board cb-heat"><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-        f'<p class="cb-note">Rank correlation over {found["returns"]:,} returns: 1 means that two metrics put them in '
-        f"the same order. The metric that has fallen furthest, and so decides: {lowest} of the damaged returns.</p>"
-    )
-
-
-def shade(value: float | None) -> str:
-    if value is None:
-        return '<td class="cb-n">–</td>'
-    strength = round(55 * max(value, 0.0))
-    colour = f"color-mix(in srgb, var(--cb-accent) {strength}%, transparent)"
-    return f'<td class="cb-n" style="background: {colour}">{value:.2f}</td>'

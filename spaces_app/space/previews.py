@@ -9,32 +9,31 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from convergebench.generation.records import UserError
 from convergebench.metric_modules.psnr.images import UNREADABLE
 from PIL import Image, ImageChops, ImageOps
 
+from .errors import NoPicture
 from .footers import Place
-from .store import Store, Unknown
+from .served_dataset import ServedDataset
 
 KINDS = ("thumb", "view", "difference", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
 SIDES = {"thumb": 176, "view": 1024, "difference": 1024}
 MAX_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
-YOUNG = 120.0  # seconds for which a file that was just made is not cleared away
+JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared away
 ENDINGS = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
 TYPES = (*ENDINGS, "GIF", "BMP", "TIFF", "PPM")
-
-
-class Unseen(ValueError):
-    """There is no picture to show, and why."""
+USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
 
 
 class Previews:
     """Gives paths of pictures; every file lies in one folder, under a name made of hashes alone."""
 
-    def __init__(self, store: Store, folder: Path | None = None, limit: int = LIMIT):
-        self.store = store
-        self.folder = folder or cache_folder(store)
+    def __init__(self, dataset: ServedDataset, folder: Path | None = None, limit: int = LIMIT):
+        self.dataset = dataset
+        self.folder = folder or cache_folder(dataset)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.limit = limit
         self.size = sum(path.stat().st_size for path in self.folder.iterdir())
@@ -46,10 +45,10 @@ class Previews:
     def path(self, chain: str, step: int, kind: str = "view", gain: int = 8) -> Path:
         """The file of one step's picture; made if nobody has asked for it before."""
         if kind not in KINDS:
-            raise Unknown(f"no picture of kind {str(kind)[:40]!r}; the kinds are {', '.join(KINDS)}")
+            raise UserError(f"no picture of kind {str(kind)[:40]!r}; the kinds are {', '.join(KINDS)}")
         if gain not in GAINS:
-            raise Unknown(f"gain is {str(gain)[:40]!r}; it is one of {', '.join(map(str, GAINS))}")
-        self.store.chain(chain)
+            raise UserError(f"gain is {str(gain)[:40]!r}; it is one of {', '.join(map(str, GAINS))}")
+        self.dataset.chain(chain)
         name = hashlib.sha256(f"{chain} {step} {kind} {gain if kind == 'difference' else ''}".encode()).hexdigest()[:32]
         with self.locks[int(name[:2], 16) % len(self.locks)]:
             for ending in ENDINGS.values():
@@ -57,37 +56,39 @@ class Previews:
                 if path.exists():
                     os.utime(path)
                     return path
-            return self.make(chain, step, kind, gain, name)
+            return self.write_preview(chain, step, kind, gain, name)
 
-    def make(self, chain: str, step: int, kind: str, gain: int, name: str) -> Path:
+    def write_preview(self, chain: str, step: int, kind: str, gain: int, name: str) -> Path:
         data = self.received(chain, step)
         with self.decoding:
             if kind == "received":
-                return self.keep(f"{name}.{ENDINGS[known_type(data)]}", data)
+                return self.write(f"{name}.{ENDINGS[browser_type(data)]}", data)
             picture = decoded(data)
             if kind == "difference":
                 picture = difference(self.original(chain), picture, gain)
             picture.thumbnail((SIDES[kind], SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
-            return self.keep(f"{name}.jpg", as_jpeg(picture, 80 if kind == "thumb" else 92))
+            return self.write(f"{name}.jpg", as_jpeg(picture, 80 if kind == "thumb" else 92))
 
     def received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
-        steps = self.store.steps.find(self.store.chain(chain))
+        steps = self.dataset.steps.find(self.dataset.chain(chain))
         if step not in steps:
-            raise Unknown(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {max(steps, default=0)}")
+            raise UserError(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {max(steps, default=0)}")
         place, row = steps[step]
         data = self.read(place)
         if not data:
-            raise Unseen(row["reason"] or f"the editor's answer was {row['status'].replace('_', ' ')}, not a picture")
+            raise NoPicture(
+                row["reason"] or f"the editor's answer was {row['status'].replace('_', ' ')}, not a picture"
+            )
         return data
 
     def read(self, place: Place) -> bytes | None:
-        return self.store.steps.picture(place)
+        return self.dataset.steps.picture(place)
 
     def _original(self, chain: str) -> Image.Image:
         return decoded(self.received(chain, 0))
 
-    def keep(self, name: str, data: bytes) -> Path:
+    def write(self, name: str, data: bytes) -> Path:
         """Write a file whole, and clear away the files that were not asked for longest where there is no room."""
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix="part-", delete=False) as file:
             file.write(data)
@@ -106,47 +107,47 @@ class Previews:
         files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.folder.iterdir())
         left = sum(size for _, size, _ in files)
         for used, size, path in files:
-            if left <= 0.9 * self.limit or used > time.time() - YOUNG:
+            if left <= 0.9 * self.limit or used > time.time() - JUST_MADE:
                 break
             path.unlink(missing_ok=True)
             left -= size
         self.size = left
 
 
-def cache_folder(store: Store) -> Path:
+def cache_folder(dataset: ServedDataset) -> Path:
     """One folder for each state of a dataset, so that a rebuilt one never shows old pictures."""
-    about = [str(store.folder.resolve())]
-    for path in sorted(store.folder.glob("data/**/*.parquet")):
+    about = [str(dataset.folder.resolve())]
+    for path in sorted(dataset.folder.glob("data/**/*.parquet")):
         about.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
     root = os.environ.get("CONVERGEBENCH_PREVIEWS")
-    base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{os.getuid()}"
+    base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{USER}"
     return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
 
 
-def opened(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
+def open_header(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
     """A picture whose header was read and whose size is bearable; nothing is decoded yet."""
     try:
         image = Image.open(io.BytesIO(data), formats=TYPES)
     except Image.DecompressionBombError:
-        raise Unseen(f"the picture has far more than the {most:,} pixels that are read") from None
+        raise NoPicture(f"the picture has far more than the {most:,} pixels that are read") from None
     except UNREADABLE:
-        raise Unseen(f"the {len(data):,} bytes received are not a picture that can be shown") from None
+        raise NoPicture(f"the {len(data):,} bytes received are not a picture that can be shown") from None
     if image.width * image.height > most:
-        raise Unseen(f"the picture has {image.width}x{image.height} pixels; at most {most:,} are read")
+        raise NoPicture(f"the picture has {image.width}x{image.height} pixels; at most {most:,} are read")
     return image
 
 
-def known_type(data: bytes) -> str:
+def browser_type(data: bytes) -> str:
     """The type of bytes that a browser may be handed as they are."""
-    kind = opened(data).format
+    kind = open_header(data).format
     if kind not in ENDINGS:
-        raise Unseen(f"the bytes received are {kind}; only {', '.join(ENDINGS)} are handed on as they are")
+        raise NoPicture(f"the bytes received are {kind}; only {', '.join(ENDINGS)} are handed on as they are")
     return kind
 
 
 def decoded(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
     """Upright RGB on white, as the scores see it."""
-    image = opened(data, most)
+    image = open_header(data, most)
     try:
         image = ImageOps.exif_transpose(image)
         if image.has_transparency_data:
@@ -155,7 +156,7 @@ def decoded(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
             image.paste(whole, mask=whole.getchannel("A"))
         return image.convert("RGB")
     except UNREADABLE as error:
-        raise Unseen(f"the picture cannot be decoded ({error})") from None
+        raise NoPicture(f"the picture cannot be decoded ({error})") from None
 
 
 def difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.Image:

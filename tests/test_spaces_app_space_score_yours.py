@@ -6,12 +6,13 @@ import zipfile
 import numpy as np
 import pytest
 import small_dataset
-from convergebench.spaces_app.space import yours, yours_tab
-from convergebench.spaces_app.space.store import opened
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.space import score_yours, score_yours_tab
+from convergebench.spaces_app.space.served_dataset import open_dataset
 from PIL import Image
 
 
-def strangers(count=4):
+def unrelated(count=4):
     return [np.asarray(Image.open(io.BytesIO(small_dataset.picture(100 + each, side=80)))) for each in range(count)]
 
 
@@ -31,35 +32,37 @@ ORIGINAL = ("original.png", small_dataset.picture(1))
 
 
 def test_an_untouched_series_keeps_everything_and_a_fading_one_dies():
-    same = yours.score(ORIGINAL, [ORIGINAL] * 3, strangers())
+    same = score_yours.score(ORIGINAL, [ORIGINAL] * 3, unrelated())
     assert [row["quality"] for row in same.rows] == [1, 1, 1]
     assert same.rows[0]["psnr"] == 100
     assert same.half_lives["quality"] == ">3"
-    faded = yours.score(ORIGINAL, fading(), strangers())
+    faded = score_yours.score(ORIGINAL, fading(), unrelated())
     kept = [row["quality"] for row in faded.rows]
     assert kept == sorted(kept, reverse=True)
     first_below = next(row["round"] for row in faded.rows if row["quality"] < 0.5)
     assert faded.half_lives["quality"] == str(first_below)
 
 
-def test_the_original_among_the_strangers_is_no_stranger():
+def test_the_original_among_the_unrelated_is_left_out():
     own = np.asarray(Image.open(io.BytesIO(ORIGINAL[1])))
     assert (
-        yours.score(ORIGINAL, fading(), [own, *strangers()]).floors
-        == yours.score(ORIGINAL, fading(), strangers()).floors
+        score_yours.score(ORIGINAL, fading(), [own, *unrelated()]).floors
+        == score_yours.score(ORIGINAL, fading(), unrelated()).floors
     )
 
 
 def test_what_cannot_be_computed_is_absent_with_its_reason():
-    found = yours.score(ORIGINAL, fading(2), strangers(), lpips="torch is not installed")
+    found = score_yours.score(ORIGINAL, fading(2), unrelated(), lpips="torch is not installed")
     assert found.absent == {"lpips": "torch is not installed"}
     assert "lpips" not in found.rows[0]
-    assert yours.score(ORIGINAL, fading(2), []).rows[0]["quality"] is None
+    assert score_yours.score(ORIGINAL, fading(2), []).rows[0]["quality"] is None
 
 
 def test_an_archive_is_read_in_the_order_of_its_names():
     files = [(f"set/round{each}.png", small_dataset.picture(each)) for each in (10, 9, 1)]
-    found = yours.series([("all.zip", zipped([*files, ("set/notes.txt", b"hello"), ("__MACOSX/._round1.png", b"x")]))])
+    found = score_yours.read_series(
+        [("all.zip", zipped([*files, ("set/notes.txt", b"hello"), ("__MACOSX/._round1.png", b"x")]))]
+    )
     assert [name for name, _ in found] == ["set/round1.png", "set/round9.png", "set/round10.png"]
 
 
@@ -67,14 +70,14 @@ def test_an_archive_is_read_in_the_order_of_its_names():
     "name", ["../round1.png", "a/../../round1.png", "/etc/round1.png", "..\\round1.png", "C:/round1.png"]
 )
 def test_a_name_that_leads_out_of_the_archive_is_refused(name):
-    with pytest.raises(yours.Refused, match="leads out of the archive"):
-        yours.series([("all.zip", zipped([(name, b"x")]))])
+    with pytest.raises(UserError, match="leads out of the archive"):
+        score_yours.read_series([("all.zip", zipped([(name, b"x")]))])
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_in_memory(monkeypatch):
-    monkeypatch.setattr(yours, "BYTES", 1_000_000)
-    with pytest.raises(yours.Refused, match="more than 1,000,000 bytes"):
-        yours.series([("all.zip", zipped([(f"{each}.png", bytes(400_000)) for each in range(5)]))])
+    monkeypatch.setattr(score_yours, "MOST_BYTES", 1_000_000)
+    with pytest.raises(UserError, match="more than 1,000,000 bytes"):
+        score_yours.read_series([("all.zip", zipped([(f"{each}.png", bytes(400_000)) for each in range(5)]))])
 
 
 @pytest.mark.parametrize(("files", "words"), [
@@ -83,36 +86,34 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_in_memory(m
     ([("all.zip", zipped([(f"{n}.png", b"x") for n in range(62)]))], "at most 60 returns"),
 ])  # fmt: skip
 def test_an_archive_that_is_no_series_is_refused(files, words):
-    with pytest.raises(yours.Refused, match=words):
-        yours.series(files)
+    with pytest.raises(UserError, match=words):
+        score_yours.read_series(files)
 
 
 def test_a_bomb_a_thumbnail_and_a_text_are_refused_by_name():
-    from test_spaces_app_space_store import bomb
-
     small = small_dataset.picture(1, side=32)
     for data, words in (
-        (bomb(), "more than the 16,800,000 pixels"),
+        (small_dataset.decompression_bomb(), "more than the 16,800,000 pixels"),
         (small, "at least 64 pixels"),
         (b"no picture", "not a picture"),
     ):
-        with pytest.raises(yours.Refused, match=f"'round1.png'.*{words}"):
-            yours.score(ORIGINAL, [("round1.png", data)], strangers())
+        with pytest.raises(UserError, match=f"'round1.png'.*{words}"):
+            score_yours.score(ORIGINAL, [("round1.png", data)], unrelated())
 
 
 def test_time_and_count_are_limited(monkeypatch):
-    with pytest.raises(yours.Refused, match="at most 60"):
-        yours.score(ORIGINAL, fading(1) * 61, strangers())
-    monkeypatch.setattr(yours, "SECONDS", -1.0)
-    with pytest.raises(yours.Refused, match="took more than"):
-        yours.score(ORIGINAL, fading(1), strangers())
+    with pytest.raises(UserError, match="at most 60"):
+        score_yours.score(ORIGINAL, fading(1) * 61, unrelated())
+    monkeypatch.setattr(score_yours, "MOST_SECONDS", -1.0)
+    with pytest.raises(UserError, match="took more than"):
+        score_yours.score(ORIGINAL, fading(1), unrelated())
 
 
 def test_names_of_files_are_text_on_the_page(tmp_path):
-    store = opened(str(small_dataset.write(tmp_path / "convergebench")))
+    dataset = open_dataset(str(small_dataset.write(tmp_path / "convergebench")))
     named = [("<script>alert(1)</script>.png", small_dataset.picture(1, 0.2))]
-    text = yours_tab.page(store, yours.score(ORIGINAL, named, strangers(), lpips="<b>no</b>"), 0.5)
+    text = score_yours_tab.answer_html(dataset, score_yours.score(ORIGINAL, named, unrelated(), lpips="<b>no</b>"), 0.5)
     assert "<script>" not in text
     assert "<b>no</b>" not in text
     assert "&lt;script&gt;" in text
-    assert "<script>" not in yours_tab.box("<script>")
+    assert "<script>" not in score_yours_tab.error_box("<script>")

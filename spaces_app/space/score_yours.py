@@ -1,4 +1,4 @@
-"""Scores a series of returns that a visitor brings: the same distances, floors and half-lives, and nothing is kept."""
+"""Scores a series of pictures that a visitor uploads, by the dataset's own rules; nothing of it is stored."""
 
 import io
 import re
@@ -9,33 +9,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.fates import curve_fate
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.psnr.images import brought, target
 from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
 from convergebench.metric_modules.ssim import measure as ssim
 
-from .previews import Unseen, decoded
+from .errors import NoPicture
+from .previews import decoded
 
-RETURNS = 60
-BYTES = 60_000_000  # of all pictures together, unpacked
-FILE = 25_000_000
-PIXELS = 16_800_000  # of one picture
-SMALLEST = 64
-SECONDS = 90.0
+MOST_RETURNS = 60
+MOST_BYTES = 60_000_000  # of all pictures together, unpacked
+MOST_FILE_BYTES = 25_000_000
+MOST_PIXELS = 16_800_000  # of one picture
+LEAST_SIDE = 64
+MOST_SECONDS = 90.0
 SHORT_SIDE = 512
-STRANGERS = 12
+UNRELATED = 12  # pictures of the dataset, for the floors
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 
 Distance = Callable[[np.ndarray, np.ndarray], Mapping[str, float]]
 
 
-class Refused(ValueError):
-    """What was brought cannot be scored; one sentence says why."""
-
-
 @dataclass(frozen=True)
-class Scored:
+class SeriesScore:
     """One row per return, the half-lives, and what could not be computed with the reason."""
 
     rows: list[dict[str, Any]]
@@ -48,18 +46,18 @@ class Scored:
 def score(
     original: tuple[str, bytes],
     returns: Sequence[tuple[str, bytes]],
-    strangers: Sequence[np.ndarray],
+    unrelated: Sequence[np.ndarray],
     threshold: float = 0.5,
     lpips: Callable[[np.ndarray], Distance] | str = "not asked for",
-) -> Scored:
-    """Every return against the original, at a short side of 512; `strangers` are unrelated pictures for the floors."""
+) -> SeriesScore:
+    """Every return against the original, at a short side of 512; the floors are medians over `unrelated` pictures."""
     if not returns:
-        raise Refused("no returns were given; give at least one picture besides the original")
-    if len(returns) > RETURNS:
-        raise Refused(f"{len(returns)} returns were given; at most {RETURNS} are scored at once")
+        raise UserError("no returns were given; give at least one picture besides the original")
+    if len(returns) > MOST_RETURNS:
+        raise UserError(f"{len(returns)} returns were given; at most {MOST_RETURNS} are scored at once")
     if not 0 < threshold <= 1:
-        raise Refused(f"the threshold is {threshold:g}; it lies above 0 and at most at 1")
-    until = time.monotonic() + SECONDS
+        raise UserError(f"the threshold is {threshold:g}; it lies above 0 and at most at 1")
+    until = time.monotonic() + MOST_SECONDS
     first = pixels(*original)
     height, width = first.shape[:2]
     size = target(width, height, min(SHORT_SIDE, min(width, height)))
@@ -71,21 +69,23 @@ def score(
     else:
         distances.append(lpips(reference))
 
-    def measured(picture: np.ndarray) -> dict[str, float]:
+    def measure(picture: np.ndarray) -> dict[str, float]:
         if time.monotonic() > until:
-            raise Refused(f"scoring took more than {SECONDS:.0f} seconds; give fewer or smaller pictures")
+            raise UserError(f"scoring took more than {MOST_SECONDS:.0f} seconds; give fewer or smaller pictures")
         at_size = brought(picture, *size)
         return {name: value for distance in distances for name, value in distance(reference, at_size).items()}
 
-    floors = floors_of([measured(stranger) for stranger in strangers])
+    floors = floors_of([measure(picture) for picture in unrelated])
     rows = []
     for number, (name, data) in enumerate(returns, 1):
-        values = measured(pixels(name, data))
-        kept = {metric: retained_value(values[metric], bottom, CEILINGS[metric])
-                for metric, bottom in floors.items()}  # fmt: skip
-        retained = {f"retained_{metric}": value for metric, value in kept.items()}
-        rows.append({"round": number, "name": name, **values, **retained, "quality": min(kept.values(), default=None)})
-    return Scored(rows, half_lives(rows, threshold), absent, floors, size)
+        values = measure(pixels(name, data))
+        retained = {
+            f"retained_{metric}": retained_value(values[metric], low, CEILINGS[metric])
+            for metric, low in floors.items()
+        }
+        quality = min(retained.values(), default=None)
+        rows.append({"round": number, "name": name, **values, **retained, "quality": quality})
+    return SeriesScore(rows, half_lives_of(rows, threshold), absent, floors, size)
 
 
 def plain_distances(reference: np.ndarray) -> Distance:
@@ -95,7 +95,7 @@ def plain_distances(reference: np.ndarray) -> Distance:
 
 
 def floors_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The median over unrelated pictures; the original itself, should it be among them, is no stranger."""
+    """Each metric's median over the unrelated pictures; a copy of the original among them is left out."""
     unrelated = [row for row in rows if row["rmse"]]
     found = {}
     for metric in ("rmse", "ssim", "lpips"):
@@ -105,7 +105,7 @@ def floors_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return found
 
 
-def half_lives(rows: Sequence[Mapping[str, Any]], threshold: float) -> dict[str, str]:
+def half_lives_of(rows: Sequence[Mapping[str, Any]], threshold: float) -> dict[str, str]:
     rounds = [row["round"] for row in rows]
     names = ["quality", *(name for name in rows[0] if name.startswith("retained_"))]
     curves = {name: [row[name] for row in rows] for name in names}
@@ -113,31 +113,31 @@ def half_lives(rows: Sequence[Mapping[str, Any]], threshold: float) -> dict[str,
 
 
 def pixels(name: str, data: bytes) -> np.ndarray:
-    """A brought picture as pixels; its size is read before anything is decoded."""
-    if len(data) > FILE:
-        raise Refused(f"{shown(name)} has {len(data):,} bytes; at most {FILE:,} are read")
+    """An uploaded picture as pixels; its size is checked before it is decoded."""
+    if len(data) > MOST_FILE_BYTES:
+        raise UserError(f"{quoted(name)} has {len(data):,} bytes; at most {MOST_FILE_BYTES:,} are read")
     try:
-        picture = np.asarray(decoded(data, PIXELS))
-    except Unseen as error:
-        raise Refused(f"{shown(name)}: {error}") from error
-    if min(picture.shape[:2]) < SMALLEST:
-        raise Refused(
-            f"{shown(name)} is {picture.shape[1]}x{picture.shape[0]}; at least {SMALLEST} pixels a side are needed"
+        picture = np.asarray(decoded(data, MOST_PIXELS))
+    except NoPicture as error:
+        raise UserError(f"{quoted(name)}: {error}") from error
+    if min(picture.shape[:2]) < LEAST_SIDE:
+        raise UserError(
+            f"{quoted(name)} is {picture.shape[1]}x{picture.shape[0]}; at least {LEAST_SIDE} pixels a side are needed"
         )
     return picture
 
 
-def series(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+def read_series(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     """The pictures of an upload in the order of their names, archives unpacked in memory."""
     found: list[tuple[str, bytes]] = []
     for name, data in files:
-        found += unpacked(name, data) if data[:4] == b"PK\x03\x04" else [(name, data)]
-    if sum(len(data) for _, data in found) > BYTES:
-        raise Refused(f"the pictures have more than {BYTES:,} bytes together; give fewer or smaller ones")
-    return sorted(found, key=lambda each: natural(each[0]))
+        found += unzip(name, data) if data[:4] == b"PK\x03\x04" else [(name, data)]
+    if sum(len(data) for _, data in found) > MOST_BYTES:
+        raise UserError(f"the pictures have more than {MOST_BYTES:,} bytes together; give fewer or smaller ones")
+    return sorted(found, key=lambda each: natural_order(each[0]))
 
 
-def unpacked(name: str, data: bytes) -> list[tuple[str, bytes]]:
+def unzip(name: str, data: bytes) -> list[tuple[str, bytes]]:
     """The pictures of a zip; names that lead out of it, encrypted members and too much of anything are refused."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -145,33 +145,37 @@ def unpacked(name: str, data: bytes) -> list[tuple[str, bytes]]:
             for each in members:
                 parts = re.split(r"[/\\]", each.filename)
                 if ".." in parts or each.filename.startswith(("/", "\\")) or ":" in parts[0]:
-                    raise Refused(f"{shown(name)} holds {shown(each.filename)}, a name that leads out of the archive")
-            wanted = [each for each in members if picture_name(each.filename)]
+                    raise UserError(
+                        f"{quoted(name)} holds {quoted(each.filename)}, a name that leads out of the archive"
+                    )
+            wanted = [each for each in members if is_picture_name(each.filename)]
             if not wanted:
-                raise Refused(f"{shown(name)} holds no pictures; their names end in {', '.join(ENDINGS)}")
-            if len(wanted) > RETURNS + 1:
-                raise Refused(
-                    f"{shown(name)} holds {len(wanted)} pictures; at most {RETURNS} returns are scored at once"
+                raise UserError(f"{quoted(name)} holds no pictures; their names end in {', '.join(ENDINGS)}")
+            if len(wanted) > MOST_RETURNS + 1:
+                raise UserError(
+                    f"{quoted(name)} holds {len(wanted)} pictures; at most {MOST_RETURNS} returns are scored at once"
                 )
-            found, left = [], BYTES
+            found, left = [], MOST_BYTES
             for each in wanted:
                 with archive.open(each) as member:
                     inside = member.read(left + 1)  # what the header says of the size is not to be trusted
                 left -= len(inside)
                 if left < 0:
-                    raise Refused(f"{shown(name)} holds more than {BYTES:,} bytes; give fewer or smaller pictures")
+                    raise UserError(
+                        f"{quoted(name)} holds more than {MOST_BYTES:,} bytes; give fewer or smaller pictures"
+                    )
                 found.append((each.filename, inside))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise Refused(f"{shown(name)} is a zip that cannot be read ({error})") from error
+        raise UserError(f"{quoted(name)} is a zip that cannot be read ({error})") from error
     return found
 
 
-def picture_name(name: str) -> bool:
+def is_picture_name(name: str) -> bool:
     last = re.split(r"[/\\]", name)[-1]
     return last.lower().endswith(ENDINGS) and not last.startswith(".") and not name.startswith("__MACOSX")
 
 
-def natural(name: str) -> list[tuple[int, str]]:
+def natural_order(name: str) -> list[tuple[int, str]]:
     """So that round10 comes after round9.
 
     >>> sorted(["r10.png", "r9.png"], key=natural)
@@ -180,11 +184,11 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in re.split(r"(\d+)", name)]
 
 
-def shown(name: str) -> str:
+def quoted(name: str) -> str:
     return repr(name[-60:])
 
 
-def lpips_here() -> Callable[[np.ndarray], Distance] | str:
+def load_lpips() -> Callable[[np.ndarray], Distance] | str:
     """LPIPS where torch and its weights are there; otherwise the reason."""
     try:
         import torch  # noqa: F401 - only whether it is there

@@ -1,65 +1,40 @@
-"""What the Space answers to programs: every view of it under a readable name, with plain values in and out."""
+"""The endpoints: every view of the Space for programs, under a readable name, with plain values in and out."""
 
-import functools
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-import pyarrow as pa
+from convergebench.generation.records import UserError
 
-from . import board, chain_view, curve_view, metrics_view, story
-from .board import Choice
-from .previews import Previews, Unseen
-from .store import Store, Unknown
+from ..statistics.fates import role
+from . import chains_tab, curves_tab, metrics_tab
+from .errors import DAMAGED_FILE, NoPicture, damage_sentence, explain_errors
+from .leaderboard import Choice, leaderboard
+from .previews import Previews
+from .served_dataset import ServedDataset
 
-PAGE = 500
-DAMAGE = (pa.ArrowException, OSError)
-
-
-def plainly(answer: Callable) -> Callable:
-    """Errors that a visitor can mend, or should know of, become one sentence instead of a trace."""
-
-    @functools.wraps(answer)
-    def told(*arguments: Any, **named: Any) -> Any:
-        import gradio as gr
-
-        try:
-            return answer(*arguments, **named)
-        except (Unknown, Unseen) as error:
-            raise gr.Error(str(error), print_exception=False) from error
-        except DAMAGE as error:
-            raise gr.Error(damaged(error), print_exception=False) from error
-
-    return told
+MOST_CHAINS = 500  # in one answer
+TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 
 
-def damaged(error: BaseException) -> str:
-    """The error's own words, without the paths of this machine."""
-    line = (str(error).splitlines() or [type(error).__name__])[0]
-    words = " ".join(word for word in line.split() if "/" not in word)[:200]
-    return f"a file of this dataset cannot be read ({words})"
-
-
-KINDS = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
-
-
-def typed(answer: Callable) -> Callable:
+def check_types(endpoint: Callable) -> Callable:
     """Refuses what is not of the type that the endpoint names, before anything is looked up."""
-    about = inspect.signature(answer)
+    signature = inspect.signature(endpoint)
 
-    @functools.wraps(answer)
+    @wraps(endpoint)
     def checked(*arguments: Any, **named: Any) -> Any:
-        given = about.bind(*arguments, **named)
+        given = signature.bind(*arguments, **named)
         for name, value in given.arguments.items():
-            kind = about.parameters[name].annotation
-            if not fits(value, kind):
-                raise Unknown(f"{name} is {str(value)[:40]!r}; it is {KINDS[kind]}")
-        return answer(*given.args, **given.kwargs)
+            kind = signature.parameters[name].annotation
+            if not is_of_type(value, kind):
+                raise UserError(f"{name} is {str(value)[:40]!r}; it is {TYPES[kind]}")
+        return endpoint(*given.args, **given.kwargs)
 
     return checked
 
 
-def fits(value: Any, kind: Any) -> bool:
+def is_of_type(value: Any, kind: Any) -> bool:
     if kind == list[str]:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     if isinstance(value, bool):
@@ -67,15 +42,25 @@ def fits(value: Any, kind: Any) -> bool:
     return isinstance(value, int | float) if kind is float else isinstance(value, kind)
 
 
-class Answers:
+class Endpoints:
     """One method for each endpoint; its docstring is what the API's page says."""
 
-    def __init__(self, store: Store, previews: Previews):
-        self.store, self.previews = store, previews
+    def __init__(self, dataset: ServedDataset, previews: Previews):
+        self.dataset, self.previews = dataset, previews
 
     def about(self) -> dict:
         """What is in this dataset: editors, pictures, programs, suites, counts."""
-        return story.about(self.store)
+        dataset = self.dataset
+        suites = sorted({(row["suite"], row["suite_version"]) for row in dataset.chains.values()})
+        return {
+            "editors": {name: role(name) for name in dataset.names["editor"]},
+            "pictures": dataset.names["source"],
+            "programs": dataset.names["program"],
+            "suites": [{"suite": suite, "version": version} for suite, version in suites],
+            "chains": len(dataset.chains),
+            "scored_steps": dataset.scores.num_rows,
+            "excluded_pictures": dataset.excluded,
+        }
 
     def leaderboard(
         self,
@@ -87,7 +72,7 @@ class Answers:
         editors: list[str] = [],  # noqa: B006 - read only, and the API's page shows it
     ) -> dict:
         """The headline table: one row per editor, numbers as numbers, limits beside them, and the comparisons."""
-        found = board.board(self.store, Choice(group, kind, category, metric, threshold, tuple(editors)))
+        found = leaderboard(self.dataset, Choice(group, kind, category, metric, threshold, tuple(editors)))
         return {
             "title": found.table.rows[0]["name"] if found.table.rows else found.table.note,
             "rows": [{key: row.get(key) for key in found.table.keys} for row in found.table.rows],
@@ -98,7 +83,7 @@ class Answers:
         self, metric: str = "quality", group: str = "", kind: str = "all", category: str = "all", threshold: float = 0.5
     ) -> list[dict]:
         """Mean, limits and median of a metric for each editor and round."""
-        return curve_view.rows(self.store, Choice(group, kind, category, threshold=threshold), metric)
+        return curves_tab.curve_rows(self.dataset, Choice(group, kind, category, threshold=threshold), metric)
 
     def chains(self, editor: str = "", source: str = "", program: str = "", start: int = 0) -> list[dict]:
         """Chains that match, 500 at a time: id, editor, picture, program, run, rounds, steps and how they ended."""
@@ -106,48 +91,50 @@ class Answers:
         wanted = {"editor": editor, "source": source, "program": program}
         found = [
             {key: row[key] for key in keys}
-            for row in self.store.chains.values()
+            for row in self.dataset.chains.values()
             if all(not value or row[name] == value for name, value in wanted.items())
         ]
-        return found[max(int(start), 0) :][:PAGE]
+        return found[max(int(start), 0) :][:MOST_CHAINS]
 
     def chain(self, chain: str) -> dict:
         """One chain in full: every step's words, seed, scores, cost and status, its curves and what became of it."""
-        return chain_view.view(self.store, chain)
+        return chains_tab.chain_view(self.dataset, chain)
 
     def pick(self, how: str = "surprise", editor: str = "") -> str:
         """The id of a chain: surprise, worst or longest; of one editor where one is named."""
-        return chain_view.pick(self.store, how, editor)
+        return chains_tab.pick(self.dataset, how, editor)
 
     def step(self, chain: str, step: int) -> dict:
         """One step: its words and numbers, and the address of its picture on this server."""
-        view = chain_view.view(self.store, chain)
+        view = chains_tab.chain_view(self.dataset, chain)
         found = [each for each in view["steps"] if each["step"] == step]
         if not found:
-            raise Unknown(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {len(view['steps']) - 1}")
+            raise UserError(
+                f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {len(view['steps']) - 1}"
+            )
         return found[0] | self.picture(chain, step)
 
     def metrics(self, chain: str) -> list[dict]:
         """All metrics of one chain on the scale from 0 to 1, one row per metric and return."""
-        return metrics_view.curves(self.store, chain)
+        return metrics_tab.metric_curves(self.dataset, chain)
 
     def agreement(self) -> dict:
         """Rank correlations between the metrics over all returns, and how often each has fallen furthest."""
-        return metrics_view.agreement(self.store)
+        return metrics_tab.agreement(self.dataset)
 
     def picture(self, chain: str, step: int, kind: str = "view", gain: int = 8) -> dict:
         """The address of a picture: thumb, view, difference (amplified by gain) or received (the exact bytes)."""
         try:
             path = self.previews.path(chain, step, kind, gain)
-        except Unseen as error:
+        except NoPicture as error:
             return {"url": None, "reason": str(error)}
-        except DAMAGE as error:
-            return {"url": None, "reason": damaged(error)}
+        except DAMAGED_FILE as error:
+            return {"url": None, "reason": damage_sentence(error)}
         return {"url": f"/gradio_api/file={path}", "reason": None}
 
 
-def attach(answers: Answers, score_yours: Callable) -> None:
-    """Make every answer an endpoint; called inside the Blocks. They answer directly, without a queue."""
+def attach(endpoints: Endpoints, score_yours: Callable) -> None:
+    """Add every endpoint to the Blocks that are open; they answer directly, without a queue."""
     import gradio as gr
 
     for name in (
@@ -162,5 +149,5 @@ def attach(answers: Answers, score_yours: Callable) -> None:
         "metrics",
         "agreement",
     ):
-        gr.api(plainly(typed(getattr(answers, name))), api_name=name, queue=False)
-    gr.api(plainly(typed(score_yours)), api_name="score_yours", concurrency_limit=2)
+        gr.api(explain_errors(check_types(getattr(endpoints, name))), api_name=name, queue=False)
+    gr.api(explain_errors(check_types(score_yours)), api_name="score_yours", concurrency_limit=2)

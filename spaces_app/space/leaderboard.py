@@ -1,0 +1,114 @@
+"""The leaderboard under a visitor's own choice of programs, pictures, metric and threshold."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from convergebench.generation.records import UserError
+
+from ..statistics import leaderboard as statistic
+from ..statistics import pairs
+from ..statistics.cases import RETAINED, Case
+from ..statistics.fates import HALF, Field, converged, fields, of_curve, quality
+from ..statistics.report import standing
+from ..statistics.table import Table
+from .served_dataset import ServedDataset
+
+ALL = "all"
+METRICS = {
+    "convergence": "All that is checked",
+    "quality": "Quality: the lowest of the three",
+    "rmse": "Pixels (RMSE)",
+    "ssim": "Structure (SSIM)",
+    "lpips": "Appearance (LPIPS)",
+    "clip": "Meaning (CLIP)",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a visitor asked for."""
+
+    group: str = ""
+    kind: str = ALL
+    category: str = ALL
+    metric: str = "convergence"
+    threshold: float = HALF
+    editors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The answer: the table, the comparisons, and the cases behind them."""
+
+    table: Table
+    versus: Table
+    field: Field | None
+    fates: dict[str, list[Any]]
+
+
+def metrics(dataset: ServedDataset) -> dict[str, str]:
+    """The metrics that this dataset has values for, with their titles."""
+    there = {name for case in dataset.cases for name in RETAINED if any(v is not None for v in case.retained[name])}
+    return {name: title for name, title in METRICS.items() if name not in RETAINED or name in there}
+
+
+def checked(dataset: ServedDataset, choice: Choice) -> Choice:
+    """The choice with its defaults filled in, or one sentence that says what is allowed."""
+    groups = list(dataset.counted)
+    if not groups:
+        raise UserError("there is no case to count in these scores")
+    choice = replace(choice, group=choice.group or groups[0])
+    for what, value, allowed in (
+        ("group", choice.group, groups),
+        ("kind", choice.kind, [ALL, *dataset.names["kind"]]),
+        ("category", choice.category, [ALL, *dataset.names["category"]]),
+        ("metric", choice.metric, list(metrics(dataset))),
+        *(("editor", editor, dataset.names["editor"]) for editor in choice.editors),
+    ):
+        if value not in allowed:
+            raise UserError(f"no {what} {str(value)[:40]!r}; it is one of {', '.join(allowed)}")
+    if not isinstance(choice.threshold, int | float) or not 0 < choice.threshold <= 1:
+        raise UserError(f"the threshold is {str(choice.threshold)[:40]}; it lies above 0 and at most at 1")
+    return choice
+
+
+def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:
+    """The headline table for a choice; asked again, it is remembered."""
+    return _leaderboard(dataset, checked(dataset, choice))
+
+
+@lru_cache(maxsize=256)
+def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
+    field = chosen_field(dataset, choice)
+    if field is None:
+        none = "No chain of these programs is on such pictures."
+        empty = Table("leaderboard", "Convergence", statistic.COLUMNS, [], none)
+        return Leaderboard(empty, pairs.table([]), None, {})
+    fates = {editor: [fate(case, field, choice) for case in cases] for editor, cases in field.cases.items()}
+    rows, versus = standing(field, fates, dataset.recalling, choice.threshold)
+    if choice.metric != "convergence":
+        rows = [row | {"name": METRICS[choice.metric]} for row in rows]
+    return Leaderboard(statistic.table(rows), pairs.table(versus), field, fates)
+
+
+def chosen_field(dataset: ServedDataset, choice: Choice) -> Field | None:
+    """The cases of the choice, as the headline counts them."""
+    cases = [
+        case
+        for case in dataset.cases
+        if choice.kind in (ALL, case.kind)
+        and choice.category in (ALL, case.category)
+        and (not choice.editors or case.editor in choice.editors)
+    ]
+    return fields(cases, dataset.excluded).get(choice.group)
+
+
+def fate(case: Case, field: Field, choice: Choice) -> Any:
+    """What became of one case by the chosen metric."""
+    if choice.metric == "convergence":
+        return converged(case, field.checks, choice.threshold)
+    values = quality(case, field.checks) if choice.metric == "quality" else case.retained[choice.metric]
+    found = of_curve(case, values, choice.threshold)
+    lost_to = "meaning lost" if choice.metric == "clip" else "quality lost"
+    return replace(found, cause=lost_to) if found.cause == "below the threshold" else found

@@ -1,0 +1,224 @@
+"""The dataset that the Space serves: scores and chains in memory, pictures read when somebody looks at them."""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from convergebench.generation.records import UserError
+
+from ..reporting import load
+from ..statistics import recall
+from ..statistics.cases import Case, follow
+from ..statistics.fates import Field, fields
+from ..statistics.zeros import Zeros
+from .errors import DAMAGED_FILE
+from .footers import Steps
+
+SMALL = ("chains", "scores", "floors", "sources")  # fetched whole where the dataset is on the Hub
+REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
+# Columns of the scores that the statistics do not look at.
+UNUSED_BY_STATISTICS = {
+    "editor",
+    "source",
+    "program",
+    "run",
+    "step",
+    "status",
+    "sha256",
+    "signature",
+    "changed_size",
+    "undo_ratio",
+}
+UNUSED_BY_STATISTICS |= {"psnr_registered", "ssim_registered", "shift_x", "shift_y", "scale", "registration_residual"}
+MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call took
+Row = dict[str, Any]
+
+
+class Here:
+    """A dataset folder on this machine."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def files(self, config: str) -> list[str]:
+        return [path.relative_to(self.folder).as_posix() for path in load.files(self.folder, config)]
+
+    def open(self, file: str) -> Any:
+        return pa.memory_map(str(self.folder / file))
+
+
+class Hub:
+    """A dataset on the Hub at one revision: small tables are fetched once, pictures row group by row group."""
+
+    def __init__(self, repo: str, revision: str | None):
+        from huggingface_hub import HfFileSystem, snapshot_download
+
+        wanted = ["README.md", *(f"data/{name}/**" for name in SMALL)]
+        self.folder = Path(snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=wanted))
+        # The snapshot's own commit, so that both halves are of one version.
+        self.root = f"datasets/{repo}@{self.folder.name}"
+        self.system = HfFileSystem()
+
+    def files(self, config: str) -> list[str]:
+        found = self.system.glob(f"{self.root}/data/{config}/**/*.parquet")
+        return sorted(str(path).split("/data/", 1)[1].join(("data/", "")) for path in found)
+
+    def open(self, file: str) -> Any:
+        # The small columns lie side by side: what is read ahead of the first holds the others.
+        return self.system.open(f"{self.root}/{file}", cache_type="readahead", block_size=2**18)
+
+
+def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":
+    """The dataset in this folder or Hub repo; by default the one that CONVERGEBENCH_DATASET names."""
+    where = where or os.environ.get("CONVERGEBENCH_DATASET") or "convergebench/convergebench"
+    folder = Path(where)
+    if folder.is_dir():
+        return ServedDataset(Here(folder))
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", where) or where.startswith((".", "/")):
+        raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
+    return ServedDataset(Hub(where, revision or os.environ.get("CONVERGEBENCH_REVISION")))
+
+
+class ServedDataset:
+    """One scored dataset, ready to be asked."""
+
+    def __init__(self, files: Here | Hub):
+        self.files = files
+        self.folder = files.folder
+        self.steps = Steps(files)
+        rows = load.rows(self.folder, "chains")
+        if not rows:
+            raise UserError(f"{self.folder} is no dataset: there is no data/chains; `convergebench build` makes one")
+        self.chains: dict[str, Row] = {row["chain"]: row for row in rows}
+        self.sources: dict[str, Row] = {row["source"]: row for row in load.rows(self.folder, "sources")}
+        self.zeros = Zeros(load.rows(self.folder, "floors"), rows)
+        self.excluded = self.zeros.excluded(rows)
+        self.scores = read_scores(self.folder)
+        self.score_slices = slices_by_chain(self.scores)
+        self.scores_of = lru_cache(maxsize=256)(self._scores_of)
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """Every chain as the statistics see it, made editor by editor to keep few rows in memory."""
+        by_editor: dict[str, list[Row]] = defaultdict(list)
+        for row in self.chains.values():
+            by_editor[row["editor"]].append(row)
+        needed = self.scores.select([name for name in self.scores.column_names if name not in UNUSED_BY_STATISTICS])
+        found = []
+        for rows in by_editor.values():
+            slices = [self.score_slices.get(row["chain"], (0, 0)) for row in rows]
+            scores = [score for start, end in slices for score in needed.slice(start, end - start).to_pylist()]
+            calls = [self.mean_calls[row["chain"]] for row in rows if row["chain"] in self.mean_calls]
+            found += follow(scores, rows, self.zeros, calls)[0]
+        return found
+
+    @cached_property
+    def case_of(self) -> dict[str, Case]:
+        """The case of each chain that has scores."""
+        return {case.chain: case for case in self.cases}
+
+    @cached_property
+    def counted(self) -> dict[str, Field]:
+        """The groups of programs that a headline counts, with their cases."""
+        return fields(self.cases, self.excluded)
+
+    @cached_property
+    def recalling(self) -> list[str]:
+        """The editors that were found to remember the original; they are listed apart."""
+        audited = [chain for chain, row in self.chains.items() if '"audit"' in (row["settings"] or "")]
+        scores = [row for chain in audited for row in self.scores_of(chain).values()]
+        return recall.confirmed(recall.table(scores, [self.chains[chain] for chain in audited]))
+
+    @cached_property
+    def mean_calls(self) -> dict[str, Row]:
+        """What an answered call of each chain took and cost on average, as a row of the config `steps`.
+
+        On the Hub and in very large folders only the costs are known: reading all steps would take too long.
+        """
+        if isinstance(self.files, Here) and self.scores.num_rows <= MANY_STEPS:
+            return mean_calls_of_steps(self.steps, self.files.files("steps"))
+        return mean_calls_of_chains(self.chains.values())
+
+    def chain(self, chain: str) -> Row:
+        """A chain by its id, or one sentence that says there is none."""
+        if chain not in self.chains:
+            raise UserError(f"no chain {str(chain)[:40]!r} in this dataset; `chains` lists those there are")
+        return self.chains[chain]
+
+    def _scores_of(self, chain: str) -> dict[int, Row]:
+        start, end = self.score_slices.get(chain, (0, 0))
+        return {row["step"]: row for row in self.scores.slice(start, end - start).to_pylist()}
+
+    @cached_property
+    def names(self) -> dict[str, list[str]]:
+        """The values of everything a chain can be chosen by."""
+        keys = ("editor", "source", "program", "kind", "category")
+        return {key: list(dict.fromkeys(row[key] for row in self.chains.values())) for key in keys}
+
+    @cached_property
+    def runs_of(self) -> dict[tuple[str, str, str], list[str]]:
+        """Chain ids by editor, source and program; several where there are several runs."""
+        found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+        for row in sorted(self.chains.values(), key=lambda row: row["run"]):
+            found[row["editor"], row["source"], row["program"]].append(row["chain"])
+        return dict(found)
+
+
+def read_scores(folder: Path) -> pa.Table:
+    """All scores, in the order of their chains."""
+    tables = [pq.ParquetFile(path, read_dictionary=REPEATED).read() for path in load.files(folder, "scores")]
+    if not tables:
+        raise UserError(f"{folder} has no scores yet; `convergebench score {folder}` adds them")
+    whole = pa.concat_tables(tables, promote_options="default").unify_dictionaries().combine_chunks()
+    codes = whole["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
+    order = np.lexsort((whole["step"].to_numpy(), codes))
+    return whole if (np.diff(order) == 1).all() else whole.take(pa.array(order)).combine_chunks()
+
+
+def slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
+    """Where each chain's rows begin and end."""
+    column = scores["chain"].combine_chunks()
+    codes, names = column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+    if not len(codes):
+        return {}
+    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
+    ends = np.r_[starts[1:], len(codes)]
+    return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=True)}
+
+
+def mean_calls_of_steps(steps: Steps, files: Iterable[str]) -> dict[str, Row]:
+    """Latency and cost from the steps themselves; a file that cannot be read is left out."""
+    found: dict[str, Row] = {}
+    for file in files:
+        try:
+            with steps.opened(file) as opened:
+                calls = opened.read(columns=["chain", "round", "status", "latency", "cost"])
+        except DAMAGED_FILE:
+            continue  # whoever looks at one of its chains is told why it cannot be shown
+        answered = calls.filter(pc.and_(pc.equal(calls["status"], "ok"), pc.greater(calls["round"], 0)))
+        means = answered.group_by("chain").aggregate([("latency", "mean"), ("cost", "mean")])
+        columns = [means[name].to_pylist() for name in ("chain", "latency_mean", "cost_mean")]
+        found |= {chain: mean_call(chain, latency, cost) for chain, latency, cost in zip(*columns, strict=True)}
+    return found
+
+
+def mean_calls_of_chains(chains: Iterable[Row]) -> dict[str, Row]:
+    """Cost alone, from the totals that the config `chains` holds."""
+    found: dict[str, Row] = {}
+    for row in chains:
+        answered = row["steps"] - (row["status"] != "complete")  # the call that ended a chain is no answer
+        if row.get("cost") is not None and answered > 0:
+            found[row["chain"]] = mean_call(row["chain"], None, row["cost"] / answered)
+    return found
+
+
+def mean_call(chain: str, latency: float | None, cost: float | None) -> Row:
+    return {"chain": chain, "round": 1, "status": "ok", "latency": latency, "cost": cost}

@@ -1,0 +1,92 @@
+"""The Space's leaderboard and first screen: judged like the report, under any choice of a visitor."""
+
+import pytest
+import small_dataset
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.reporting import load
+from convergebench.spaces_app.space import chains_tab
+from convergebench.spaces_app.space.leaderboard import Choice, leaderboard
+from convergebench.spaces_app.space.leaderboard_tab import first_screen, leaderboard_html
+from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.statistics.report import report
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    return open_dataset(str(folder))
+
+
+def test_the_leaderboard_is_the_reports_own(folder, dataset):
+    calls = load.rows(folder, "steps", load.CALLS)
+    made = report(load.rows(folder, "scores"), load.rows(folder, "chains"), load.rows(folder, "floors"), calls)
+    keys = ("editor", "rank", "half_life_text", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "cause", "cases")
+    theirs = [[row.get(key) for key in keys] for row in made.tables["leaderboard"].rows]
+    ours = leaderboard(dataset).table.rows
+    assert [[row.get(key) for key in keys] for row in ours] == theirs
+    assert len(theirs) == len(small_dataset.EDITORS)
+    for key in ("cost", "seconds"):
+        assert [row[key] for row in ours] == pytest.approx([row[key] for row in made.tables["leaderboard"].rows])
+
+
+def test_cost_and_time_a_round_are_numbers_and_blank_where_nobody_said(dataset):
+    rows = {row["editor"]: row for row in leaderboard(dataset).table.rows}
+    assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
+    assert rows["fading"]["seconds"] == pytest.approx(2 * 1.16)  # two calls a round
+    text = leaderboard_html(leaderboard(dataset))
+    assert '<td class="cb-n" data-value="0.08">$0.080</td>' in text
+    assert '<td class="cb-n" data-value="">–</td>' in text
+    assert '<button type="button" data-sort>Time a round</button>' in text
+
+
+def test_the_threshold_moves_rounds_kept(dataset):
+    kept = [
+        {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(threshold=each)).table.rows}
+        for each in (0.2, 0.5, 0.8)
+    ]
+    assert [each["fading"] for each in kept] == sorted((each["fading"] for each in kept), reverse=True)
+    assert kept[0]["fading"] > kept[2]["fading"]
+    assert all(each["identity"] == 0 for each in kept)
+
+
+def test_one_metric_can_be_asked_for_alone(dataset):
+    alone = {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(metric="rmse")).table.rows}
+    assert alone["identity"] == small_dataset.ROUNDS  # it makes no edit, and pixels do not mind
+    assert alone["fading"] < small_dataset.ROUNDS
+
+
+WRONG = [
+    {"kind": "../etc"},
+    {"metric": "pnsr"},
+    {"threshold": 0},
+    {"threshold": float("nan")},
+    {"editors": ("none",)},
+    {"category": "<b>"},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_choice_that_is_not_there_is_refused_with_what_there_is(dataset, wrong):
+    with pytest.raises(UserError, match=r"it is one of|lies above 0"):
+        leaderboard(dataset, Choice(**wrong))
+
+
+def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
+    hostile = {'<img src=x onerror="alert(1)">': 0.1, "steady & quiet": 0.02}
+    made = open_dataset(str(small_dataset.write(tmp_path / "hostile", hostile)))
+    text = leaderboard_html(leaderboard(made))
+    assert "<img src=x" not in text
+    assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt;" in text
+    assert 'data-value="4.0"' in text
+    assert "<img src=x" not in first_screen(made)
+    assert "<img src=x" not in chains_tab.viewer(made, next(iter(made.chains)))
+
+
+def test_reference_rows_are_not_counted_as_editors(dataset):
+    text = first_screen(dataset)
+    assert "<b>2</b>editors" in text
+    assert "<b>1</b>baseline</span>" in text

@@ -1,0 +1,116 @@
+"""Pictures for the browser: made once, never larger than bearable, never another file."""
+
+import io
+import shutil
+
+import numpy as np
+import pytest
+import small_dataset
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.space.errors import NoPicture
+from convergebench.spaces_app.space.previews import Previews
+from convergebench.spaces_app.space.served_dataset import open_dataset
+from PIL import Image
+from small_dataset import chain_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    return open_dataset(str(folder))
+
+
+@pytest.fixture
+def previews(dataset, tmp_path):
+    return Previews(dataset, tmp_path / "previews")
+
+
+def test_a_preview_is_made_once_and_the_bytes_as_received_stay_exact(dataset, previews):
+    chain = chain_of(dataset, "fading")
+    first = previews.path(chain, 3)
+    stamp = first.stat().st_ino
+    assert previews.path(chain, 3) == first
+    assert first.stat().st_ino == stamp
+    place, _ = dataset.steps.find(dataset.chain(chain))[3]
+    assert previews.path(chain, 3, "received").read_bytes() == dataset.steps.picture(place)
+    with Image.open(previews.path(chain, 3, "thumb")) as thumb:
+        assert thumb.size == (small_dataset.SIDE, small_dataset.SIDE)
+
+
+def test_a_difference_is_black_where_nothing_changed(dataset, previews):
+    same = np.asarray(Image.open(previews.path(chain_of(dataset, "identity"), 4, "difference", 32)))
+    other = np.asarray(Image.open(previews.path(chain_of(dataset, "fading"), 4, "difference", 4)))
+    assert same.max() == 0
+    assert other.mean() > 10
+
+
+def test_previews_keep_to_their_limit_and_never_lose_what_was_just_made(dataset, tmp_path, monkeypatch):
+    small = Previews(dataset, tmp_path / "few", limit=20_000)
+    monkeypatch.setattr("convergebench.spaces_app.space.previews.JUST_MADE", -1.0)
+    for chain in dataset.chains:
+        for step in range(9):
+            assert small.path(chain, step, "view").exists()
+    assert sum(path.stat().st_size for path in small.folder.iterdir()) <= 20_000
+    monkeypatch.setattr("convergebench.spaces_app.space.previews.JUST_MADE", 60.0)
+    kept = [small.path(chain, 1) for chain in dataset.chains]
+    assert all(path.exists() for path in kept)
+
+
+TRICKS = [
+    (("../../etc/passwd", 1, "view", 8), "no chain '../../etc/passwd'"),
+    ((None, 99, "view", 8), "its steps are 0 to 8"),
+    ((None, 1, "../view", 8), "the kinds are thumb"),
+    ((None, 1, "difference", 10**9), "it is one of 1, 2, 4"),
+]
+
+
+@pytest.mark.parametrize(("asked", "words"), TRICKS)
+def test_no_argument_names_a_file(dataset, previews, asked, words):
+    chain, *rest = asked
+    with pytest.raises(UserError, match=words):
+        previews.path(chain or next(iter(dataset.chains)), *rest)
+    assert list(previews.folder.iterdir()) == []
+
+
+ODD = [
+    (small_dataset.decompression_bomb(), "more than the 40,000,000 pixels"),
+    (b"<svg onload='alert(1)'/>", "not a picture"),
+    (b"GIF89a", r"the 6 bytes received are not a picture that can be shown$"),
+    (small_dataset.picture(1)[:400], "cannot be decoded"),
+]
+
+
+@pytest.mark.parametrize(("data", "words"), ODD)
+def test_what_is_no_bearable_picture_is_not_shown_and_says_why(tmp_path, data, words):
+    made = open_dataset(str(small_dataset.write(tmp_path / "odd", answer=lambda _, step: data if step == 3 else None)))
+    shown = Previews(made, tmp_path / "previews")
+    chain = chain_of(made, "fading")
+    with pytest.raises(NoPicture, match=words):
+        shown.path(chain, 3)
+    if words != "cannot be decoded":
+        with pytest.raises(NoPicture):
+            shown.path(chain, 3, "received")
+    assert shown.path(chain, 2).exists()
+
+
+def test_bytes_of_another_type_are_not_handed_on(tmp_path):
+    gif = io.BytesIO()
+    Image.new("RGB", (70, 70), "red").save(gif, "GIF")
+    made = open_dataset(str(small_dataset.write(tmp_path / "gif", answer=lambda editor, step: gif.getvalue())))
+    shown = Previews(made, tmp_path / "previews")
+    assert shown.path(next(iter(made.chains)), 1).suffix == ".jpg"
+    with pytest.raises(NoPicture, match="GIF"):
+        shown.path(next(iter(made.chains)), 1, "received")
+
+
+def test_a_rebuilt_dataset_never_shows_old_pictures(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CONVERGEBENCH_PREVIEWS", str(tmp_path / "cache"))
+    copy = shutil.copytree(folder, tmp_path / "convergebench")
+    before = Previews(open_dataset(str(copy))).folder
+    small_dataset.write(copy, answer=lambda editor, step: small_dataset.picture(9))
+    assert Previews(open_dataset(str(copy))).folder != before
+    assert before.is_relative_to((tmp_path / "cache").resolve())

@@ -1,0 +1,81 @@
+"""The dataset that the Space serves: found by Parquet's index, refused in one sentence where it is none."""
+
+import shutil
+
+import pytest
+import small_dataset
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.space import served_dataset
+from convergebench.spaces_app.space.leaderboard import leaderboard
+from convergebench.spaces_app.space.leaderboard_tab import leaderboard_html
+from convergebench.spaces_app.space.served_dataset import open_dataset
+from small_dataset import chain_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    return open_dataset(str(folder))
+
+
+def test_every_chain_is_found_by_the_footers_with_all_of_its_steps(dataset):
+    for chain in dataset.chains.values():
+        found = dataset.steps.find(chain)
+        assert sorted(found) == list(range(2 * small_dataset.ROUNDS + 1))
+        assert {row["chain"] for _, row in found.values()} == {chain["chain"]}
+
+
+def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
+    side = 700  # large enough for several row groups
+    big = small_dataset.picture(1, 1.0, side)
+    made = small_dataset.write(tmp_path / "big", answer=lambda editor, step: big)
+    dataset = open_dataset(str(made))
+    read = []
+    whole = dataset.steps.opened
+
+    def counted(file):
+        handle = whole(file)
+        one = handle.read_row_group
+        handle.read_row_group = lambda group, **options: (
+            read.append((file, group, options["columns"])) or one(group, **options)
+        )
+        return handle
+
+    dataset.steps.opened = counted
+    chain = dataset.chain(chain_of(dataset, "fading"))
+    place, _ = dataset.steps.find(chain)[8]
+    read.clear()
+    assert dataset.steps.picture(place) == big
+    assert read == [(place.file, place.group, ["image"])]
+    assert place.group > 0
+
+
+def test_without_the_steps_at_hand_the_chains_say_what_a_round_cost(dataset, monkeypatch):
+    monkeypatch.setattr("convergebench.spaces_app.space.served_dataset.MANY_STEPS", 0)
+    rows = {row["editor"]: row for row in leaderboard(open_dataset(str(dataset.folder))).table.rows}
+    assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
+    assert all(row["seconds"] is None for row in rows.values())
+    assert "Time a round" not in leaderboard_html(leaderboard(open_dataset(str(dataset.folder))))
+
+
+def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path):
+    made = open_dataset(str(small_dataset.write(tmp_path / "no", answer=lambda _, step: b"" if step == 4 else None)))
+    near, far = made.mean_calls, served_dataset.mean_calls_of_chains(made.chains.values())
+    assert {chain: call["cost"] for chain, call in far.items()} == pytest.approx(
+        {chain: call["cost"] for chain, call in near.items() if call["cost"] is not None}
+    )
+
+
+def test_what_is_no_dataset_is_refused_in_one_sentence(tmp_path):
+    with pytest.raises(UserError, match="is no dataset"):
+        open_dataset(str(tmp_path))
+    with pytest.raises(UserError, match="give a folder that exists here or a Hub repo"):
+        open_dataset(str(tmp_path / "nowhere"))
+    made = small_dataset.write(tmp_path / "unscored")
+    shutil.rmtree(made / "data" / "scores")
+    with pytest.raises(UserError, match="convergebench score"):
+        open_dataset(str(made))
