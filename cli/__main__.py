@@ -1,4 +1,4 @@
-"""The command `convergebench`: finds its verbs by their files and says plainly what went wrong."""
+"""The command `convergebench`: every file of this folder is a verb, except those that begin with an underscore."""
 
 import importlib
 import sys
@@ -7,11 +7,9 @@ from pathlib import Path
 import click
 from convergebench.generation.records import UserError
 
-NOT_VERBS = ("progress", "processes")
 
-
-class Refusal(click.ClickException):
-    """What was given cannot be used."""
+class BadUsage(click.ClickException):
+    """What the user gave cannot be used: one sentence, and exit code 2."""
 
     exit_code = 2
 
@@ -21,7 +19,7 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         files = Path(__file__).parent.glob("[a-z]*.py")
-        return sorted(path.stem.rstrip("_").replace("_", "-") for path in files if path.stem not in NOT_VERBS)
+        return sorted(path.stem.rstrip("_").replace("_", "-") for path in files)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
@@ -43,7 +41,7 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except UserError as error:
-            raise Refusal(str(error)) from error
+            raise BadUsage(str(error)) from error
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -52,7 +50,7 @@ def main() -> None:
     """How long does an image editor survive being used again and again?
 
     \b
-    convergebench demo                                  the whole way, on editors that need no weights
+    convergebench demo                                  chains, dataset, scores and report in two minutes
     convergebench plan --suite demo --editor paint      what a run would do and cost
     """
 

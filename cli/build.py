@@ -1,9 +1,11 @@
-"""`convergebench build`: finished chains become the dataset folder."""
+"""`convergebench build`: writes the finished chains of runs as a dataset folder."""
 
 import json
 from pathlib import Path
 
 import click
+
+from ._shared import json_option, progress_bar
 
 
 @click.command("build")
@@ -15,7 +17,7 @@ import click
     show_default=True,
     help="The dataset's folder.",
 )
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@json_option
 def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
     """Turn the finished chains of one or more runs into a dataset that load_dataset reads.
 
@@ -23,26 +25,24 @@ def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
     convergebench build runs/demo --out convergebench
     convergebench build runs/demo runs/other --out convergebench --json
     """
-    made = run(runs, out, quiet=as_json)
+    counts = run(runs, out, quiet=as_json)
     if as_json:
-        click.echo(json.dumps(made))
+        click.echo(json.dumps(counts))
 
 
 def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, object]:
-    """Build with a progress bar, lay the metric folders beside the data, and say what was left out."""
+    """Build with a progress bar, copy the metric folders beside the data, and say what was left out."""
     from convergebench.dataset_builder.building import build as building
     from convergebench.dataset_builder.building.statistics import number, size_text
     from convergebench.generation.store_reader import find_finished
 
-    from .progress import bar
-
     found = find_finished(set(runs))
-    with bar("build", found.steps, "steps", quiet) as advance:
+    with progress_bar("build", found.steps, "steps", quiet) as advance:
         built = building.build(found, out, lambda: advance(1, ""))
-    lay_metrics(out)
+    copy_metric_folders(out)
     if not quiet:
-        words = f"{number(built.chains, 'chain')}, {number(built.steps, 'step')}, {number(built.sources, 'source')}"
-        click.echo(f"{out}: {words} in {number(built.files, 'file')}, {size_text(built.bytes)}")
+        counts = f"{number(built.chains, 'chain')}, {number(built.steps, 'step')}, {number(built.sources, 'source')}"
+        click.echo(f"{out}: {counts} in {number(built.files, 'file')}, {size_text(built.bytes)}")
     if built.unfinished:
         first = built.unfinished[0]
         click.echo(f"left out: {number(len(built.unfinished), 'chain')} not done yet, such as {first}", err=True)
@@ -63,7 +63,7 @@ def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, obj
     }
 
 
-def lay_metrics(out: Path) -> list[str]:
+def copy_metric_folders(out: Path) -> None:
     """Copy the metric folders beside the data: `evaluate.load("convergebench/halflife")` works offline there."""
     import shutil
 
@@ -76,5 +76,4 @@ def lay_metrics(out: Path) -> list[str]:
         (out / name).mkdir()
         for path in sorted((root / name).iterdir()):
             if path.is_file() and not path.name.startswith("."):
-                shutil.copyfile(path, out / name / path.name)  # follows links: what is laid is complete in itself
-    return names
+                shutil.copyfile(path, out / name / path.name)  # a link becomes the file itself

@@ -1,13 +1,15 @@
-"""`convergebench editors`: what there is, what each needs, and whether it is ready here."""
+"""`convergebench editors`: lists the editors, and `editors check` tries one of them."""
 
 import json
 import sys
 
 import click
 
+from ._shared import json_option
+
 
 @click.group("editors", invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="For a machine.")
+@json_option
 @click.pass_context
 def editors(context: click.Context, as_json: bool) -> None:
     """List the editors with their options, what each needs, and whether it is ready here.
@@ -18,9 +20,9 @@ def editors(context: click.Context, as_json: bool) -> None:
     """
     if context.invoked_subcommand:
         return
-    from convergebench.generation import editors as there
+    from convergebench.generation import editors as all_editors
 
-    rows = [there.describe(name) for name in there.names()]
+    rows = [all_editors.describe(name) for name in all_editors.names()]
     if as_json:
         click.echo(json.dumps(rows))
         return
@@ -32,7 +34,7 @@ def editors(context: click.Context, as_json: bool) -> None:
 
 @editors.command("check")
 @click.argument("spec", metavar="NAME[:option=value,...]")
-@click.option("--json", "as_json", is_flag=True, help="For a machine.")
+@json_option
 def check(spec: str, as_json: bool) -> None:
     """Make one cheap call and say what came back: its size, its true type, its price.
 
@@ -44,13 +46,13 @@ def check(spec: str, as_json: bool) -> None:
     from convergebench.generation.records import UserError
 
     try:
-        found = checking.check(spec)
+        answer = checking.check(spec)
     except Unusable as error:
         raise UserError(str(error)) from error
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(answer))
     else:
-        for name, value in found.items():
+        for name, value in answer.items():
             if value not in (None, {}):
                 click.echo(f"{name:9} {'$' if name in ('price', 'cost') else ''}{value}")
-    sys.exit(0 if found["status"] == "ok" else 1)
+    sys.exit(0 if answer["status"] == "ok" else 1)

@@ -1,4 +1,4 @@
-"""`convergebench generate`: asks the editors, step after step, and keeps what they answer."""
+"""`convergebench generate`: calls the editors, step after step, and stores what they answer."""
 
 import json
 import sys
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .plan import planned
+from ._shared import json_option, progress_bar, rank_and_size
+from .plan import plan_options
 
 if TYPE_CHECKING:
     from convergebench.generation.plan import Plan
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 
 
 @click.command("generate")
-@planned
+@plan_options
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/SUITE.")
-@click.option("--workers", type=click.IntRange(1), help="Chains at once. Default: 8, or what the editors take.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="How many chains run at once. Default: 8, or the editors' own limit."
+)
 @click.option("--max-cost", type=click.FloatRange(0), help="Stop before the run has cost more US dollars than this.")
-@click.option("--retry", metavar="END,...", help="Ask again where a chain ended so: refused, no_image, failed.")
-@click.option("--shard", metavar="I/N", help="Only the I-th (from 0) of N parts, for several machines.")
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@click.option(
+    "--retry", metavar="STATUS,...", help="Run again the chains that ended refused, no_image, failed or shrunk."
+)
+@click.option("--shard", metavar="I/N", help="Only part I of N, counted from 0; for several machines.")
+@json_option
 def generate(
     suite: str,
     specs: tuple[str, ...],
@@ -34,7 +39,7 @@ def generate(
     shard: str | None,
     as_json: bool,
 ) -> None:
-    """Run a plan's chains into a folder; the same command again goes on where it stopped.
+    """Run the chains of a plan into a folder; the same command again resumes and repeats no finished step.
 
     \b
     convergebench generate --suite demo --editor paint --out runs/demo
@@ -43,9 +48,9 @@ def generate(
     from convergebench.generation import plan as planning
     from convergebench.generation import suites
 
-    made = planning.make(suites.load(suite), specs, rounds, runs)
-    chosen = retried(retry)
-    outcome = run(made, out or Path("runs") / suite, workers, max_cost, part(shard), quiet=as_json, retry=chosen)
+    plan = planning.make(suites.load(suite), specs, rounds, runs)
+    part, again = parse_shard(shard), parse_retry(retry)
+    outcome = run(plan, out or Path("runs") / suite, workers, max_cost, part, quiet=as_json, retry=again)
     if as_json:
         about = {"ends": outcome.ends, "already": outcome.already, "left": outcome.left}
         click.echo(json.dumps({**about, "stopped": outcome.stopped, "spent": round(outcome.spent, 4)}))
@@ -54,7 +59,7 @@ def generate(
 
 
 def run(
-    made: "Plan",
+    plan: "Plan",
     out: Path,
     workers: int | None,
     max_cost: float | None,
@@ -62,25 +67,22 @@ def run(
     quiet: bool = False,
     retry: tuple[str, ...] = (),
 ) -> "Outcome":
-    """Generate with a progress bar, and say at the end what there is and what was left alone."""
+    """Generate with a progress bar, and say at the end how many chains ended how, and which were left as they are."""
     from convergebench.generation import plan as planning
     from convergebench.generation import scheduler
 
-    from .processes import rank_and_size
-    from .progress import bar
-
-    mine = planning.share(made.chains, *part)
+    mine = planning.share(plan.chains, *part)
     if max_cost is not None:
         max_cost /= rank_and_size()[1]  # every process that accelerate launched keeps to its own part
     spent = 0.0
-    with bar("generate", sum(map(planning.calls, mine)), "steps", quiet) as advance:
+    with progress_bar("generate", sum(map(planning.calls, mine)), "steps", quiet) as advance:
 
         def report(chain: object, step: object) -> None:
             nonlocal spent
             spent += getattr(step, "cost", None) or 0.0
             advance(1, f"${spent:.2f}" if spent else "")
 
-        outcome = scheduler.generate(made, mine, out, workers, max_cost, report, retry=retry)
+        outcome = scheduler.generate(plan, mine, out, workers, max_cost, report, retry=retry)
     if not quiet:
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
@@ -92,8 +94,8 @@ def run(
     return outcome
 
 
-def retried(ends: str | None) -> tuple[str, ...]:
-    """The ends of chains that are asked for again, as given."""
+def parse_retry(ends: str | None) -> tuple[str, ...]:
+    """The statuses that --retry names."""
     from convergebench.generation.records import one_of
 
     chosen = tuple(filter(None, (ends or "").split(",")))
@@ -102,11 +104,9 @@ def retried(ends: str | None) -> tuple[str, ...]:
     return chosen
 
 
-def part(shard: str | None) -> tuple[int, int]:
-    """This process's share: of --shard, or of the ranks that accelerate launched, or of both."""
+def parse_shard(shard: str | None) -> tuple[int, int]:
+    """Which part of how many this process runs: --shard, times the processes that accelerate launched."""
     from convergebench.generation.records import UserError
-
-    from .processes import rank_and_size
 
     rank, size = rank_and_size()
     if shard is None:

@@ -1,4 +1,4 @@
-"""`convergebench import`: chains made elsewhere become chains here."""
+"""`convergebench import`: stores chains that were made elsewhere."""
 
 import json
 import sys
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from ._shared import json_option, parse_columns
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.importing.chains import Found
@@ -21,8 +23,16 @@ if TYPE_CHECKING:
 )
 @click.option("--editor", help="The editor's name; a table may name it in a column.")
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR.")
-@click.option("--prompts", type=click.Path(path_type=Path), help="edit-converge-bench: JSON with each case's words.")
-@click.option("--column", "columns", multiple=True, metavar="OURS=THEIRS", help="table: a column's name there.")
+@click.option(
+    "--prompts", type=click.Path(path_type=Path), help="edit-converge-bench: JSON with the instructions of each case."
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="OURS=THEIRS",
+    help="table: the name of one of our columns in that table.",
+)
 @click.option("--source-column", default="image", show_default=True, help="dataset: the column of the source.")
 @click.option("--turn", "turns", multiple=True, metavar="COLUMN", help="dataset: the picture column of each turn.")
 @click.option("--words", multiple=True, metavar="COLUMN", help="dataset: the column of each turn's instruction.")
@@ -34,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--origin", type=click.Choice(["real", "synthetic"]), default="real", show_default=True)
 @click.option("--licence", default="unknown", show_default=True, help="Of the sources; it must be known to publish.")
 @click.option("--attribution", default="unknown", show_default=True, help="Of the sources.")
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@json_option
 def import_(
     path: str,
     layout: str,
@@ -55,7 +65,7 @@ def import_(
     attribution: str,
     as_json: bool,
 ) -> None:
-    """Keep the bytes as they are, derive ids from the content, list what cannot be read.
+    """Import chains made elsewhere: their bytes stay as they are, and files that cannot be read are listed.
 
     \b
     convergebench import chains/flux --layout edit-converge-bench --editor flux
@@ -73,7 +83,7 @@ def import_(
     if layout == "edit-converge-bench":
         found = layout_pairs.edit_converge_bench(Path(path), str(editor), prompts, kind)
     elif layout == "table":
-        found = layout_table.table(Path(path), editor, pairs(columns), kind, closes is not False)
+        found = layout_table.table(Path(path), editor, parse_columns(columns), kind, closes is not False)
     else:
         if not turns:
             raise UserError("no --turn given; name the picture column of each turn, such as --turn turn_1_image")
@@ -95,12 +105,3 @@ def import_(
         )
     if made.problems:
         sys.exit(1)
-
-
-def pairs(columns: tuple[str, ...]) -> dict[str, str]:
-    """OURS=THEIRS as a mapping."""
-    from convergebench.generation.records import UserError
-
-    if wrong := [column for column in columns if "=" not in column]:
-        raise UserError(f"--column is {wrong[0]!r}; it is OURS=THEIRS, such as path=file")
-    return dict(column.split("=", 1) for column in columns)

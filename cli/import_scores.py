@@ -1,9 +1,11 @@
-"""`convergebench import-scores`: a published score table comes to stand beside our own scores."""
+"""`convergebench import-scores`: adds a published table of scores to a dataset."""
 
 import json
 from pathlib import Path
 
 import click
+
+from ._shared import json_option, parse_columns
 
 
 @click.command("import-scores")
@@ -16,18 +18,24 @@ import click
     help="The dataset's folder.",
 )
 @click.option("--editor", help="Whose scores these are, where the table does not say.")
-@click.option("--column", "columns", multiple=True, metavar="OURS=THEIRS", help="A column's name in the table.")
-@click.option("--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="Its 0 means: not computed.")
-@click.option("--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its 0 is a number like others.")
+@click.option(
+    "--column", "columns", multiple=True, metavar="OURS=THEIRS", help="The name of one of our columns in the table."
+)
+@click.option(
+    "--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="A 0 of this metric means: not computed."
+)
+@click.option(
+    "--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="A 0 of this metric is a number like others."
+)
 @click.option(
     "--duplicates",
     type=click.Choice(["refuse", "first", "last", "mean"]),
     default="refuse",
     show_default=True,
-    help="What counts where rows differ for one editor, case, run, round and position.",
+    help="Which row counts where several describe one step and differ.",
 )
 @click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@json_option
 def import_scores(
     table: Path,
     dataset: Path,
@@ -46,9 +54,9 @@ def import_scores(
     """
     from convergebench.dataset_builder.importing import scores as published
 
-    from .import_ import pairs
-
-    made = published.import_scores(table, dataset, pairs(columns), editor, zeros, duplicates, signature, real_zeros)
+    made = published.import_scores(
+        table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros
+    )
     about = {"rows": made.rows, "matched": made.matched, "settled": made.settled, "zeros": made.zeros}
     if as_json:
         click.echo(json.dumps({"file": str(made.file), **about}))

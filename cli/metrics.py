@@ -1,4 +1,4 @@
-"""`convergebench metrics`: the metric modules, what each says and needs."""
+"""`convergebench metrics`: lists the metric modules, what each measures and needs."""
 
 import importlib.metadata
 import json
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from ._shared import json_option
+
 
 @click.command("metrics")
-@click.option("--json", "as_json", is_flag=True, help="For a machine.")
+@json_option
 def metrics(as_json: bool) -> None:
     """List the metric modules with what each measures, and what is missing here for it.
 
@@ -27,7 +29,7 @@ def metrics(as_json: bool) -> None:
 
 
 def about(folder: Path) -> dict[str, str | None]:
-    """One module, in the words of its own card."""
+    """What the card of one module says of it, and what is missing here."""
     card = (folder / "README.md").read_text()
     measures = re.search(r"^short_description: (.+)$", card, re.MULTILINE)
     return {"name": folder.name, "measures": measures.group(1) if measures else None, "missing": missing(folder)}

@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 
+from ._shared import json_option
 
-def planned(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that name a plan, the same for `plan` and `generate`."""
+
+def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that describe a plan, the same for `plan` and `generate`."""
     for option in reversed(
         (
             click.option(
@@ -28,10 +30,10 @@ def planned(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("plan")
-@planned
-@click.option("--json", "as_json", is_flag=True, help="For a machine: rows per editor and every chain's id.")
+@plan_options
+@json_option
 def plan(suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | None, as_json: bool) -> None:
-    """Say the chains, calls, images, bytes and dollars of a run.
+    """Count the chains, calls, images, bytes and dollars of a run, before anything runs.
 
     \b
     convergebench plan --suite demo --editor paint --editor jpeg:quality=40 --rounds 5
@@ -40,13 +42,13 @@ def plan(suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | Non
     from convergebench.generation import suites
     from convergebench.generation.records import canonical
 
-    made = planning.make(suites.load(suite), specs, rounds, runs)
-    rows = planning.summary(made)
+    run_plan = planning.make(suites.load(suite), specs, rounds, runs)
+    rows = planning.summary(run_plan)
     if as_json:
-        about = {"suite": made.suite.name, "version": made.suite.version, "editors": rows}
-        click.echo(canonical({**about, "chains": [chain.id for chain in made.chains]}))
+        about = {"suite": run_plan.suite.name, "version": run_plan.suite.version, "editors": rows}
+        click.echo(canonical({**about, "chains": [chain.id for chain in run_plan.chains]}))
         return
-    click.echo(f"{made.suite.name} {made.suite.version}: {made.suite.title}\n")
+    click.echo(f"{run_plan.suite.name} {run_plan.suite.version}: {run_plan.suite.title}\n")
     click.echo(f"{'editor':32} {'chains':>7} {'calls':>8} {'images':>8} {'GB':>8} {'dollars':>11}")
     for row in rows:
         dollars = "unknown" if row["dollars"] is None else f"{row['dollars']:,.2f}"

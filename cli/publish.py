@@ -1,4 +1,4 @@
-"""`convergebench publish`: a version of the dataset, the metrics or the app goes to the Hub."""
+"""`convergebench publish`: uploads a version of the dataset, the metrics or the Space to the Hub."""
 
 import json
 import sys
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ._shared import json_option, progress_bar
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.publishing.publish import Plan
@@ -15,19 +17,21 @@ if TYPE_CHECKING:
 @click.argument("what", type=click.Choice(["dataset", "metrics", "space"]))
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where to. For metrics: the namespace alone.")
-@click.option("--tag", metavar="vX.Y.Z", help="The version: major, minor or patch as the change asks for.")
+@click.option(
+    "--tag", metavar="vX.Y.Z", help="The version. A change of the suite is major, added chains minor, a new card patch."
+)
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
     metavar="LEADERBOARD.JSON",
     help="dataset: also write .eval_results files to propose to the editors' model repositories.",
 )
-@click.option("--dry-run", is_flag=True, help="Check and compare, change nothing.")
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@click.option("--dry-run", is_flag=True, help="Check and compare, upload nothing.")
+@json_option
 def publish(
     what: str, path: Path | None, repo: str, tag: str | None, results: Path | None, dry_run: bool, as_json: bool
 ) -> None:
-    """Check, show what will change, upload what is new in one commit, and tag it.
+    """Check a dataset, the metrics or the Space, show what changes, upload it in one commit, and tag it.
 
     \b
     convergebench publish dataset convergebench --repo NAMESPACE/convergebench --tag v1.0.0 --dry-run
@@ -42,46 +46,44 @@ def publish(
     api = HfApi(library_name="convergebench")
     if what == "dataset":
         folder = path or Path("convergebench")
-        made = dataset(api, folder, repo, tag, dry_run, quiet=as_json)
-        if results and made["commit"]:
-            made["results"] = propose(folder, results, repo, made["commit"], quiet=as_json)
+        outcome = publish_dataset(api, folder, repo, tag, dry_run, quiet=as_json)
+        if results and outcome["commit"]:
+            outcome["results"] = write_results(folder, results, repo, outcome["commit"], quiet=as_json)
     elif what == "metrics":
         from convergebench import metric_modules
         from convergebench.dataset_builder.publishing import spaces
 
-        shown = (lambda *about: None) if as_json else tell_space
+        report = (lambda *about: None) if as_json else print_space
         metrics = path or Path(str(metric_modules.__path__[0]))
-        made = {"commits": spaces.publish_metrics(api, metrics, repo, tag, shown, dry_run)}
+        outcome = {"commits": spaces.publish_metrics(api, metrics, repo, tag, report, dry_run)}
     else:
         import tempfile
 
         from convergebench.dataset_builder.publishing import spaces
         from convergebench.spaces_app.space.publish_folder import copy_space_to
 
-        shown = (lambda *about: None) if as_json else tell_space
-        with tempfile.TemporaryDirectory() as laid:
-            files = spaces.space_files(path or copy_space_to(Path(laid)))
-            made = {"commits": {repo: spaces.publish_files(api, files, repo, tag, shown, dry_run)}}
+        report = (lambda *about: None) if as_json else print_space
+        with tempfile.TemporaryDirectory() as folder:
+            files = spaces.space_files(path or copy_space_to(Path(folder)))
+            outcome = {"commits": {repo: spaces.publish_files(api, files, repo, tag, report, dry_run)}}
     if as_json:
-        click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | made))
+        click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | outcome))
 
 
-def dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run: bool, quiet: bool) -> dict[str, Any]:
+def publish_dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run: bool, quiet: bool) -> dict[str, Any]:
     """Publish the dataset with a bar over the checks, which read every picture once."""
     from convergebench.dataset_builder.dataset.schema import CONFIGS, Reader
     from convergebench.dataset_builder.publishing import publish as publishing
-
-    from .progress import bar
 
     plans: list[Plan] = []
 
     def shown(plan: "Plan") -> None:
         plans.append(plan)
         if not quiet:
-            tell(plan)
+            print_plan(plan)
 
     reader = Reader(folder)
-    with bar("check", sum(len(reader.files(name)) for name in CONFIGS), "files", quiet) as advance:
+    with progress_bar("check", sum(len(reader.files(name)) for name in CONFIGS), "files", quiet) as advance:
         commit = publishing.publish(api, folder, repo, tag, lambda file: advance(1, ""), shown, dry_run)
     change = plans[0].change
     if not quiet:
@@ -98,8 +100,8 @@ def dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run: bool, q
     }
 
 
-def propose(folder: Path, leaderboard: Path, repo: str, commit: str, quiet: bool) -> dict[str, str]:
-    """Write what the model repositories may take up; the files are proposed there by hand, as a pull request."""
+def write_results(folder: Path, leaderboard: Path, repo: str, commit: str, quiet: bool) -> dict[str, str]:
+    """Write a results file for each model repository; a person proposes it there as a pull request."""
     import datetime
 
     from convergebench.dataset_builder.publishing import benchmark
@@ -115,7 +117,7 @@ def propose(folder: Path, leaderboard: Path, repo: str, commit: str, quiet: bool
     return {model: str(path) for model, path in written.items()}
 
 
-def tell(plan: "Plan") -> None:
+def print_plan(plan: "Plan") -> None:
     from convergebench.dataset_builder.building.statistics import number, size_text
 
     since = f"after {plan.last} (a {plan.change.level} change)" if plan.last else "(the first version)"
@@ -129,5 +131,5 @@ def tell(plan: "Plan") -> None:
     click.echo(f"  {sizes}, {number(len(plan.change.removed), 'file')} to delete, {kept} unchanged")
 
 
-def tell_space(repo: str, files: int, changed: int) -> None:
+def print_space(repo: str, files: int, changed: int) -> None:
     click.echo(f"{repo}: {files} files, {changed} changed")

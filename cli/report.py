@@ -1,9 +1,11 @@
-"""`convergebench report`: the table, the figures and the methods paragraph of a scored dataset."""
+"""`convergebench report`: writes the tables, the figures and the methods paragraph of a scored dataset."""
 
 import json
 from pathlib import Path
 
 import click
+
+from ._shared import json_option
 
 
 @click.command("report")
@@ -11,9 +13,11 @@ import click
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("report"), show_default=True, help="The report's folder."
 )
-@click.option("--threshold", type=float, default=0.5, show_default=True, help="What a return has to retain, 0 to 1.")
-@click.option("--compare", nargs=2, metavar="A B", help="Print all that is known of these two editors instead.")
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@click.option(
+    "--threshold", type=float, default=0.5, show_default=True, help="The retained quality below which a round is lost."
+)
+@click.option("--compare", nargs=2, metavar="A B", help="Print a comparison of these two editors instead.")
+@json_option
 def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] | None, as_json: bool) -> None:
     """Write index.html, figures and tables of a scored dataset, and print the headline.
 
@@ -22,11 +26,11 @@ def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] 
     convergebench report convergebench --compare gemini bfl
     """
     if compare:
-        click.echo(pair(dataset, threshold, *compare, as_json))
+        click.echo(compare_pair(dataset, threshold, *compare, as_json))
         return
-    made = run(dataset, out, threshold)
-    told = {name: value for name, value in made.items() if name != "text"}
-    click.echo(json.dumps(told) if as_json else made["text"])
+    written = run(dataset, out, threshold)
+    text = written.pop("text")
+    click.echo(json.dumps(written) if as_json else text)
 
 
 def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
@@ -37,7 +41,7 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     from convergebench.spaces_app.statistics.report import Options
     from convergebench.spaces_app.statistics.table import as_text, sentence
 
-    check(dataset, threshold)
+    check_dataset(dataset, threshold)
     try:
         written = write.write(dataset, out, Options(threshold))
     except ValueError as error:
@@ -55,8 +59,8 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     }
 
 
-def check(dataset: Path, threshold: float) -> None:
-    """Refuse in one sentence what no report can be made of."""
+def check_dataset(dataset: Path, threshold: float) -> None:
+    """Refuse, in one sentence, a threshold out of range and a dataset without chains or scores."""
     from convergebench.generation.records import UserError
     from convergebench.spaces_app.reporting import load
 
@@ -68,17 +72,17 @@ def check(dataset: Path, threshold: float) -> None:
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
 
 
-def pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool) -> str:
-    """One pair of editors in full."""
+def compare_pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool) -> str:
+    """The comparison of two editors, as text or as JSON."""
     from convergebench.generation.records import UserError
     from convergebench.spaces_app.reporting import load
     from convergebench.spaces_app.statistics.report import Options
     from convergebench.spaces_app.statistics.versus import versus
 
-    check(dataset, threshold)
+    check_dataset(dataset, threshold)
     try:
         scores, chains, floors = (load.rows(dataset, name) for name in ("scores", "chains", "floors"))
-        told = versus(scores, chains, floors, first, second, Options(threshold))
+        comparison = versus(scores, chains, floors, first, second, Options(threshold))
     except ValueError as error:
         raise UserError(str(error)) from error
-    return json.dumps(told.values) if as_json else told.text
+    return json.dumps(comparison.values) if as_json else comparison.text

@@ -1,4 +1,4 @@
-"""`convergebench score`: every metric of every step, into the dataset."""
+"""`convergebench score`: computes every metric of every step and adds it to the dataset."""
 
 import json
 import sys
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from ._shared import json_option, progress_bar, rank_and_size
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.engine import Outcome
@@ -16,9 +18,13 @@ if TYPE_CHECKING:
 @click.option("--metrics", help="Only these, separated by commas; the others stay as they are. Default: all.")
 @click.option("--device", help="cpu or cuda. Default: cuda where there is one.")
 @click.option("--dtype", help="float32 or bfloat16. Default: bfloat16 where the hardware multiplies it.")
-@click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; changes memory, never results.")
-@click.option("--profile", is_flag=True, help="Say at the end which metric took which share of the time.")
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@click.option(
+    "--batch-size",
+    type=click.IntRange(1),
+    help="How many pictures are computed at once. It changes memory, never results.",
+)
+@click.option("--profile", is_flag=True, help="Print the share of time that each metric took.")
+@json_option
 def score(
     dataset: Path,
     metrics: str | None,
@@ -60,37 +66,32 @@ def run(
     from convergebench.generation.records import UserError
     from convergebench.metric_modules._engine import engine, job
 
-    from .processes import rank_and_size
-    from .progress import bar
-
     rank, size = rank_and_size()
     try:
         made = job.prepare(dataset, metrics, device, dtype)
         title = "score" if size == 1 else f"score, part 1 of {size}"
         with disk_errors_explained(dataset), locked(dataset) if rank == 0 else nullcontext():
-            with bar(title, made.images(rank, size), "images", quiet or rank > 0) as advance:
+            with progress_bar(title, made.images(rank, size), "images", quiet or rank > 0) as advance:
                 outcome = engine.run(made, rank, size, barrier, batch_size or engine.BATCH, advance)
             if rank == 0:
                 card.write(dataset)
     except (engine.Unusable, engine.Silent) as error:
         raise UserError(str(error)) from error
     if rank == 0 and not quiet:
-        say(dataset, outcome, profile)
+        print_summary(dataset, outcome, profile)
     return outcome
 
 
 def barrier() -> None:
-    """All processes of a launch come this far before one goes on."""
-    from .processes import rank_and_size
-
+    """Wait until all processes of a launch have come this far."""
     if rank_and_size()[1] > 1:
         from accelerate import PartialState
 
         PartialState().wait_for_everyone()
 
 
-def say(dataset: Path, outcome: "Outcome", profile: bool) -> None:
-    """The summary, with everything that is not in the scores and why."""
+def print_summary(dataset: Path, outcome: "Outcome", profile: bool) -> None:
+    """Print the counts, and what has no score and why."""
     from convergebench.dataset_builder.building.statistics import number
 
     rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""

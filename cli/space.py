@@ -1,4 +1,4 @@
-"""`convergebench space`: the leaderboard, the curves and every chain of a dataset, in a browser."""
+"""`convergebench space`: shows the leaderboard, the curves and every chain of a dataset in a browser."""
 
 from pathlib import Path
 
@@ -7,9 +7,11 @@ import click
 
 @click.command("space")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(1, 65535), default=7860, show_default=True, help="Where to listen.")
+@click.option("--port", type=click.IntRange(1, 65535), default=7860, show_default=True, help="The port to listen on.")
 @click.option("--open", "browser", is_flag=True, help="Open it in the default browser.")
-@click.option("--previews", type=click.Path(path_type=Path), help="Where small pictures are kept. Default: temporary.")
+@click.option(
+    "--previews", type=click.Path(path_type=Path), help="A folder for the small pictures. Default: a temporary one."
+)
 def space(dataset: Path, port: int, browser: bool, previews: Path | None) -> None:
     """Serve a scored dataset to a browser on this machine, until Ctrl+C.
 

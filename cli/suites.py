@@ -1,27 +1,29 @@
-"""`convergebench suites`: what can be run, one line each."""
+"""`convergebench suites`: lists the suites, one line each."""
 
 import json
 
 import click
 
+from ._shared import json_option
+
 
 @click.command("suites")
-@click.option("--json", "as_json", is_flag=True, help="For a machine.")
+@json_option
 def suites(as_json: bool) -> None:
-    """List the suites: how many pictures and programs, rounds and runs, and the chains that makes for one editor.
+    """List the suites with their pictures, programs, rounds and runs, and how many chains one editor has.
 
     \b
     convergebench suites
     """
-    from convergebench.generation import suites as there
+    from convergebench.generation import suites as all_suites
 
     rows = []
-    for name in there.names():
-        suite = there.load(name)
+    for name in all_suites.names():
+        suite = all_suites.load(name)
         chains = {
             (source.id, program.id, *sorted(variant.settings.items()), run)
             for variant in suite.variants
-            for source, program in there.cases(suite, variant)
+            for source, program in all_suites.cases(suite, variant)
             for run in range(variant.runs)
         }
         sizes = {"sources": len(suite.sources), "programs": len(suite.programs), "rounds": suite.rounds}

@@ -1,4 +1,4 @@
-"""`convergebench weights`: bring a metric's weights into the user's cache, once."""
+"""`convergebench weights`: downloads a metric's weights into the user's cache, once."""
 
 import contextlib
 import json
@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 
 import click
 
+from ._shared import json_option, progress_bar
+
 
 @click.command("weights")
 @click.argument("metric", type=click.Choice(["lpips"]))
 @click.option(
-    "--net", "nets", type=click.Choice(["alex", "vgg"]), multiple=True, help="Only this network; both unless told."
+    "--net", "nets", type=click.Choice(["alex", "vgg"]), multiple=True, help="Only this network. Default: both."
 )
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@json_option
 def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
-    """Fetch the weights of a metric, check them whole, and keep them in the user's cache.
+    """Download the weights of a metric, check their hash, and keep them in the user's cache.
 
     \b
     convergebench weights lpips
@@ -24,7 +26,7 @@ def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
 
     wanted = nets or lpips.NETS
     try:
-        lpips.fetch(wanted, lambda line: click.echo(line, err=as_json), watched)
+        lpips.fetch(wanted, lambda line: click.echo(line, err=as_json), download_bar)
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
@@ -32,9 +34,7 @@ def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
 
 
 @contextlib.contextmanager
-def watched(name: str, megabytes: int) -> Iterator[Callable[[], None]]:
-    """A bar over a download, where someone watches."""
-    from .progress import bar
-
-    with bar(name, megabytes, "MB") as advance:
+def download_bar(name: str, megabytes: int) -> Iterator[Callable[[], None]]:
+    """A progress bar over a download."""
+    with progress_bar(name, megabytes, "MB") as advance:
         yield lambda: advance(1, "")
