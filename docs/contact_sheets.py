@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from convergebench.generation import pictures as images
-from convergebench.generation import suites
-from convergebench.generation.sources import catalogue as sources
-from convergebench.generation.sources import degradations
+from convergebench.generation import pictures, suites
+from convergebench.generation.sources import catalogue, degradations
 from PIL import Image, ImageDraw
 
 HERE = Path(__file__).parent
@@ -33,16 +31,16 @@ def save(page: Image.Image, name: str) -> None:
 
 
 def main() -> None:
-    picture = {id: images.decode(sources.read(id)) for id in sources.manifest()}
+    decoded = {id: pictures.decode(catalogue.read(id)) for id in catalogue.manifest()}
     v1 = suites.load("v1").sources
     for kind in ("face", "object", "scene", "texture"):
-        ids = [id for id in v1 if sources.row(id).kind == kind]
-        save(sheet([(id, picture[id]) for id in ids], COLUMNS, CELL), f"sources-{kind}.webp")
+        ids = [id for id in v1 if catalogue.row(id).kind == kind]
+        save(sheet([(id, decoded[id]) for id in ids], COLUMNS, CELL), f"sources-{kind}.webp")
     clean = list(dict.fromkeys(id.partition("~")[0] for id in suites.load("restoration").sources))
-    save(sheet([(id, picture[id]) for id in clean], 7, 160), "restoration-clean.webp")
+    save(sheet([(id, decoded[id]) for id in clean], 7, 160), "restoration-clean.webp")
     names = list(degradations.DEGRADATIONS)
     ids = [f"{id}~{names[index % len(names)]}" for index, id in enumerate(clean)]
-    broken = [(id.replace("~", " "), images.decode(sources.read(id))) for id in ids]
+    broken = [(id.replace("~", " "), pictures.decode(catalogue.read(id))) for id in ids]
     save(sheet(broken, 7, 160), "restoration-degraded.webp")
 
 

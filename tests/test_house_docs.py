@@ -1,53 +1,38 @@
 """What the documents say is so."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import editors
-from convergebench.generation.programs import from_row
-from verbs import verbs, written
 
 HOUSE = Path(__file__).parent.parent
 README = (HOUSE / "README.md").read_text()
+WRITE = runpy.run_path(str(HOUSE / "docs" / "write.py"))
 
 
-def test_the_readme_lists_the_verbs_that_there_are():
-    assert written() == verbs(), "run `python tests/verbs.py`"
+def test_the_page_of_commands_is_what_help_says():
+    assert (HOUSE / "docs" / "commands.md").read_text() == WRITE["commands"](), "run `python docs/write.py`"
 
 
-def test_the_readme_opens_with_the_two_commands_and_a_picture():
+def test_the_costs_in_the_readme_are_those_of_the_plans():
+    assert WRITE["put"](README, "costs", WRITE["costs"]()) == README, "run `python docs/write.py`"
+
+
+def test_the_readme_is_short_and_opens_with_a_picture_and_the_two_commands():
+    assert len(README.splitlines()) <= 170
     opening = README.split("## ")[0]
     assert opening.index("make demo") < opening.index("make test")
-    assert re.search(r"!\[[^]]{20,}\]\(docs/[\w-]+\.(svg|png)\)", opening)
+    [picture] = re.findall(r"!\[[^]]{20,}\]\((docs/[\w-]+\.webp)\)", opening)
+    assert (HOUSE / picture).stat().st_size < 300_000
 
 
 def test_every_picture_and_page_that_is_linked_is_there():
     for page in [*HOUSE.glob("*.md"), *HOUSE.glob("docs/*.md")]:
         for target in re.findall(r"\]\((?!http|#|mailto)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links {target}"
-
-
-def test_the_editor_in_the_contributing_guide_works(tmp_path, monkeypatch):
-    code = re.search(r"```python\n(.*?)```", (HOUSE / "CONTRIBUTING.md").read_text(), re.DOTALL).group(1)
-    (tmp_path / "upside.py").write_text(code)
-    monkeypatch.setattr(editors, "__file__", str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(editors, "__path__", [str(tmp_path)])
-    choice = editors.make("upside:angle=90")
-    from PIL import Image
-
-    answer = choice.editor.edit(Image.new("RGB", (6, 4)), "anything", 1)
-    assert answer.status == "ok"
-    assert choice.settings["angle"] == 90
-    assert editors.describe("upside")["about"] == "Turns its input upside down, whatever is asked."
-
-
-def test_the_program_in_the_contributing_guide_is_one():
-    text = re.search(r"```toml\n(.*?)```", (HOUSE / "CONTRIBUTING.md").read_text(), re.DOTALL).group(1)
-    [row] = tomllib.loads(text)["program"]
-    assert from_row(row).cycle == ("add a scarf", "remove the scarf")
 
 
 def test_the_version_is_one_everywhere():

@@ -1,0 +1,79 @@
+"""Writes what the documents take from the program, so that it cannot go stale.
+
+python docs/write.py                          the commands (docs/commands.md) and the costs (README.md)
+python docs/write.py report/leaderboard.json  the table of results (README.md) too
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from convergebench.cli.__main__ import main as convergebench
+from convergebench.generation import plan, suites
+
+HOUSE = Path(__file__).parent.parent
+PRICED = ("gemini", "gemini:model=gemini-3-pro-image", "openai", "bfl", "seedream", "qwen")
+ABOUT = {
+    "oracle": "undoes its own edit from memory: the best that can be",
+    "paint": "draws the edit, undoes it by inpainting",
+    "identity": "answers with its input",
+    "jpeg": "re-encodes its input, quality 75",
+    "noise": "adds a little noise",
+    "random": "answers with another picture",
+}
+
+
+def commands() -> str:
+    """The page of all commands, in the words of their --help."""
+    text = (
+        "# The commands\n\nThis is what `convergebench COMMAND --help` says; `python docs/write.py` writes this page.\n"
+    )
+    parent = click.Context(convergebench, info_name="convergebench", **convergebench.context_settings)
+    for name in convergebench.list_commands(parent):
+        command = convergebench.get_command(parent, name)
+        context = click.Context(command, info_name=name, parent=parent, terminal_width=110)
+        text += f"\n## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+    return text
+
+
+def costs() -> str:
+    """What the suites v1-mini and v1 cost with the hosted editors."""
+    mini, whole = (plan.summary(plan.make(suites.load(name), PRICED, None, None)) for name in ("v1-mini", "v1"))
+    lines = ["| editor | calls, v1-mini | US dollars | calls, v1 | US dollars |", "|---|--:|--:|--:|--:|"]
+    for small, large in zip(mini, whole, strict=True):
+        numbers = (small["calls"], small["dollars"], large["calls"], large["dollars"])
+        lines.append(f"| `{large['editor']}` | " + " | ".join(f"{number:,.0f}" for number in numbers) + " |")
+    return "\n".join(lines)
+
+
+def results(leaderboard: Path) -> str:
+    """The rows of round trips of a demo's leaderboard."""
+    rows = [row for row in json.loads(leaderboard.read_text())["rows"] if row["group"] == "round trips"]
+    lines = [
+        "| editor | what it does | rounds kept | half-life | of quality alone | edits made | mostly lost to |",
+        "|---|---|--:|--:|--:|--:|---|",
+    ]
+    for row in sorted(rows, key=lambda row: (-row["rounds_kept"], -row["quality_kept"])):
+        about = f"`{row['editor']}` | {ABOUT[row['editor']]} | {row['rounds_kept']:.1f}"
+        rest = f"{row['half_life_text']} | {row['quality_text']} | {row['forward']:.0%} | {row['cause'] or 'nothing'}"
+        lines.append(f"| {about} | {rest} |")
+    return "\n".join(lines)
+
+
+def put(text: str, name: str, table: str) -> str:
+    """The text with the table between the comments that name it."""
+    before, rest = text.split(f"<!-- {name} -->\n")
+    return f"{before}<!-- {name} -->\n{table}\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+
+
+def main(words: list[str]) -> None:
+    (HOUSE / "docs" / "commands.md").write_text(commands())
+    text = put((HOUSE / "README.md").read_text(), "costs", costs())
+    if words:
+        text = put(text, "results", results(Path(words[0])))
+    (HOUSE / "README.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
