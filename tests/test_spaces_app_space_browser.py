@@ -270,7 +270,9 @@ def test_a_zip_is_scored_and_what_is_no_picture_is_refused_in_a_box(visit, tmp_p
     assert page.text_content("#answer h3") == "Quality half-life: round 2"
     page.wait_for_selector("#returns input[type=file]", state="attached")  # the files are gone
     score([tmp_path / "words.png", tmp_path / "words.png"], ".cb-error")
-    assert page.text_content(".cb-error") == "'words.png': the 15 bytes received are not a picture that can be shown"
+    assert page.text_content(".cb-error") == (
+        "'words.png' cannot be scored: it is 15 bytes that are no picture, starting with 'these are words'"
+    )
     assert page.evaluate("getComputedStyle(document.querySelector('.cb-error')).borderTopWidth") == "1px"
 
 

@@ -77,10 +77,10 @@ def test_no_argument_names_a_file(dataset, previews, asked, words):
 
 
 ODD = [
-    (small_dataset.decompression_bomb(), "more than the 40,000,000 pixels"),
-    (b"<svg onload='alert(1)'/>", "not a picture"),
-    (b"GIF89a", r"the 6 bytes received are not a picture that can be shown$"),
-    (small_dataset.picture(1)[:400], "cannot be decoded"),
+    (small_dataset.decompression_bomb(), "a png that cannot be decoded .*exceeds limit"),
+    (b"<svg onload='alert(1)'/>", "no picture"),
+    (b"GIF89a", "it is a gif that cannot be decoded"),
+    (small_dataset.picture(1)[:400], "it is a png that cannot be decoded"),
 ]
 
 
@@ -91,9 +91,8 @@ def test_what_is_no_bearable_picture_is_not_shown_and_says_why(tmp_path, data, w
     chain = chain_of(made, "fading")
     with pytest.raises(NoPicture, match=words):
         shown.path(chain, 3)
-    if words != "cannot be decoded":
-        with pytest.raises(NoPicture):
-            shown.path(chain, 3, "received")
+    with pytest.raises(NoPicture):
+        shown.path(chain, 3, "received")
     assert shown.path(chain, 2).exists()
 
 
@@ -103,7 +102,7 @@ def test_bytes_of_another_type_are_not_handed_on(tmp_path):
     made = open_dataset(str(small_dataset.write(tmp_path / "gif", answer=lambda editor, step: gif.getvalue())))
     shown = Previews(made, tmp_path / "previews")
     assert shown.path(next(iter(made.chains)), 1).suffix == ".jpg"
-    with pytest.raises(NoPicture, match="GIF"):
+    with pytest.raises(NoPicture, match="gif"):
         shown.path(next(iter(made.chains)), 1, "received")
 
 

@@ -14,6 +14,13 @@ from . import previews
 from .errors import explain_errors
 from .served_dataset import ServedDataset
 
+METRICS = [
+    {"name": "psnr", "title": "PSNR", "unit": "dB", "colour": None},
+    {"name": "rmse", "title": "RMSE", "unit": "", "colour": 0},
+    {"name": "ssim", "title": "SSIM", "unit": "", "colour": 2},
+    {"name": "lpips", "title": "LPIPS", "unit": "", "colour": 1},
+    {"name": "clip", "title": "CLIP", "unit": "", "colour": 3},
+]
 NUMBERS = ("psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip")
 FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
           "latency", "cost")  # fmt: skip
@@ -54,6 +61,7 @@ def chain_view(dataset: ServedDataset, chain: str) -> dict[str, Any]:
         **ending(dataset, case),
         "curves": {name: values for name, values in curves.items() if any(value is not None for value in values)},
         "threshold": HALF,
+        "metrics": METRICS,
         "steps": [step_view(steps[number][1], scores.get(number, {}), len(cycle)) for number in sorted(steps)],
     }
 

@@ -9,9 +9,10 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+from convergebench.generation import pictures
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.psnr.images import UNREADABLE
-from PIL import Image, ImageChops, ImageOps
+from PIL import Image, ImageChops
 
 from .errors import NoPicture
 from .footers import Place
@@ -20,11 +21,10 @@ from .served_dataset import ServedDataset
 KINDS = ("thumb", "view", "difference", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
 SIDES = {"thumb": 176, "view": 1024, "difference": 1024}
-MAX_PIXELS = 40_000_000
+MOST_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared away
-ENDINGS = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
-TYPES = (*ENDINGS, "GIF", "BMP", "TIFF", "PPM")
+ENDINGS = ("png", "jpg", "webp")  # what every browser shows
 USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
 
 
@@ -51,7 +51,7 @@ class Previews:
         self.dataset.chain(chain)
         name = hashlib.sha256(f"{chain} {step} {kind} {gain if kind == 'difference' else ''}".encode()).hexdigest()[:32]
         with self.locks[int(name[:2], 16) % len(self.locks)]:
-            for ending in ENDINGS.values():
+            for ending in ENDINGS:
                 path = self.folder / f"{name}.{ending}"
                 if path.exists():
                     os.utime(path)
@@ -62,8 +62,11 @@ class Previews:
         data = self.received(chain, step)
         with self.decoding:
             if kind == "received":
-                return self.write(f"{name}.{ENDINGS[browser_type(data)]}", data)
-            picture = decoded(data)
+                decode(data)  # nothing is handed on that a browser might choke on
+                if (kind := pictures.sniff(data)) not in ENDINGS:
+                    raise NoPicture(f"the original file is {kind}; only {', '.join(ENDINGS)} are handed on as they are")
+                return self.write(f"{name}.{kind}", data)
+            picture = decode(data)
             if kind == "difference":
                 picture = difference(self.original(chain), picture, gain)
             picture.thumbnail((SIDES[kind], SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
@@ -86,10 +89,13 @@ class Previews:
         return self.dataset.steps.picture(place)
 
     def _original(self, chain: str) -> Image.Image:
-        return decoded(self.received(chain, 0))
+        return decode(self.received(chain, 0))
 
     def write(self, name: str, data: bytes) -> Path:
-        """Write a file whole, and clear away the files that were not asked for longest where there is no room."""
+        """Write a file whole; where there is no room, remove those that nobody asked for longest.
+
+        Unlike data, a preview need not survive a power cut: nothing waits for the disk.
+        """
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix="part-", delete=False) as file:
             file.write(data)
         path = Path(file.name).replace(self.folder / name)
@@ -124,45 +130,18 @@ def cache_folder(dataset: ServedDataset) -> Path:
     return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
 
 
-def open_header(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
-    """A picture whose header was read and whose size is bearable; nothing is decoded yet."""
+def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
+    """The picture as the scores see it, or why it cannot be shown."""
     try:
-        image = Image.open(io.BytesIO(data), formats=TYPES)
-    except Image.DecompressionBombError:
-        raise NoPicture(f"the picture has far more than the {most:,} pixels that are read") from None
-    except UNREADABLE:
-        raise NoPicture(f"the {len(data):,} bytes received are not a picture that can be shown") from None
-    if image.width * image.height > most:
-        raise NoPicture(f"the picture has {image.width}x{image.height} pixels; at most {most:,} are read")
-    return image
-
-
-def browser_type(data: bytes) -> str:
-    """The type of bytes that a browser may be handed as they are."""
-    kind = open_header(data).format
-    if kind not in ENDINGS:
-        raise NoPicture(f"the bytes received are {kind}; only {', '.join(ENDINGS)} are handed on as they are")
-    return kind
-
-
-def decoded(data: bytes, most: int = MAX_PIXELS) -> Image.Image:
-    """Upright RGB on white, as the scores see it."""
-    image = open_header(data, most)
-    try:
-        image = ImageOps.exif_transpose(image)
-        if image.has_transparency_data:
-            whole = image.convert("RGBA")
-            image = Image.new("RGB", whole.size, "white")
-            image.paste(whole, mask=whole.getchannel("A"))
-        return image.convert("RGB")
-    except UNREADABLE as error:
-        raise NoPicture(f"the picture cannot be decoded ({error})") from None
+        return pictures.decode(data, most_pixels)
+    except pictures.Undecodable as error:
+        raise NoPicture(f"it cannot be shown: it is {error}") from error
 
 
 def difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.Image:
     """How far each channel is from the original, amplified."""
     if picture.size != original.size:
-        picture = picture.resize(original.size, Image.Resampling.LANCZOS)
+        picture = Image.fromarray(pictures.resize_to(np.asarray(picture), *original.size))
     return ImageChops.difference(original, picture).point(lambda value: min(255, value * gain))
 
 

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from convergebench.generation import pictures
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.fates import curve_fate
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.psnr.images import brought, target
 from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
 from convergebench.metric_modules.ssim import measure as ssim
-
-from .errors import NoPicture
-from .previews import decoded
 
 MOST_RETURNS = 60
 MOST_BYTES = 60_000_000  # of all pictures together, unpacked
@@ -117,9 +115,9 @@ def pixels(name: str, data: bytes) -> np.ndarray:
     if len(data) > MOST_FILE_BYTES:
         raise UserError(f"{quoted(name)} has {len(data):,} bytes; at most {MOST_FILE_BYTES:,} are read")
     try:
-        picture = np.asarray(decoded(data, MOST_PIXELS))
-    except NoPicture as error:
-        raise UserError(f"{quoted(name)}: {error}") from error
+        picture = pictures.decode_array(data, MOST_PIXELS)
+    except pictures.Undecodable as error:
+        raise UserError(f"{quoted(name)} cannot be scored: it is {error}") from error
     if min(picture.shape[:2]) < LEAST_SIDE:
         raise UserError(
             f"{quoted(name)} is {picture.shape[1]}x{picture.shape[0]}; at least {LEAST_SIDE} pixels a side are needed"

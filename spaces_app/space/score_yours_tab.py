@@ -20,7 +20,7 @@ from . import curves_tab, page, score_yours
 from .errors import explain_errors
 from .leaderboard import Choice, leaderboard
 from .leaderboard_tab import cell, heading
-from .previews import decoded
+from .previews import decode
 from .served_dataset import ServedDataset
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Scorer:
                 for group in range(opened.num_row_groups):
                     for value in opened.read_row_group(group, columns=["image"])["image"].to_pylist():
                         if value and value["bytes"] and len(found) < score_yours.UNRELATED:
-                            picture = decoded(value["bytes"])
+                            picture = decode(value["bytes"])
                             picture.thumbnail((1024, 1024))
                             found.append(np.asarray(picture))
         return found

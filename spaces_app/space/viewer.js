@@ -1,12 +1,12 @@
 // One chain, or two on the same case with their steps locked together.
 (() => {
   const { make, picture, seen, clamp, remember, root } = window.convergebench;
-  const METRICS = { rmse: "RMSE", ssim: "SSIM", lpips: "LPIPS", clip: "CLIP" };
   const GAINS = [1, 2, 4, 8, 16, 32];
-  const MODES = { divider: "Divider", difference: "Difference", step: "Step alone" };
+  const MODES = { divider: "Divider", difference: "Difference", step: "This step" };
   let last = null; // what was seen before, to stay at the same step of the same case
 
-  const text = (value, digits = 3) => (value === null || value === undefined ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
+  const known = (value) => value !== null && value !== undefined;
+  const text = (value, digits = 3) => (!known(value) ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
 
   function show(viewer) {
     viewer.setAttribute("data-on", "");
@@ -125,7 +125,7 @@
     return make("div", { class: "cb-controls" },
       make("button", { type: "button", "aria-label": "Step back", onclick: () => walk(state, -1) }, "←"), state.play,
       make("button", { type: "button", "aria-label": "Step on", onclick: () => walk(state, 1) }, "→"), state.slider, state.where,
-      make("label", {}, returns, " returns only"));
+      make("label", {}, returns, " after undo only"));
   }
 
   function walk(state, way) {
@@ -208,22 +208,21 @@
     const chips = [];
     const chip = (words, good) => chips.push(make("span", { class: "cb-chip", "data-good": good === null ? "open" : String(good) }, words));
     if (step.status !== "ok" && step.status !== "input") chip(step.status.replace("_", " "), false);
-    if (step.applied !== null && step.applied !== undefined) chip(step.applied ? "edit made" : "edit not made", step.applied);
-    if (step.undone !== null && step.undone !== undefined) chip(step.undone ? "taken back" : "not taken back", step.undone);
-    const rows = Object.entries(METRICS).filter(([name]) => step.scores[name] !== null || view.curves[name]).map(([name, title]) => {
-      const kept = step.closing ? step.retained[name] : null;
-      const reason = step.reasons[name];
-      const gauge = make("meter", { min: 0, max: 1, value: kept ?? 0, title: `retained ${name}`, hidden: kept === null });
-      return make("tr", { "data-metric": name, title: reason ?? null }, make("th", { scope: "row" }, title), make("td", {}, text(step.scores[name])),
+    if (known(step.applied)) chip(step.applied ? "edit carried out" : "edit not carried out", step.applied);
+    if (known(step.undone)) chip(step.undone ? "undone" : "not undone", step.undone);
+    const rows = view.metrics.filter(({ name }) => known(step.scores[name]) || view.curves[name]).map(({ name, title, unit }) => {
+      const kept = step.closing ? step.retained[name] ?? null : null;
+      const gauge = make("meter", { min: 0, max: 1, value: kept ?? 0, title: `retained ${title}`, hidden: kept === null });
+      return make("tr", { "data-metric": name, title: step.reasons[name] ?? null }, make("th", { scope: "row" }, title),
+        make("td", {}, text(step.scores[name]), known(step.scores[name]) && unit === "dB" ? " dB" : ""),
         make("td", {}, gauge, kept === null ? "" : ` ${Math.round(kept * 100)}%`));
     });
-    if (step.scores.psnr !== null && step.scores.psnr !== undefined) rows.unshift(make("tr", { "data-metric": "psnr" }, make("th", { scope: "row" }, "PSNR"), make("td", {}, `${text(step.scores.psnr)} dB`), make("td", {}, "")));
     if (rows.length) rows.unshift(make("tr", {}, make("th", {}, ""), make("th", { scope: "col" }, "against the original"), make("th", { scope: "col" }, step.closing ? "retained" : "")));
     const facts = [
       ["Seed", step.seed], ["Size", step.width ? `${step.width}×${step.height} ${step.type}, ${Math.round(step.bytes / 1024).toLocaleString("en")} KB` : null],
       ["Time", step.latency === null ? null : `${text(step.latency)} s`], ["Cost", step.cost === null ? null : `$${text(step.cost)}`],
-    ].filter(([, value]) => value !== null && value !== undefined && step.status !== "input");
-    const whole = make("a", { href: "#", onclick: (event) => { event.preventDefault(); open(view, step); } }, "open the bytes as received");
+    ].filter(([, value]) => known(value) && step.status !== "input");
+    const whole = make("a", { href: "#", onclick: (event) => { event.preventDefault(); open(view, step); } }, "Open original file");
     return [
       make("blockquote", {}, step.instruction || view.title || "the original"),
       chips.length ? make("p", {}, ...chips) : null,
@@ -249,11 +248,11 @@
 
   function chart(state, own) {
     const { curves, rounds, threshold } = own.view;
-    const names = Object.keys(curves);
-    if (!names.length) return make("p", { class: "cb-note" }, "No retained scores to draw.");
-    const lines = names.map((name) => {
+    const drawn = own.view.metrics.filter(({ name }) => curves[name]);
+    if (!drawn.length) return make("p", { class: "cb-note" }, "No retained scores to draw.");
+    const lines = drawn.map(({ name, colour }) => {
       const points = [[0, 1], ...curves[name].map((value, place) => [place + 1, value]).filter(([, value]) => value !== null)];
-      return make("polyline", { svg: true, class: `cb-line cb-${name}`, points: points.map(([round, value]) => `${across(own, round)},${up(value)}`).join(" ") });
+      return make("polyline", { svg: true, class: `cb-line cb-series-${colour}`, points: points.map(([round, value]) => `${across(own, round)},${up(value)}`).join(" ") });
     });
     own.cursor = make("line", { svg: true, class: "cb-cursor", y1: 4, y2: HIGH - BOTTOM });
     const label = (x, y, words, anchor = "middle") => make("text", { svg: true, x, y, "text-anchor": anchor }, words);
@@ -266,7 +265,7 @@
       const round = (((event.clientX - box.left) / box.width) * WIDE - LEFT) / ((WIDE - LEFT - 8) / rounds);
       go(state, clamp(Math.round(round) * Math.max(own.view.cycle.length, 1), 0, state.size - 1));
     });
-    const key = make("p", { class: "cb-key" }, ...names.map((name) => make("span", { class: `cb-key-${name}` }, METRICS[name])), make("small", {}, " retained: 1 untouched, 0 another picture"));
+    const key = make("p", { class: "cb-key" }, ...drawn.map(({ title, colour }) => make("span", { class: `cb-series-${colour}` }, title)), make("small", {}, " retained: 1 = identical, 0 = unrelated picture"));
     return make("figure", {}, drawing, key);
   }
 
