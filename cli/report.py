@@ -35,6 +35,7 @@ def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] 
 
 def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     """Write the report; `text` is the headline and where to find the rest."""
+    from convergebench.dataset_builder.dataset.reader import UnreadableFile
     from convergebench.generation.records import UserError
     from convergebench.spaces_app.reporting import sentences, write
     from convergebench.spaces_app.statistics.leaderboard import HEADLINE
@@ -44,7 +45,7 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     check_dataset(dataset, threshold)
     try:
         written = write.write(dataset, out, Options(threshold))
-    except ValueError as error:
+    except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
@@ -61,28 +62,31 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
 
 def check_dataset(dataset: Path, threshold: float) -> None:
     """Refuse, in one sentence, a threshold out of range and a dataset without chains or scores."""
+    from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app.reporting import load
 
     if not 0 < threshold <= 1:
         raise UserError(f"--threshold is {threshold:g}; it lies above 0 and at most at 1")
-    if not load.files(dataset, "chains"):
+    reader = Reader(dataset)
+    if not reader.files("chains"):
         raise UserError(f"{dataset} is no dataset: there is no data/chains; `convergebench build` makes one")
-    if not load.files(dataset, "scores") and not load.files(dataset, "published"):
+    if not reader.files("scores") and not reader.files("published"):
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
 
 
 def compare_pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool) -> str:
     """The comparison of two editors, as text or as JSON."""
+    from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app.reporting import load
     from convergebench.spaces_app.statistics.report import Options
     from convergebench.spaces_app.statistics.versus import versus
 
     check_dataset(dataset, threshold)
     try:
-        scores, chains, floors = (load.rows(dataset, name) for name in ("scores", "chains", "floors"))
+        reader = Reader(dataset)
+        scores, floors = list(reader.rows("scores")), list(reader.rows("floors"))
+        chains = reader.table("chains").to_pylist()
         comparison = versus(scores, chains, floors, first, second, Options(threshold))
-    except ValueError as error:
+    except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     return json.dumps(comparison.values) if as_json else comparison.text

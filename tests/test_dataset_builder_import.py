@@ -274,7 +274,7 @@ def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path)
     assert (made.rows, made.matched) == (12, 12)
     reader = Reader(tmp_path / "out")
     pictures = {
-        (row["chain"], row["round"], row["position"]): images.pixels(reader.picture(place))
+        (row["chain"], row["round"], row["position"]): images.pixels(reader.picture_at(place))
         for row, place in zip(reader.table("steps").to_pylist(), reader.places(), strict=True)
         if row["position"] != 1
     }

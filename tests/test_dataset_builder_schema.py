@@ -82,7 +82,7 @@ def test_the_reader_gives_fields_without_pictures_and_one_picture_from_its_row_g
     assert table["step"].to_pylist() == [0, 1, 2, 3, 4]
     places = reader.places()
     assert [(place.group, place.row) for place in places] == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
-    assert [reader.picture(place) for place in places] == pictures
+    assert [reader.picture_at(place) for place in places] == pictures
     assert [step["image"] and step["image"]["bytes"] for step in reader.rows("steps")] == pictures
     with pytest.raises(FileNotFoundError, match="has no config 'scores'"):
         reader.table("scores")

@@ -13,9 +13,8 @@ from convergebench.spaces_app.space.leaderboard import leaderboard
 from convergebench.spaces_app.space.served_dataset import open_dataset
 made = open_dataset("NS/small", "v1.0.0")
 print(sorted((row["editor"], row["cost"] and round(row["cost"], 6)) for row in leaderboard(made).table.rows))
-chain = next(row for row in made.chains.values() if row["editor"] == "steady")
-place, step = made.steps.find(chain)[0]
-print(step["status"], len(made.steps.picture(place)))
+chain = next(chain for chain in made.reader.chains() if chain.editor == "steady")
+print(made.reader.steps_of(chain)[0].status, len(made.reader.picture(chain.id, 0)))
 """
 
 

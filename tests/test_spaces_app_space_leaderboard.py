@@ -2,8 +2,9 @@
 
 import pytest
 import small_dataset
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
-from convergebench.spaces_app.reporting import load
+from convergebench.spaces_app.reporting.write import CALLS
 from convergebench.spaces_app.space import chains_tab
 from convergebench.spaces_app.space.leaderboard import Choice, leaderboard
 from convergebench.spaces_app.space.leaderboard_tab import first_screen, leaderboard_html
@@ -22,8 +23,9 @@ def dataset(folder):
 
 
 def test_the_leaderboard_is_the_reports_own(folder, dataset):
-    calls = load.rows(folder, "steps", load.CALLS)
-    made = report(load.rows(folder, "scores"), load.rows(folder, "chains"), load.rows(folder, "floors"), calls)
+    reader = Reader(folder)
+    scores, chains, floors = (list(reader.rows(name)) for name in ("scores", "chains", "floors"))
+    made = report(scores, chains, floors, reader.table("steps", CALLS).to_pylist())
     keys = ("editor", "rank", "half_life_text", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "cause", "cases")
     theirs = [[row.get(key) for key in keys] for row in made.tables["leaderboard"].rows]
     ours = leaderboard(dataset).table.rows

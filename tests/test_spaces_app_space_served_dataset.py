@@ -23,10 +23,11 @@ def dataset(folder):
 
 
 def test_every_chain_is_found_by_the_footers_with_all_of_its_steps(dataset):
-    for chain in dataset.chains.values():
-        found = dataset.steps.find(chain)
-        assert sorted(found) == list(range(2 * small_dataset.ROUNDS + 1))
-        assert {row["chain"] for _, row in found.values()} == {chain["chain"]}
+    rows = dataset.reader.table("steps", ["chain", "step", "seed"]).to_pylist()
+    for chain in dataset.reader.chains():
+        found = dataset.reader.steps_of(chain)
+        assert [step.step for step in found] == list(range(2 * small_dataset.ROUNDS + 1))
+        assert [step.seed for step in found] == [row["seed"] for row in rows if row["chain"] == chain.id]
 
 
 def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
@@ -35,21 +36,13 @@ def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
     made = small_dataset.write(tmp_path / "big", answer=lambda editor, step: big)
     dataset = open_dataset(str(made))
     read = []
-    whole = dataset.steps.opened
-
-    def counted(file):
-        handle = whole(file)
-        one = handle.read_row_group
-        handle.read_row_group = lambda group, **options: (
-            read.append((file, group, options["columns"])) or one(group, **options)
-        )
-        return handle
-
-    dataset.steps.opened = counted
-    chain = dataset.chain(chain_of(dataset, "fading"))
-    place, _ = dataset.steps.find(chain)[8]
+    reader, whole = dataset.reader, dataset.reader.read
+    reader.read = lambda *what: read.append(what) or whole(*what)
+    chain = reader.chain(chain_of(dataset, "fading"))
+    [place] = [each.place for each in reader.all_steps() if (each.chain, each.step.step) == (chain.id, 8)]
+    reader.steps_of(chain)
     read.clear()
-    assert dataset.steps.picture(place) == big
+    assert reader.picture(chain.id, 8) == big
     assert read == [(place.file, place.group, ["image"])]
     assert place.group > 0
 

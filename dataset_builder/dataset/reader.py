@@ -1,8 +1,10 @@
-"""Reads the dataset's Parquet directly, row group by row group, from a folder here or on the Hub.
+"""Reads the dataset's Parquet directly, from a folder here or from the Hub: tables whole, pictures by row group.
 
 `load_dataset` copies every picture into its cache first; scores need none of them and one picture needs one row group.
 """
 
+import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from convergebench.generation.records import FinishedChain, Source, Step, UserError
 
-from .remote import Window, extent
+from .rows import chain_from_row, source_from_row, step_from_row
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -26,50 +29,108 @@ class Place(NamedTuple):
     row: int
 
 
-class Reader:
-    """A dataset folder, or a Hub dataset as `hf://datasets/NAMESPACE/NAME@REVISION`."""
+class PlacedStep(NamedTuple):
+    """A step, the id of its chain and the place of its picture."""
 
-    def __init__(self, folder: str | Path, api: "HfApi | None" = None):
-        self.folder = str(folder)
+    chain: str
+    step: Step
+    place: Place
+
+
+class EditorInfo(NamedTuple):
+    """What is known of an editor; `role` is editor, baseline or transport."""
+
+    name: str
+    role: str = "editor"
+    about: str = ""
+
+
+class UnreadableFile(OSError):
+    """A file in a dataset's folder is damaged."""
+
+
+class Reader:
+    """A dataset folder, or a Hub dataset as `hf://datasets/NAMESPACE/NAME@REVISION`. Threads may share one."""
+
+    def __init__(self, where: str | Path, api: "HfApi | None" = None):
+        self.where = str(where)
+        self.api = api
         self.remote = None
-        if self.folder.startswith("hf://"):
+        self.copied: Path | None = None  # the small tables of a Hub dataset, once `copy_tables` fetched them
+        if self.where.startswith("hf://"):
             from huggingface_hub import HfFileSystem
 
             self.remote = HfFileSystem(endpoint=api.endpoint, token=api.token) if api else HfFileSystem()
-            self.folder = self.folder.removeprefix("hf://")
+            self.root = self.where.removeprefix("hf://")
+        else:
+            self.root = self.where
         self.footer = lru_cache(maxsize=4096)(self._footer)
-        self.pictures = lru_cache(maxsize=4)(self._pictures)
+        self._cached_bounds = lru_cache(maxsize=4096)(self._bounds)
+        self._cached_pictures = lru_cache(maxsize=4)(self._pictures)
+        self._cached_steps = lru_cache(maxsize=256)(self._steps)
+        self._cached_files = lru_cache(maxsize=1)(lambda: self.files("steps"))
+        self._cached_sources = lru_cache(maxsize=1)(self._sources)
+        self._cached_chains = lru_cache(maxsize=1)(self._chains)
+        self._cached_references = lru_cache(maxsize=1)(self._references)
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the small tables: the dataset's own, or the copy of a Hub dataset's."""
+        return self.copied or Path(self.root)
+
+    # Files and tables
 
     def files(self, config: str) -> list[str]:
         """The config's files, in the order of its rows; none where the config does not exist."""
-        if self.remote:
-            found = self.remote.glob(f"{self.folder}/data/{config}/**/*.parquet")
-            return sorted(str(path).removeprefix(self.folder + "/") for path in found)
-        root = Path(self.folder)
+        if self.remote and not (self.copied and (self.copied / "data" / config).is_dir()):
+            found = self.remote.glob(f"{self.root}/data/{config}/**/*.parquet")
+            return sorted(str(path).removeprefix(self.root + "/") for path in found)
+        root = self.folder
         return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
+
+    def copy_tables(self, configs: Sequence[str]) -> Path:
+        """Fetch some configs of a Hub dataset whole into the Hub's cache; this reader stays at their commit."""
+        from huggingface_hub import snapshot_download
+
+        namespace, name, revision = re.fullmatch(r"datasets/([^/]+)/([^@]+)(?:@(.+))?", self.root).groups()  # type: ignore[union-attr]
+        about: dict[str, Any] = {"endpoint": self.api.endpoint, "token": self.api.token} if self.api else {}
+        wanted = ["README.md", *(f"data/{config}/**" for config in configs)]
+        repo = f"{namespace}/{name}"
+        self.copied = Path(
+            snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=wanted, **about)
+        )
+        self.root = f"datasets/{repo}@{self.copied.name}"
+        return self.copied
 
     def open(self, file: str) -> pq.ParquetFile:
         """A new handle: pyarrow's are not for use by two threads at once."""
-        path = f"{self.folder}/{file}"
-        return pq.ParquetFile(Window(self.remote, path) if self.remote else path, metadata=self.footer(file))
+        return pq.ParquetFile(self._source(file), metadata=self.footer(file), pre_buffer=False)
 
     def read(self, file: str, group: int, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns of one row group, from the Hub in one request."""
         names = list(columns) if columns is not None else None
-        if not self.remote:
+        if not self._is_remote(file):
             with self.open(file) as opened:
                 return opened.read_row_group(group, columns=names)
-        with Window(self.remote, f"{self.folder}/{file}") as window:
-            window.fetch(*extent(self.footer(file), group, names))
-            opened = pq.ParquetFile(window, metadata=self.footer(file))
+        start, end = extent(self.footer(file), group, names)
+        path = f"{self.root}/{file}"
+        data = self.remote.cat_file(path, start, end, cache_type="none")  # type: ignore[union-attr]
+        held = {"data": {(start, end): data}, "strict": True}
+        with self.remote.open(path, "rb", cache_type="parts", cache_options=held) as source:  # type: ignore[union-attr]
+            # pyarrow's own threads would call Python to read, and can outlive the interpreter.
+            opened = pq.ParquetFile(source, metadata=self.footer(file), pre_buffer=False)
             return opened.read_row_group(group, columns=names, use_threads=False)
 
+    def _is_remote(self, file: str) -> bool:
+        return self.remote is not None and not (self.copied and (self.copied / file).exists())
+
+    def _source(self, file: str) -> Any:
+        if self._is_remote(file):
+            return self.remote.open(f"{self.root}/{file}", "rb", cache_type="none")  # type: ignore[union-attr]
+        return self.folder / file
+
     def _footer(self, file: str) -> pq.FileMetaData:
-        path = f"{self.folder}/{file}"
-        if not self.remote:
-            return pq.read_metadata(path)
-        with Window(self.remote, path) as window:
-            return pq.read_metadata(window)
+        return pq.read_metadata(self._source(file))
 
     def groups(self, config: str) -> Iterator[tuple[str, int]]:
         """Every row group of a config, in the order of its rows."""
@@ -77,7 +138,7 @@ class Reader:
             for group in range(self.footer(file).num_row_groups):
                 yield file, group
 
-    def plain(self, file: str) -> list[str]:
+    def plain_columns(self, file: str) -> list[str]:
         """The columns that hold no pictures."""
         schema = self.footer(file).schema.to_arrow_schema()
         return [field.name for field in schema if not pa.types.is_struct(field.type)]
@@ -86,17 +147,37 @@ class Reader:
         """All rows of a config without its pictures, or the columns named."""
         files = self.files(config)
         if not files:
-            raise FileNotFoundError(f"{self.folder} has no config {config!r}: there is no data/{config}/**/*.parquet")
-        tables = [self.read(file, group, columns or self.plain(file)) for file, group in self.groups(config)]
-        if not tables:
-            empty = self.footer(files[0]).schema.to_arrow_schema().empty_table()
-            tables = [empty.select(list(columns or self.plain(files[0])))]
+            raise FileNotFoundError(f"{self.root} has no config {config!r}: there is no data/{config}/**/*.parquet")
+        tables = [self._whole_file(file, columns) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
+
+    def _whole_file(self, file: str, columns: Sequence[str] | None) -> pa.Table:
+        with self.damage_explained(file):
+            names = list(columns or self.plain_columns(file))
+            if not self._is_remote(file):
+                with self.open(file) as opened:
+                    return opened.read(columns=names)
+            footer = self.footer(file)
+            if not footer.num_row_groups:
+                return footer.schema.to_arrow_schema().empty_table().select(names)
+            return pa.concat_tables([self.read(file, group, names) for group in range(footer.num_row_groups)])
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time."""
-        for file, group in self.groups(config):
-            yield from self.read(file, group, columns).to_pylist()
+        for file in self.files(config):
+            with self.damage_explained(file):
+                for group in range(self.footer(file).num_row_groups):
+                    yield from self.read(file, group, columns).to_pylist()
+
+    @contextlib.contextmanager
+    def damage_explained(self, file: str) -> Iterator[None]:
+        """Name the file of a dataset's folder that cannot be read."""
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            if self._is_remote(file):
+                raise
+            raise UnreadableFile(f"{self.folder / file} cannot be read: {str(error).splitlines()[0]}") from error
 
     def places(self, config: str = "steps") -> list[Place]:
         """Where each row of `table(config)` lies, in the same order."""
@@ -106,12 +187,137 @@ class Reader:
             for row in range(self.footer(file).row_group(group).num_rows)
         ]
 
-    def picture(self, place: Place, column: str = "image") -> bytes | None:
+    # Records
+
+    def sources(self) -> dict[str, Source]:
+        """The starting pictures by id."""
+        return self._cached_sources()
+
+    def _sources(self) -> dict[str, Source]:
+        rows = self.table("sources").to_pylist() if self.files("sources") else []
+        return {row["source"]: source_from_row(row) for row in rows}
+
+    def chains(self) -> list[FinishedChain]:
+        """Every chain, in the order of the rows."""
+        return list(self._cached_chains().values())
+
+    def chain(self, chain_id: str) -> FinishedChain:
+        """The chain of an id."""
+        try:
+            return self._cached_chains()[chain_id]
+        except KeyError:
+            raise UserError(f"no chain {str(chain_id)[:40]!r} in {self.where}") from None
+
+    def _chains(self) -> dict[str, FinishedChain]:
+        rows = self.table("chains").to_pylist()
+        return {row["chain"]: chain_from_row(row, self.sources().get(row["source"])) for row in rows}
+
+    def editors(self) -> dict[str, EditorInfo]:
+        """Every editor by its label; one of which the dataset says nothing is an ordinary editor."""
+        labels = dict.fromkeys(self.table("chains", ["editor"])["editor"].to_pylist())
+        found = {label: EditorInfo(label.split(":")[0]) for label in labels}
+        for row in self.rows("editors"):
+            found[row["editor"]] = EditorInfo(row["name"], row["role"], row["about"])
+        return found
+
+    def steps_of(self, chain: FinishedChain) -> list[Step]:
+        """The steps of a chain with its input first, from the row groups that can hold them."""
+        return [placed.step for placed in self._placed_steps(chain).values()]
+
+    def all_steps(self, skip_unreadable: bool = False) -> Iterator[PlacedStep]:
+        """Every step of the dataset in the order of the rows, without its picture."""
+        for file in self.files("steps"):
+            try:
+                table = self._whole_file(file, None)
+            except OSError:
+                if skip_unreadable:
+                    continue
+                raise
+            rows = iter(table.to_pylist())
+            for group in range(self.footer(file).num_row_groups):
+                for number in range(self.footer(file).row_group(group).num_rows):
+                    row = next(rows)
+                    yield PlacedStep(row["chain"], step_from_row(row), Place(file, group, number))
+
+    # The steps of one chain
+
+    def _placed_steps(self, chain: FinishedChain) -> dict[int, PlacedStep]:
+        return self._cached_steps(chain.id, chain.editor, chain.source.id, chain.program.id)
+
+    def _steps(self, chain: str, editor: str, source: str, program: str) -> dict[int, PlacedStep]:
+        values = {"chain": chain, "editor": editor, "source": source, "program": program}
+        files = sorted(self._cached_files(), key=lambda file: not named_after(file, editor))
+        for file in files:
+            found: dict[int, PlacedStep] = {}
+            with self.damage_explained(file):
+                for group, bounds in enumerate(self._cached_bounds(file)):
+                    if all(low <= values[key] <= high for key, (low, high) in bounds.items()):
+                        for number, row in enumerate(self.read(file, group, self.plain_columns(file)).to_pylist()):
+                            if row["chain"] == chain:
+                                placed = PlacedStep(chain, step_from_row(row), Place(file, group, number))
+                                found[placed.step.step] = placed
+            if found:
+                return dict(sorted(found.items()))  # a chain's steps lie in one file
+        return {}
+
+    def _bounds(self, file: str) -> list[dict[str, tuple[str, str]]]:
+        """For each row group the first and last value of the columns that name a chain, where the file tells them."""
+        footer = self.footer(file)
+        columns = {footer.schema.column(number).path: number for number in range(footer.num_columns)}
+        found = []
+        for group in range(footer.num_row_groups):
+            bounds = {}
+            for key in columns.keys() & {"chain", "editor", "source", "program"}:
+                known = footer.row_group(group).column(columns[key]).statistics
+                if known is not None and known.has_min_max:
+                    bounds[key] = (known.min, known.max)
+            found.append(bounds)
+        return found
+
+    # Pictures
+
+    def picture(self, chain_id: str, step: int) -> bytes | None:
+        """The bytes of a step's picture as received; None where there is none."""
+        placed = self._placed_steps(self.chain(chain_id)).get(step)
+        return self.picture_at(placed.place) if placed else None
+
+    def reference(self, chain_id: str) -> bytes | None:
+        """The picture that a finished round of a chain should equal, where it is another than the chain's input."""
+        place = self._cached_references().get(chain_id)
+        return self.picture_at(place, "reference") if place else None
+
+    def _references(self) -> dict[str, Place]:
+        names = self.table("chains", ["chain", "reference.path"]).to_pylist()
+        return {
+            row["chain"]: place for row, place in zip(names, self.places("chains"), strict=True) if row["reference"]
+        }
+
+    def picture_at(self, place: Place, column: str = "image") -> bytes | None:
         """The bytes of one picture; the last few row groups are kept, since neighbours are usually next."""
-        value = self.pictures(place.file, place.group, column)[place.row]
+        value = self._cached_pictures(place.file, place.group, column)[place.row]
         return value.as_py() if value.is_valid else None
 
     def _pictures(self, file: str, group: int, column: str) -> pa.Array:
         pictures = self.read(file, group, [column]).column(0).combine_chunks()
         # The struct's own validity too: a missing picture is a null struct.
         return pc.struct_field(pictures, "bytes")
+
+
+def named_after(file: str, editor: str) -> bool:
+    """Whether a file of steps lies in a folder with the beginning of the editor's name."""
+    folder = file.split("/")[-2]
+    return editor.startswith(re.split("[_-]", folder)[0])
+
+
+def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -> tuple[int, int]:
+    """Where some columns of a row group begin and end in the file; they lie side by side."""
+    about = footer.row_group(group)
+    chunks = [about.column(number) for number in range(about.num_columns)]
+    wanted = [
+        chunk
+        for chunk in chunks
+        if columns is None or {chunk.path_in_schema, chunk.path_in_schema.split(".")[0]} & {*columns}
+    ]
+    starts = [min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset) for chunk in wanted]
+    ends = [start + chunk.total_compressed_size for start, chunk in zip(starts, wanted, strict=True)]
+    return min(starts), max(ends)

@@ -51,7 +51,7 @@ def read(reader: Reader, place: Place | None, sha256: str | None, column: str = 
     if place is None:
         raise Unreadable("its file is not in the dataset")
     try:
-        data = reader.picture(place, column)
+        data = reader.picture_at(place, column)
     except (OSError, pa.ArrowException) as error:
         raise Unreadable(f"{place.file} cannot be read ({str(error).splitlines()[0][:80]})") from error
     if data is None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.halflife.fates import Fate
 
 from ..statistics.cases import Case
 from ..statistics.fates import Field, any_value, quality, role
 from ..statistics.table import Column, Table, written
-from .load import Pictures
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 FRAMES = 6  # with the original
@@ -90,17 +90,17 @@ def spread(last: int, count: int) -> list[int]:
     return sorted({round(1 + place * (last - 1) / (count - 1)) for place in range(count)})
 
 
-def strips(table: Table, pictures: Pictures, lengths: Mapping[str, int]) -> list[Strip]:
+def strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> list[Strip]:
     """The strips of the table's rows; `lengths` holds the steps in a round of each chain."""
     found = []
     for chain in dict.fromkeys(row["chain"] for row in table.rows):
         rows = [row for row in table.rows if row["chain"] == chain]
         one = rows[0]
         name = f"{one['source']}, {one['program']}"
-        frames = [frame(pictures.read(chain, 0), "original", f"{name}: the original")]
+        frames = [frame(reader.picture(chain, 0), "original", f"{name}: the original")]
         for row in rows:
             words = f"{name}, as {one['editor']} returned it in round {row['round']}"
-            data = pictures.read(chain, row["round"] * lengths[chain])
+            data = reader.picture(chain, row["round"] * lengths[chain])
             frames.append(frame(data, f"round {row['round']}, {written(row['quality'], 'share')}", words))
         title = f"{name}: {one['cause']} in round {one['fate']}"
         found.append(Strip(one["editor"], title, tuple(frames)))

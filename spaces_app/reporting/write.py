@@ -4,12 +4,16 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from convergebench.dataset_builder.dataset.reader import Reader
+
 from ..statistics import methods
 from ..statistics.report import Options, Report, report
 from ..statistics.table import Table, as_csv, as_json, as_latex
-from . import filmstrips, load, sentences
+from . import filmstrips, sentences
 from .figures import Drawing, looks, styled
 from .page import page
+
+CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
 
 @dataclass(frozen=True)
@@ -23,22 +27,18 @@ class Written:
 
 def write(dataset: Path, out: Path, options: Options = Options()) -> Written:  # noqa: B008 - frozen
     """The whole report of a dataset folder."""
-    chains = load.rows(dataset, "chains")
-    made = report(
-        load.rows(dataset, "scores"),
-        chains,
-        load.rows(dataset, "floors"),
-        load.rows(dataset, "steps", load.CALLS),
-        load.rows(dataset, "published"),
-        options,
-    )
+    reader = Reader(dataset)
+    chains = reader.table("chains").to_pylist()
+    calls = reader.table("steps", CALLS).to_pylist() if reader.files("steps") else []
+    scores, floors, published = (list(reader.rows(config)) for config in ("scores", "floors", "published"))
+    made = report(scores, chains, floors, calls, published, options)
     lengths = {row["chain"]: len(json.loads(row["cycle"])) for row in chains}
     first = next(iter(made.fields), None)
     strips = []
     if first:
         worst = filmstrips.worst(made.fields[first], made.fates[first])
         made.tables["worst"] = worst
-        strips = filmstrips.strips(worst, load.Pictures(dataset), lengths)
+        strips = filmstrips.strips(worst, reader, lengths)
     return lay(made, out, strips)
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Step, UserError
 
 from ..statistics.cases import RETAINED, Case
 from ..statistics.fates import HALF, converged, quality, role
@@ -36,7 +36,7 @@ def chain_view(dataset: ServedDataset, chain: str) -> dict[str, Any]:
     row = dataset.chain(chain)
     cycle = json.loads(row["cycle"] or "[]")
     scores = dataset.scores_of(chain)
-    steps = dataset.steps.find(row)
+    steps = dataset.reader.steps_of(dataset.reader.chain(chain))
     if not steps:
         raise UserError(f"the steps of chain {chain} are not in this dataset")
     source = dataset.sources.get(row["source"], {})
@@ -62,18 +62,18 @@ def chain_view(dataset: ServedDataset, chain: str) -> dict[str, Any]:
         "curves": {name: values for name, values in curves.items() if any(value is not None for value in values)},
         "threshold": HALF,
         "metrics": METRICS,
-        "steps": [step_view(steps[number][1], scores.get(number, {}), len(cycle)) for number in sorted(steps)],
+        "steps": [step_view(step, scores.get(step.step, {}), len(cycle)) for step in steps],
     }
 
 
-def step_view(row: Mapping[str, Any], scores: Mapping[str, Any], length: int) -> dict[str, Any]:
+def step_view(step: Step, scores: Mapping[str, Any], length: int) -> dict[str, Any]:
     """One step; what has no value is null, with the reason where one is known."""
     reasons = json.loads(scores.get("reasons") or "{}")
     return {
-        **{name: row[name] for name in FIELDS},
-        "text": row["text"][:TEXT] if row["text"] else None,
-        "details": json.loads(row["details"] or "{}"),
-        "closing": row["position"] == length,
+        **{name: getattr(step, name) for name in FIELDS},
+        "text": step.text[:TEXT] if step.text else None,
+        "details": step.details,
+        "closing": step.position == length,
         "scores": {name: scores.get(name) for name in NUMBERS},
         "retained": {name: scores.get(f"retained_{name}") for name in RETAINED},
         "applied": scores.get("edit_applied"),

@@ -15,7 +15,6 @@ from convergebench.generation.records import UserError
 from PIL import Image, ImageChops
 
 from .errors import NoPicture
-from .footers import Place
 from .served_dataset import ServedDataset
 
 KINDS = ("thumb", "view", "difference", "received")
@@ -74,19 +73,15 @@ class Previews:
 
     def received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
-        steps = self.dataset.steps.find(self.dataset.chain(chain))
+        reader = self.dataset.reader
+        steps = {each.step: each for each in reader.steps_of(reader.chain(chain))}
         if step not in steps:
             raise UserError(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {max(steps, default=0)}")
-        place, row = steps[step]
-        data = self.read(place)
+        data = reader.picture(chain, step)
         if not data:
-            raise NoPicture(
-                row["reason"] or f"the editor's answer was {row['status'].replace('_', ' ')}, not a picture"
-            )
+            status = steps[step].status.replace("_", " ")
+            raise NoPicture(steps[step].reason or f"the editor's answer was {status}, not a picture")
         return data
-
-    def read(self, place: Place) -> bytes | None:
-        return self.dataset.steps.picture(place)
 
     def _original(self, chain: str) -> Image.Image:
         return decode(self.received(chain, 0))

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from convergebench.generation.records import UserError
 
 from ..palette import INK
-from ..reporting import load
 from ..statistics.table import Column
 from . import curves_tab, page, score_yours
 from .errors import explain_errors
@@ -63,14 +61,11 @@ class Scorer:
     def unrelated(self) -> list[np.ndarray]:
         """The dataset's source pictures, small enough to be kept in memory."""
         found: list[np.ndarray] = []
-        for path in load.files(self.dataset.folder, "sources"):
-            with pq.ParquetFile(path) as opened:
-                for group in range(opened.num_row_groups):
-                    for value in opened.read_row_group(group, columns=["image"])["image"].to_pylist():
-                        if value and value["bytes"] and len(found) < score_yours.UNRELATED:
-                            picture = decode(value["bytes"])
-                            picture.thumbnail((1024, 1024))
-                            found.append(np.asarray(picture))
+        for row in self.dataset.reader.rows("sources", ["image"]):
+            if row["image"] and row["image"]["bytes"] and len(found) < score_yours.UNRELATED:
+                picture = decode(row["image"]["bytes"])
+                picture.thumbnail((1024, 1024))
+                found.append(np.asarray(picture))
         return found
 
 

@@ -12,15 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
 
-from ..reporting import load
 from ..statistics import recall
 from ..statistics.cases import Case, follow
 from ..statistics.fates import Field, fields
 from ..statistics.zeros import Zeros
 from .errors import DAMAGED_FILE
-from .footers import Steps
 
 SMALL = ("chains", "scores", "floors", "sources")  # fetched whole where the dataset is on the Hub
 REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
@@ -42,66 +41,34 @@ MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call
 Row = dict[str, Any]
 
 
-class Here:
-    """A dataset folder on this machine."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-
-    def files(self, config: str) -> list[str]:
-        return [path.relative_to(self.folder).as_posix() for path in load.files(self.folder, config)]
-
-    def open(self, file: str) -> Any:
-        return pa.memory_map(str(self.folder / file))
-
-
-class Hub:
-    """A dataset on the Hub at one revision: small tables are fetched once, pictures row group by row group."""
-
-    def __init__(self, repo: str, revision: str | None):
-        from huggingface_hub import HfFileSystem, snapshot_download
-
-        wanted = ["README.md", *(f"data/{name}/**" for name in SMALL)]
-        self.folder = Path(snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=wanted))
-        # The snapshot's own commit, so that both halves are of one version.
-        self.root = f"datasets/{repo}@{self.folder.name}"
-        self.system = HfFileSystem()
-
-    def files(self, config: str) -> list[str]:
-        found = self.system.glob(f"{self.root}/data/{config}/**/*.parquet")
-        return sorted(str(path).split("/data/", 1)[1].join(("data/", "")) for path in found)
-
-    def open(self, file: str) -> Any:
-        # The small columns lie side by side: what is read ahead of the first holds the others.
-        return self.system.open(f"{self.root}/{file}", cache_type="readahead", block_size=2**18)
-
-
 def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":
     """The dataset in this folder or Hub repo; by default the one that CONVERGEBENCH_DATASET names."""
     where = where or os.environ.get("CONVERGEBENCH_DATASET") or "convergebench/convergebench"
     folder = Path(where)
     if folder.is_dir():
-        return ServedDataset(Here(folder))
+        return ServedDataset(Reader(folder))
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", where) or where.startswith((".", "/")):
         raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
-    return ServedDataset(Hub(where, revision or os.environ.get("CONVERGEBENCH_REVISION")))
+    revision = revision or os.environ.get("CONVERGEBENCH_REVISION")
+    reader = Reader(f"hf://datasets/{where}@{revision}" if revision else f"hf://datasets/{where}")
+    reader.copy_tables(SMALL)
+    return ServedDataset(reader)
 
 
 class ServedDataset:
     """One scored dataset, ready to be asked."""
 
-    def __init__(self, files: Here | Hub):
-        self.files = files
-        self.folder = files.folder
-        self.steps = Steps(files)
-        rows = load.rows(self.folder, "chains")
+    def __init__(self, reader: Reader):
+        self.reader = reader
+        self.folder = reader.folder
+        rows = reader.table("chains").to_pylist() if reader.files("chains") else []
         if not rows:
             raise UserError(f"{self.folder} is no dataset: there is no data/chains; `convergebench build` makes one")
         self.chains: dict[str, Row] = {row["chain"]: row for row in rows}
-        self.sources: dict[str, Row] = {row["source"]: row for row in load.rows(self.folder, "sources")}
-        self.zeros = Zeros(load.rows(self.folder, "floors"), rows)
+        self.sources: dict[str, Row] = {row["source"]: row for row in reader.table("sources").to_pylist()}
+        self.zeros = Zeros(list(reader.rows("floors")), rows)
         self.excluded = self.zeros.excluded(rows)
-        self.scores = read_scores(self.folder)
+        self.scores = read_scores(reader)
         self.score_slices = slices_by_chain(self.scores)
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)
 
@@ -143,8 +110,8 @@ class ServedDataset:
 
         On the Hub and in very large folders only the costs are known: reading all steps would take too long.
         """
-        if isinstance(self.files, Here) and self.scores.num_rows <= MANY_STEPS:
-            return mean_calls_of_steps(self.steps, self.files.files("steps"))
+        if self.reader.remote is None and self.scores.num_rows <= MANY_STEPS:
+            return mean_calls_of_steps(self.reader)
         return mean_calls_of_chains(self.chains.values())
 
     def chain(self, chain: str) -> Row:
@@ -172,11 +139,12 @@ class ServedDataset:
         return dict(found)
 
 
-def read_scores(folder: Path) -> pa.Table:
+def read_scores(reader: Reader) -> pa.Table:
     """All scores, in the order of their chains."""
-    tables = [pq.ParquetFile(path, read_dictionary=REPEATED).read() for path in load.files(folder, "scores")]
+    files = [reader.folder / file for file in reader.files("scores")]
+    tables = [pq.ParquetFile(path, read_dictionary=REPEATED).read() for path in files]
     if not tables:
-        raise UserError(f"{folder} has no scores yet; `convergebench score {folder}` adds them")
+        raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
     whole = pa.concat_tables(tables, promote_options="default").unify_dictionaries().combine_chunks()
     codes = whole["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
     order = np.lexsort((whole["step"].to_numpy(), codes))
@@ -194,12 +162,12 @@ def slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
     return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=True)}
 
 
-def mean_calls_of_steps(steps: Steps, files: Iterable[str]) -> dict[str, Row]:
+def mean_calls_of_steps(reader: Reader) -> dict[str, Row]:
     """Latency and cost from the steps themselves; a file that cannot be read is left out."""
     found: dict[str, Row] = {}
-    for file in files:
+    for file in reader.files("steps"):
         try:
-            with steps.opened(file) as opened:
+            with reader.open(file) as opened:
                 calls = opened.read(columns=["chain", "round", "status", "latency", "cost"])
         except DAMAGED_FILE:
             continue  # whoever looks at one of its chains is told why it cannot be shown

@@ -1,0 +1,109 @@
+"""One dataset through its one reader: from a folder, from the Hub, and after its small tables were copied here."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import stores
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import chains as store
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.publishing.publish import publish
+from convergebench.generation.records import UserError
+from hub_fixtures import REPO
+
+pytest_plugins = ["hub_fixtures"]
+REFERENCE = stores.picture(9)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Chains of two editors, one of them ended early, one with a reference of its own, one with items and no edits."""
+    run = tmp_path_factory.mktemp("runs") / "run"
+    stores.keep(run, stores.chain("paint", 1), kinds=("png", "jpg", "webp"))
+    stores.keep(run, stores.chain("paint", 2), ends="refused")
+    stores.keep(run, stores.chain("jpeg:quality=40", 1), reference=REFERENCE)
+    fruits = replace(stores.program("fruit"), cycle=("add a {item}",), items=("pear", "fig"), closes=False)
+    stores.keep(run, replace(stores.chain("jpeg:quality=40", 2), program=fruits))
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(runs, tmp_path_factory):
+    out = tmp_path_factory.mktemp("built") / "convergebench"
+    building.build(store.find([runs]), out)
+    return out
+
+
+@pytest.fixture(params=["folder", "Hub", "Hub with its tables copied"])
+def reader(request, folder, tmp_path):
+    if request.param == "folder":
+        yield Reader(folder)
+        return
+    api = request.getfixturevalue("api")
+    publish(api, folder, REPO, "v1.0.0")
+    reader = Reader(f"hf://datasets/{REPO}@v1.0.0", api)
+    if "copied" in request.param:
+        reader.copy_tables(("chains", "sources"))
+        assert {path.parent.name for path in reader.folder.rglob("*.parquet")} == {"chains", "sources"}
+    yield reader
+
+
+def test_what_the_store_holds_is_what_the_reader_gives(runs, reader):
+    found = store.find([runs]).done
+    chains = reader.chains()
+    assert sorted(chain.id for chain in chains) == sorted(found)
+    assert chains == sorted(chains, key=lambda chain: chain.order)
+    every = list(reader.all_steps())
+    for chain in chains:
+        stored = found[chain.id]
+        steps = store.read_steps(stored)
+        assert chain.chain.id == chain.id == stored.chain.id
+        assert chain.source == stored.chain.source == reader.sources()[chain.source.id]
+        assert (chain.status, chain.calls, chain.suite) == (stored.status, len(steps) - 1, "test")
+        assert [*chain.chain.asks()] == [*stored.chain.asks()]
+        assert reader.steps_of(chain) == steps
+        assert [each.step for each in every if each.chain == chain.id] == steps
+        pictures = [store.read_picture(stored, step) for step in steps]
+        assert [reader.picture(chain.id, step.step) for step in steps] == pictures
+        assert [reader.picture_at(each.place) for each in every if each.chain == chain.id] == pictures
+        assert reader.reference(chain.id) == store.read_reference(stored)
+    assert sum(reader.reference(chain.id) == REFERENCE for chain in chains) == 1
+
+
+def test_what_is_not_there_is_none_or_said(reader):
+    chain = reader.chains()[0]
+    assert reader.picture(chain.id, 99) is None
+    assert reader.files("scores") == []
+    assert list(reader.rows("scores")) == []
+    assert reader.steps_of(replace(chain, id="0" * 16)) == []
+    with pytest.raises(UserError, match="no chain 'nothing' in "):
+        reader.picture("nothing", 0)
+
+
+def test_a_damaged_file_is_named(folder, tmp_path):
+    path = tmp_path / "data/steps/paint/0000.parquet"
+    path.parent.mkdir(parents=True)
+    (tmp_path / "data/chains").symlink_to(folder / "data/chains")
+    path.write_bytes((folder / "data/steps/paint/0000.parquet").read_bytes()[:-50])
+    reader = Reader(tmp_path)
+    with pytest.raises(UnreadableFile, match=r"paint/0000\.parquet cannot be read"):
+        reader.table("steps")
+    with pytest.raises(UnreadableFile, match=r"paint/0000\.parquet cannot be read"):
+        reader.steps_of(reader.chains()[-1])
+    assert list(reader.all_steps(skip_unreadable=True)) == []
+
+
+def test_one_row_group_of_a_hub_file_is_one_request(folder, hub, api):
+    publish(api, folder, REPO, "v1.0.0")
+    reader = Reader(f"hf://datasets/{REPO}@v1.0.0", api)
+    file = reader.files("steps")[0]
+    reader.footer(file)
+    with hub.counting() as log:
+        reader.read(file, 0, ["image"])
+    ranges = [exchange.headers["range"] for exchange in log if "range" in exchange.headers]
+    size = sum(reader.footer(file).row_group(0).column(number).total_compressed_size for number in range(2))
+    assert len({*ranges}) == 1, ranges
+    start, end = map(int, ranges[0].removeprefix("bytes=").split("-"))
+    assert end + 1 - start == size
+    assert Path(file).parts[:2] == ("data", "steps")
