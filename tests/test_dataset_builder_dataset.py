@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import chains as store
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.publishing.publish import publish
+from convergebench.generation import store_reader as store
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO
 
@@ -31,7 +31,7 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def folder(runs, tmp_path_factory):
     out = tmp_path_factory.mktemp("built") / "convergebench"
-    building.build(store.find([runs]), out)
+    building.build(store.find_finished([runs]), out)
     return out
 
 
@@ -50,7 +50,7 @@ def reader(request, folder, tmp_path):
 
 
 def test_what_the_store_holds_is_what_the_reader_gives(runs, reader):
-    found = store.find([runs]).done
+    found = store.find_finished([runs]).done
     chains = reader.chains()
     assert sorted(chain.id for chain in chains) == sorted(found)
     assert chains == sorted(chains, key=lambda chain: chain.order)
