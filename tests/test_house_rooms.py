@@ -10,7 +10,7 @@ import pytest
 
 HOUSE = Path(__file__).parent.parent
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
-METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/README.md"))
+METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
 SHARED = tuple(f"generation.{name}" for name in ("records", "pictures", "files", "store", "store_reader"))
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.

@@ -1,0 +1,10 @@
+"""What the house knows of contraction; it computes from numbers, so the scores have no column of it."""
+
+SPEC = {
+    "name": "contraction",
+    "title": "Contraction",
+    "kind": "statistic",
+    "order": 130,
+    "sees": "whether returns approach a fixed point, wander or drift",
+    "misses": "how good the fixed point is",
+}

@@ -1,0 +1,10 @@
+"""What the house knows of half-lives; it computes from numbers, so the scores have no column of it."""
+
+SPEC = {
+    "name": "halflife",
+    "title": "Half-life",
+    "kind": "statistic",
+    "order": 120,
+    "sees": "how many rounds a chain keeps above a threshold",
+    "misses": "how steep the loss is before and after the threshold",
+}

@@ -1,0 +1,44 @@
+"""What the scoring engine, the dataset's card, the report and the Space know of LPIPS."""
+
+SPEC = {
+    "name": "lpips",
+    "title": "LPIPS",
+    "kind": "picture",
+    "order": 30,
+    "needs": "weights, which `convergebench weights lpips` fetches",
+    "sees": "what looks different: texture, smear, sharpening",
+    "misses": "slow tints; exactly where, unless its worst tile is looked at",
+    "columns": [
+        {
+            "name": "lpips",
+            "title": "LPIPS",
+            "meaning": "learned perceptual distance, lower is closer",
+            "aspect": "appearance",
+            "direction": "lower",
+            "low": 0.0,
+            "ceiling": 0.0,
+            "show": "curve",
+            "floor": True,
+            "headline": "quality",
+            "bfloat16_error": 2e-3,
+        },
+        {
+            "name": "lpips_worst_tile",
+            "title": "LPIPS, worst tile",
+            "meaning": "largest mean of the 8x8 LPIPS map: the part that changed most",
+            "aspect": "the worst part",
+            "direction": "lower",
+            "low": 0.0,
+            "ceiling": 0.0,
+            "show": "number",
+            "headline": "part",
+            "floor_of": "lpips",
+            "bfloat16_error": 2e-2,
+            "sees": "one part that became another picture",
+            "misses": "damage spread thinly over everything",
+        },
+    ],
+    "reasons": {
+        "smaller_than_network": ["nobody", "the picture is smaller than the pixels that LPIPS needs: {}"],
+    },
+}

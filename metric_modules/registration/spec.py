@@ -1,0 +1,67 @@
+"""What the scoring engine, the dataset's card, the report and the Space know of registration."""
+
+SPEC = {
+    "name": "registration",
+    "title": "Registration",
+    "kind": "picture",
+    "order": 50,
+    "after": ["psnr", "ssim"],
+    "sees": "damage that is left once shift and zoom are undone",
+    "misses": "shift and zoom, on purpose",
+    "columns": [
+        {
+            "name": "psnr_registered",
+            "title": "PSNR, registered",
+            "meaning": "psnr after shift and scale are undone",
+            "unit": "dB",
+            "direction": "higher",
+            "low": 0.0,
+            "ceiling": 100.0,
+        },
+        {
+            "name": "ssim_registered",
+            "title": "SSIM, registered",
+            "meaning": "ssim after shift and scale are undone",
+            "direction": "higher",
+            "low": -1.0,
+            "high": 1.0,
+            "ceiling": 1.0,
+        },
+        {
+            "name": "shift_x",
+            "title": "Shift to the right",
+            "meaning": "pixels the picture moved to the right at the evaluation size",
+            "unit": "pixels",
+            "ceiling": 0.0,
+        },
+        {
+            "name": "shift_y",
+            "title": "Shift down",
+            "meaning": "pixels the picture moved down at the evaluation size",
+            "unit": "pixels",
+            "ceiling": 0.0,
+        },
+        {
+            "name": "scale",
+            "title": "Scale",
+            "meaning": "how much larger the content became; 1 is unchanged",
+            "low": 0.0,
+            "ceiling": 1.0,
+        },
+        {
+            "name": "registration_residual",
+            "title": "Registration residual",
+            "meaning": "median block residual in pixels that is left after both",
+            "unit": "pixels",
+            "direction": "lower",
+            "low": 0.0,
+            "ceiling": 0.0,
+        },
+    ],
+    "reasons": {
+        "too_few_blocks": ["nobody", "the reference has too few textured blocks: {}"],
+        "blocks_lost": ["nobody", "half of the blocks or more are found nowhere near"],
+        "blocks_disagree": ["nobody", "the median block is {}"],
+        "smaller_than_window": ["nobody", "the picture is smaller than the window of SSIM"],
+    },
+}

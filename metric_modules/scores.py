@@ -1,0 +1,193 @@
+"""The dataset's scores and floors as files: their columns, why a value may be missing, and what numbers depend on.
+
+Both follow from the metrics' specs. The column `reasons` holds JSON, {column: code or [code, detail]}, and `signature`
+holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made where a person reads.
+"""
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from convergebench.dataset_builder.dataset.columns import PLACE, Column, Config
+
+from .specs import specs
+
+CHANGED_SIZE = "changed_size"  # known from the sizes alone: no metric gives it
+CHANGED_SIZE_ORDER = 60  # its place among the metrics
+
+
+class Fault(Enum):
+    """Whose fault it is that there is no value."""
+
+    EDITOR = "editor"  # it gave no picture, or not the one asked for
+    NOBODY = "nobody"  # nobody can tell
+    OURS = "ours"  # damage, absent weights, a metric that was not asked for, a call that failed
+    NOT_APPLICABLE = "not applicable"  # the question does not arise at this step
+
+
+class Reason(NamedTuple):
+    """A kind of reason for a missing value."""
+
+    code: str
+    fault: Fault
+    text: str  # {} stands for the detail
+    damage: bool = False  # the dataset is damaged, or a metric is: said aloud, and tried again the next time
+
+    def sentence(self, detail: str = "") -> str:
+        """For a reader."""
+        if "{}" in self.text:
+            return self.text.replace("{}", detail)
+        return f"{self.text}: {detail}" if detail else self.text
+
+
+OF_THE_ENGINE = {
+    reason.code: reason
+    for reason in (
+        Reason("refused", Fault.EDITOR, "refused"),
+        Reason("no_image", Fault.EDITOR, "no_image"),
+        Reason("shrunk", Fault.EDITOR, "shrunk"),
+        Reason("failed", Fault.OURS, "failed"),
+        Reason("missing", Fault.OURS, "missing: its file is not in the dataset", damage=True),
+        Reason("unreadable", Fault.OURS, "unreadable", damage=True),
+        Reason("not_a_number", Fault.OURS, "not a number", damage=True),
+        Reason("absent", Fault.OURS, "{}"),
+        Reason("not_asked", Fault.OURS, "not asked for; `convergebench score --metrics {}` adds it"),
+        Reason("no_floor", Fault.OURS, "there is no floor: the suite has no unrelated source"),
+        Reason("previous_missing", Fault.OURS, "the picture before is missing"),
+        Reason("not_audited", Fault.NOT_APPLICABLE, "the recall audit did not mirror what this step was given"),
+        Reason("other", Fault.NOBODY, "{}"),
+    )
+}
+
+
+def reasons() -> dict[str, Reason]:
+    """Every kind of reason by its code: the engine's own, and those that the metrics' specs name."""
+    found = dict(OF_THE_ENGINE)
+    for spec in specs().values():
+        found |= {code: Reason(code, Fault(fault), text) for code, (fault, text) in spec.reasons.items()}
+    return found
+
+
+class Missing(NamedTuple):
+    """Stands where a number would: why there is none."""
+
+    code: str
+    detail: str = ""
+
+    @property
+    def reason(self) -> Reason:
+        """What kind of reason this is; a code that no spec names is nobody's fault."""
+        return reasons().get(self.code) or Reason(self.code, Fault.NOBODY, self.code)
+
+    @property
+    def fault(self) -> Fault:
+        return self.reason.fault
+
+    @property
+    def sentence(self) -> str:
+        """For a reader."""
+        return self.reason.sentence(self.detail)
+
+    def to_json(self) -> str | list[str]:
+        return [self.code, self.detail] if self.detail else self.code
+
+    @classmethod
+    def from_json(cls, given: str | list[str]) -> "Missing":
+        return cls(given) if isinstance(given, str) else cls(*given)
+
+
+Value = float | bool | Missing
+Values = dict[str, Value]
+Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numbers depend on
+
+
+def missing_values(row: Mapping[str, Any]) -> dict[str, Missing]:
+    """Why values are missing in a row of the scores, by column."""
+    return {column: Missing.from_json(given) for column, given in json.loads(row.get("reasons") or "{}").items()}
+
+
+def reasons_json(values: Mapping[str, Value]) -> str:
+    """The column `reasons` for a row's values."""
+    found = {name: value.to_json() for name, value in values.items() if isinstance(value, Missing)}
+    return json.dumps(found, sort_keys=True, ensure_ascii=False)
+
+
+def signature_json(signature: Mapping[str, Any]) -> str:
+    """The column `signature`; the parts stay in their order."""
+    return json.dumps(signature, ensure_ascii=False)
+
+
+def signature_of(row: Mapping[str, Any]) -> Signature:
+    """What a row's numbers depend on, by metric; empty where the row does not say it in JSON."""
+    try:
+        found = json.loads(row.get("signature") or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def signature_texts(signature: Mapping[str, Any]) -> list[str]:
+    """Each part of a signature in one line for a reader.
+
+    >>> signature_texts({"psnr": {"version": 1, "ceiling": 100.0}})
+    ['psnr/1 ceiling=100']
+    """
+    return [
+        " ".join([f"{name}/{part.get('version', 1)}", *(f"{key}={value:g}" if isinstance(value, float) else
+                  f"{key}={value}" for key, value in part.items() if key != "version")])
+        for name, part in signature.items()
+    ]  # fmt: skip
+
+
+STEP = (
+    Column("step", "int32", "number of the step in its chain"),
+    Column("round", "int32", "round of the chain, from 1"),
+    Column("position", "int32", "place in the round's cycle of instructions, from 1"),
+    Column("status", "string", "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"),
+    Column("sha256", "string", "of the picture the numbers belong to"),
+)
+
+
+def scores_config() -> Config:
+    """The scores: a step's place, the metrics' columns, the retained ones, reasons and signature."""
+    ordered = [
+        (spec.order, Column(one.name, one.type, one.meaning)) for spec in specs().values() for one in spec.columns
+    ]
+    sizes = Column(CHANGED_SIZE, "bool", "whether the answer's size differs from its input's")
+    place = sum(order < CHANGED_SIZE_ORDER for order, _ in ordered)
+    measured = [column for _, column in ordered]
+    retained = [
+        Column(one.retained, "float64", f"retained {one.headline or 'quality'} by {one.name}: 1 untouched, 0 another "
+               "picture altogether")
+        for spec in specs().values() for one in spec.columns if one.floor
+    ]  # fmt: skip
+    return Config(
+        "scores",
+        "the numbers of one step against its chain's reference",
+        (
+            *PLACE,
+            *STEP,
+            *measured[:place],
+            sizes,
+            *measured[place:],
+            *retained,
+            Column("reasons", "string", "JSON: for each value that could not be computed a code, with a detail or not"),
+            Column("signature", "string", "JSON: versions, weights, dtype, size and resize rule behind the numbers"),
+        ),
+    )
+
+
+FLOORS = Config(
+    "floors",
+    "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means",
+    (
+        Column("source", "string", "id of the reference's source"),
+        Column("other", "string", "id of the unrelated source"),
+        Column("short_side", "int32", "pixels on the short side at which both were compared"),
+        Column("metric", "string", "name of the metric"),
+        Column("value", "float64", "its value for this pair"),
+        Column("signature", "string", "JSON: versions, weights, dtype and the pictures behind the number"),
+    ),
+)
+SCORES = scores_config()

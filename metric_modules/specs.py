@@ -1,0 +1,182 @@
+"""Every metric says in its own folder what it is; this file finds the folders and answers questions about them.
+
+A metric is one folder, `metric_modules/NAME/`. A new folder is scored, stored, explained on the dataset's card, drawn
+in the report and shown in the Space without another line being changed. The engine looks at two of its files:
+
+`spec.py` holds `SPEC = {...}`: plain data without imports. Its keys (those marked * are required):
+    name*      what `convergebench score --metrics` and the signature call the metric
+    title*     what readers see
+    kind*      "picture": compares each picture with the reference
+               "round": judges each step from the pictures of its round
+               "statistic": computes from numbers, as an `evaluate` module only; the scores have no column of it
+    order      place among the metrics; a metric that names none comes last
+    after      metrics whose values, or whose networks, this one uses; they run first
+    steps      "mirrored": only steps whose input the recall audit mirrored are judged; all are, unless told
+    needs      what has to be fetched before it computes, in words
+    sees, misses    what it notices and what it overlooks, in words
+    columns    its columns in the scores, each with the fields of `ScoreColumn`
+    reasons    {code: [fault, sentence]}: why it may have no value; the faults are those of `scores.Fault`, and {} in
+               the sentence stands for the detail
+
+`measure.py` holds what the engine runs, one class (a "statistic" has none):
+    class Scorer:
+        def __init__(self, device: str, dtype: str, earlier: Mapping[str, Scorer]): ...
+            # `earlier` has the scorers of the metrics named in `after` that are at work. FileNotFoundError: the
+            # weights are not here; its message is what the scores say.
+        signature: dict[str, str | int | float]     # whatever a value depends on; "version" among it
+        exact: Scorer | None        # optional: the same in float32, asked again for values near a threshold
+        def release(self): ...      # optional: lets large weights go until they are needed again
+
+    kind "picture":
+        def prepare(self, picture): ...     # once for each reference
+        def compare(self, reference, pictures, earlier): ...
+            # `reference` is what `prepare` returned, `pictures` are RGB uint8 arrays of the reference's size, `earlier`
+            # has one dictionary for each picture with the values found so far. Returns one dictionary for each picture:
+            # {column: value}. A value is a number, or where there is none a reason: a code, or (code, detail).
+    kind "round":
+        def reduce(self, picture): ...      # what is needed of a picture at its own size; runs while pictures are read
+        def embed(self, reduced, pictures): ...     # what to keep of some pictures, the second at the evaluation size
+        def judge(self, program, position, pictures): ...
+            # what was kept (or None) of the round's pictures: the previous return, then one for each position so far;
+            # `program` has "cycle", "closes", "small" and "shows". Returns {column: value or reason}.
+
+A folder imports nothing of ours: `evaluate` downloads it alone. It may link to files of other folders.
+"""
+
+import importlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+LAST = 1000  # the order of a metric that names none
+KINDS = ("picture", "round", "statistic")
+HEADLINES = ("quality", "meaning", "part", "edits")
+SHOWN = ("curve", "number", "dataset")
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """One column of the scores that a metric fills."""
+
+    name: str
+    title: str
+    meaning: str  # one line, for the card
+    type: str = "float64"  # or "bool"
+    aspect: str = ""  # what it looks at, in a word: pixels, structure, appearance, meaning
+    unit: str = ""
+    direction: str = ""  # "higher" or "lower" is closer to the reference; "" where neither is
+    low: float | None = None  # the range; None where it has no end
+    high: float | None = None
+    ceiling: float | None = None  # what an untouched picture scores
+    floor: bool = False  # unrelated pictures say where nothing is left, and the scores get a column `retained_NAME`
+    headline: str | None = None  # what the headline checks it for: "quality", "meaning", "part", "edits", or not at all
+    floor_of: str | None = None  # the column whose floor counts for this one too
+    show: str = "dataset"  # "curve": drawn over rounds; "number": listed for each step; "dataset": only stored
+    bfloat16_error: float = 0.0  # what bfloat16 may be off; a value this near a threshold is computed in float32
+    sees: str = ""  # where it differs from the metric's own
+    misses: str = ""
+    metric: str = ""  # the metric it belongs to
+
+    @property
+    def retained(self) -> str:
+        """The column with the same on the scale from 1, untouched, to 0, another picture altogether."""
+        return f"retained_{self.name}"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One metric."""
+
+    name: str
+    title: str
+    kind: str
+    folder: str
+    columns: tuple[ScoreColumn, ...] = ()
+    order: int = LAST
+    after: tuple[str, ...] = ()
+    steps: str = "all"
+    needs: str = ""
+    sees: str = ""
+    misses: str = ""
+    reasons: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def floors(self) -> tuple[str, ...]:
+        """Its columns that have floors."""
+        return tuple(column.name for column in self.columns if column.floor)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its columns' names."""
+        return tuple(column.name for column in self.columns)
+
+
+def specs() -> dict[str, Spec]:
+    """Every metric by its name, in their order, statistics included."""
+    from convergebench import metric_modules
+
+    return _found(tuple(str(root) for root in metric_modules.__path__))
+
+
+@lru_cache(maxsize=8)
+def _found(roots: tuple[str, ...]) -> dict[str, Spec]:
+    folders = sorted({path.parent.name for root in roots for path in Path(root).glob("*/spec.py")})
+    found = [read(folder) for folder in folders]
+    return {spec.name: spec for spec in sorted(found, key=lambda spec: (spec.order, spec.name))}
+
+
+def read(folder: str) -> Spec:
+    """One folder's spec."""
+    module = importlib.import_module(f"convergebench.metric_modules.{folder}.spec")
+    given: dict[str, Any] = dict(module.SPEC)
+    if given.get("kind") not in KINDS:
+        raise ValueError(f"{module.__file__} has kind {given.get('kind')!r}; it is one of {', '.join(KINDS)}")
+    columns = tuple(ScoreColumn(**column, metric=given["name"]) for column in given.pop("columns", ()))
+    for column in columns:
+        if column.headline not in (None, *HEADLINES) or column.show not in SHOWN:
+            raise ValueError(f"{module.__file__}, column {column.name}: headline is {column.headline!r}, one of "
+                             f"{', '.join(HEADLINES)}; show is {column.show!r}, one of {', '.join(SHOWN)}")  # fmt: skip
+    reasons = {code: (fault, sentence) for code, (fault, sentence) in given.pop("reasons", {}).items()}
+    after = tuple(given.pop("after", ()))
+    return Spec(**given, folder=folder, columns=columns, after=after, reasons=reasons)
+
+
+def scored_specs() -> dict[str, Spec]:
+    """The metrics that have columns in the scores."""
+    return {name: spec for name, spec in specs().items() if spec.columns}
+
+
+def score_columns() -> dict[str, ScoreColumn]:
+    """Every metric column of the scores by its name, in their order."""
+    return {column.name: column for spec in specs().values() for column in spec.columns}
+
+
+def retained_columns() -> dict[str, ScoreColumn]:
+    """The columns that have floors, and so a column `retained_NAME`."""
+    return {name: column for name, column in score_columns().items() if column.floor}
+
+
+def quality_columns() -> tuple[str, ...]:
+    """The columns whose lowest retained value is retained quality."""
+    return tuple(name for name, column in score_columns().items() if column.headline == "quality")
+
+
+def meaning_columns() -> tuple[str, ...]:
+    """The columns that say whether the meaning is still there."""
+    return tuple(name for name, column in score_columns().items() if column.headline == "meaning")
+
+
+def curve_columns() -> tuple[str, ...]:
+    """The columns that are drawn over rounds."""
+    return tuple(name for name, column in score_columns().items() if column.show == "curve")
+
+
+def number_columns() -> tuple[str, ...]:
+    """The columns that are listed for each step."""
+    return tuple(name for name, column in score_columns().items() if column.show in ("curve", "number"))
+
+
+def ceilings() -> dict[str, float]:
+    """What an untouched picture scores, for the columns that have floors."""
+    return {name: column.ceiling for name, column in retained_columns().items() if column.ceiling is not None}

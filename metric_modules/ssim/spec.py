@@ -1,0 +1,28 @@
+"""What the scoring engine, the dataset's card, the report and the Space know of SSIM."""
+
+SPEC = {
+    "name": "ssim",
+    "title": "SSIM",
+    "kind": "picture",
+    "order": 20,
+    "sees": "lost and invented structure: edges, texture, blur",
+    "misses": "colour casts, and small things gone from a large picture",
+    "columns": [
+        {
+            "name": "ssim",
+            "title": "SSIM",
+            "meaning": "structural similarity, up to 1, higher is closer",
+            "aspect": "structure",
+            "direction": "higher",
+            "low": -1.0,
+            "high": 1.0,
+            "ceiling": 1.0,
+            "show": "curve",
+            "floor": True,
+            "headline": "quality",
+        },
+    ],
+    "reasons": {
+        "smaller_than_window": ["nobody", "the picture is smaller than the window of SSIM"],
+    },
+}

@@ -1,0 +1,10 @@
+"""What the house knows of stability; it computes from numbers, so the scores have no column of it."""
+
+SPEC = {
+    "name": "stability",
+    "title": "Stability",
+    "kind": "statistic",
+    "order": 140,
+    "sees": "whether repeated runs of one task differ by more than chance",
+    "misses": "a loss that all runs share",
+}
