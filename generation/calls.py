@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .budget import Budget
+from .call_limits import Budget, CallLimits, Gate
 from .records import Answer
 from .vendors.keys import NoKey, scrub
-from .vendors.limits import Gate, Limits
 
 
 class Fault(Exception):
@@ -58,7 +57,7 @@ class Reply:
 class Caller:
     """All calls of one editor in a run, from any number of threads: its limits, its circuit and its money."""
 
-    def __init__(self, limits: Limits, budget: Budget | None = None, price: float | None = None):
+    def __init__(self, limits: CallLimits, budget: Budget | None = None, price: float | None = None):
         self.limits = limits
         self.gate = Gate(limits)
         self.budget = budget or Budget()

@@ -5,10 +5,10 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from . import editors, pictures
+from .call_limits import CallLimits
 from .calls import Caller, Rejected
 from .editors import trait
 from .records import Answer, Turn
-from .vendors.limits import Limits
 
 INSTRUCTION = "add a red ball"
 
@@ -19,7 +19,7 @@ def check(spec: str) -> dict[str, Any]:
     sizes, price = trait(choice.editor, "sizes")(), trait(choice.editor, "price")()
     size = min(sizes, key=lambda size: size[0] * size[1], default=(512, 512))
     about: dict[str, Any] = {"editor": choice.label, "sent": "x".join(map(str, size)), "price": price}
-    caller = Caller(Limits(attempts=2), price=price)
+    caller = Caller(CallLimits(attempts=2), price=price)
 
     def ask() -> Answer:
         start = picture(size)

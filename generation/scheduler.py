@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import store
-from .budget import Budget, OverBudget
+from .call_limits import Budget, CallLimits, OverBudget
 from .calls import Caller, Stopped, Unusable
 from .editors import Choice, info, trait
 from .files import Locked
@@ -16,7 +16,6 @@ from .plan import Plan
 from .prepare import prepare_from
 from .records import Chain, UserError
 from .sources import catalogue as sources
-from .vendors.limits import Limits
 
 
 @dataclass
@@ -118,7 +117,7 @@ def settle(
 
 def caller(choice: Choice, budget: Budget) -> Caller:
     """The limits of one editor, shared by all its chains."""
-    limits = Limits(**{"concurrency": trait(choice.editor, "concurrency"), **choice.rates})
+    limits = CallLimits(**{"concurrency": trait(choice.editor, "concurrency"), **choice.rates})
     return Caller(limits, budget, trait(choice.editor, "price")())
 
 

@@ -3,10 +3,10 @@
 import numpy
 import pytest
 from convergebench.generation import audit, editors, pictures, plan, store, suites
+from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Chain, Program, Source
-from convergebench.generation.vendors.limits import Limits
 from PIL import Image, ImageOps
 
 SOURCE = Source("ball", "1" * 64, 64, 48, "object", "synthetic", "CC0-1.0", "nobody")
@@ -89,7 +89,7 @@ def returns(folder, spec, audited):
     start = Image.effect_noise((64, 48), 60).convert("RGB")
     start.paste((250, 240, 60), (0, 0, 20, 48))
     start.paste((20, 60, 30), (50, 0, 64, 30))
-    caller = Caller(Limits())
+    caller = Caller(CallLimits())
     run_chain(one, choice.editor, folder, lambda _: (start, None), caller.ask, lambda chain, step: None)
     kept = folder / "chains" / one.id
     steps = store.recover_steps(kept)

@@ -5,15 +5,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from convergebench.generation.budget import Budget, OverBudget
+from convergebench.generation.call_limits import Budget, CallLimits, OverBudget
 from convergebench.generation.calls import Caller, Rejected, Stopped, Transient, Unusable
 from convergebench.generation.records import Answer
 from convergebench.generation.vendors.keys import NoKey
-from convergebench.generation.vendors.limits import Limits
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-FAST = Limits(first_wait=0.001, longest_wait=0.002, attempts=4)
+FAST = CallLimits(first_wait=0.001, longest_wait=0.002, attempts=4)
 
 
 def failing(*errors):
@@ -46,7 +45,7 @@ def test_the_number_of_attempts_is_bounded_and_the_reason_kept():
 def test_attempts_that_may_have_been_billed_are_fewer():
     call = failing(Transient("429"), *[Transient("cut", charged=True)] * 10)
     with pytest.raises(Rejected, match=r"cut \(tried 4 times\)") as caught:
-        Caller(Limits(first_wait=0.001), price=0.04).ask(call)
+        Caller(CallLimits(first_wait=0.001), price=0.04).ask(call)
     assert len(call.asked) == 4
     assert caught.value.cost == pytest.approx(0.12)
 
@@ -59,14 +58,14 @@ def test_a_rejection_is_not_tried_again():
 
 
 def test_waits_double_with_jitter_and_have_a_longest():
-    caller = Caller(Limits(first_wait=1, longest_wait=10))
+    caller = Caller(CallLimits(first_wait=1, longest_wait=10))
     for attempt, full in ((1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (9, 10)):
         waits = {caller.delay(attempt, None) for _ in range(50)}
         assert full / 2 <= min(waits) < max(waits) <= full
 
 
 def test_retry_after_is_kept_to_but_not_beyond_the_longest_wait():
-    caller = Caller(Limits(first_wait=1, longest_wait=30))
+    caller = Caller(CallLimits(first_wait=1, longest_wait=30))
     assert caller.delay(1, 7.0) == 7.0
     assert caller.delay(1, 3600.0) == 30
 
@@ -78,7 +77,7 @@ def test_a_run_in_which_every_call_fails_stops_after_a_handful():
         calls.append(1)
         raise Rejected("400: no such model")
 
-    caller = Caller(Limits(failures=5, probes=3))
+    caller = Caller(CallLimits(failures=5, probes=3))
 
     def chain(number):
         try:
@@ -100,7 +99,7 @@ def test_a_run_in_which_every_call_fails_stops_after_a_handful():
 
 
 def test_a_call_that_is_answered_keeps_the_circuit_closed():
-    caller = Caller(Limits(failures=3))
+    caller = Caller(CallLimits(failures=3))
     for _ in range(20):
         for _ in range(2):
             with pytest.raises(Rejected):
@@ -109,7 +108,7 @@ def test_a_call_that_is_answered_keeps_the_circuit_closed():
 
 
 def test_answers_that_are_no_pictures_stop_a_run_as_well():
-    caller = Caller(Limits(failures=3))
+    caller = Caller(CallLimits(failures=3))
 
     def broken(answer):
         return Answer(status="failed", reason="the answer is no picture")
@@ -121,7 +120,7 @@ def test_answers_that_are_no_pictures_stop_a_run_as_well():
 
 
 def test_a_refusal_is_an_answer_and_no_failure():
-    caller = Caller(Limits(failures=2))
+    caller = Caller(CallLimits(failures=2))
     for _ in range(5):
         assert caller.ask(lambda: Answer(status="refused", reason="safety")).answer.status == "refused"
 
@@ -132,7 +131,7 @@ def test_a_missing_key_stops_the_run():
 
 
 def test_stopping_wakes_those_who_wait():
-    caller = Caller(Limits(first_wait=60, longest_wait=60))
+    caller = Caller(CallLimits(first_wait=60, longest_wait=60))
     threading.Timer(0.1, caller.stop).start()
     started = time.monotonic()
     with pytest.raises(Stopped):
@@ -141,7 +140,7 @@ def test_stopping_wakes_those_who_wait():
 
 
 def test_no_more_calls_are_in_flight_than_allowed():
-    caller, flying, most = Caller(Limits(concurrency=5)), [], []
+    caller, flying, most = Caller(CallLimits(concurrency=5)), [], []
 
     def call():
         flying.append(1)
@@ -156,7 +155,7 @@ def test_no_more_calls_are_in_flight_than_allowed():
 
 
 def test_only_a_few_try_until_the_first_answer():
-    caller, flying, most, answered = Caller(Limits(concurrency=20, probes=2)), [], [], threading.Event()
+    caller, flying, most, answered = Caller(CallLimits(concurrency=20, probes=2)), [], [], threading.Event()
 
     def call():
         flying.append(1)
@@ -175,8 +174,8 @@ def test_only_a_few_try_until_the_first_answer():
 @pytest.mark.parametrize("rate", ["requests_a_minute", "images_a_minute"])
 def test_no_more_calls_start_in_a_minute_than_allowed(monkeypatch, rate):
     now = [0.0]
-    monkeypatch.setattr("convergebench.generation.vendors.limits.time.monotonic", lambda: now[0])
-    caller, begun = Caller(Limits(**{rate: 10})), []
+    monkeypatch.setattr("convergebench.generation.call_limits.time.monotonic", lambda: now[0])
+    caller, begun = Caller(CallLimits(**{rate: 10})), []
 
     def wait(condition, seconds):
         now[0] += seconds
@@ -201,7 +200,9 @@ def test_without_a_price_a_cost_is_unknown_and_not_zero():
 
 
 def test_a_budget_lets_a_call_wait_for_those_in_flight_that_may_turn_out_free():
-    caller = Caller(Limits(concurrency=8, attempts=9, first_wait=0.001, longest_wait=0.01), Budget(0.10), price=0.04)
+    caller = Caller(
+        CallLimits(concurrency=8, attempts=9, first_wait=0.001, longest_wait=0.01), Budget(0.10), price=0.04
+    )
     hurdles = iter([Transient("429")] * 3)
 
     def call():
@@ -217,7 +218,7 @@ def test_a_budget_lets_a_call_wait_for_those_in_flight_that_may_turn_out_free():
 
 
 def test_one_dollar_buys_twenty_five_calls_at_nearly_four_cents_and_then_stops():
-    caller, paid = Caller(Limits(concurrency=32), Budget(1.00), price=0.039), []
+    caller, paid = Caller(CallLimits(concurrency=32), Budget(1.00), price=0.039), []
 
     def chain(_):
         for _ in range(9):
@@ -254,7 +255,9 @@ def test_one_dollar_never_buys_more_than_twenty_five_calls_at_nearly_four_cents(
             raise Rejected("400")
         return Answer(b"x", status=fate)
 
-    limits = Limits(concurrency=workers, first_wait=0.0001, longest_wait=0.0002, attempts=3, failures=10**6, probes=99)
+    limits = CallLimits(
+        concurrency=workers, first_wait=0.0001, longest_wait=0.0002, attempts=3, failures=10**6, probes=99
+    )
     budget = Budget(1.00, before)
     caller = Caller(limits, budget, price=0.039)
 

@@ -363,4 +363,4 @@ def test_thoughts_and_refusals_hold_no_key(ask):
 def test_a_data_address_is_read_as_base64():
     from convergebench.generation.vendors import wire
 
-    assert wire.decoded("data:image/png;base64," + base64.b64encode(DATA).decode()) == DATA
+    assert wire.from_base64("data:image/png;base64," + base64.b64encode(DATA).decode()) == DATA

@@ -5,7 +5,7 @@ import importlib
 import numpy
 import pytest
 import tiny_pipelines
-from convergebench.generation import editors, local, pictures
+from convergebench.generation import editors, pictures, torch_models
 from convergebench.generation.calls import Unusable
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import sizes
@@ -145,4 +145,4 @@ def test_a_posterior_is_drawn_from_with_the_seed_only_when_asked_to(tmp_path):
 
 def test_pictures_come_back_from_tensors_unchanged():
     picture = Image.effect_noise((32, 16), 80).convert("RGB")
-    assert numpy.array_equal(numpy.asarray(local.picture(local.tensor(picture))), numpy.asarray(picture))
+    assert numpy.array_equal(numpy.asarray(torch_models.picture(torch_models.tensor(picture))), numpy.asarray(picture))

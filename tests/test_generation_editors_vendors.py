@@ -7,8 +7,8 @@ import time
 
 import pytest
 from convergebench.generation import editors
+from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller, Unusable
-from convergebench.generation.vendors.limits import Limits
 from PIL import Image
 from vendors import chains
 from vendors.hub import hub
@@ -95,7 +95,7 @@ def test_a_wrong_key_and_an_empty_account_stop_the_run(ask, vendor, status):
 
 
 def test_too_many_requests_are_tried_again_after_the_time_asked_for(ask, vendor):
-    caller = Caller(Limits(first_wait=0.01, longest_wait=5))
+    caller = Caller(CallLimits(first_wait=0.01, longest_wait=5))
     started = time.monotonic()
     step, server = ask(vendor.error(429, retry_after="0.4"), picture(vendor.SIZE), caller=caller)
     assert step.status == "ok"
@@ -121,7 +121,7 @@ def test_a_cut_connection_is_tried_again_and_counted_as_paid(ask, vendor):
 
 
 def test_a_slow_drip_ends_at_the_time_limit(ask, vendor):
-    caller = Caller(Limits(attempts=1))
+    caller = Caller(CallLimits(attempts=1))
     started = time.monotonic()
     step, _ = ask(Reply(body=b" " * 1000, drip=0.1), timeout=0.5, caller=caller)
     assert step.status == "failed"
@@ -155,7 +155,7 @@ def test_without_a_key_nothing_is_sent(ask, vendor, monkeypatch):
 
 
 def test_without_its_packages_an_editor_says_the_line_that_installs_them(vendor, monkeypatch):
-    monkeypatch.setattr("convergebench.generation.extras.installed", lambda name: False)
+    monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
     name = vendor.__name__.rpartition(".")[2]
     assert f"pip install 'convergebench[{name}]'" in editors.make(name).editor.ready()
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.records import UserError
-from convergebench.generation.vendors import deadlines, keys, wire
+from convergebench.generation.vendors import keys, wire
 from vendors.loopback import Reply, serving, told
 
 
@@ -29,38 +29,38 @@ def test_a_server_that_never_ends_its_headers_is_cut_at_the_deadline(package, dr
                 return
 
     threading.Thread(target=serve, daemon=True).start()
-    client, started = deadlines.client(package), time.monotonic()
-    with deadlines.within(0.5), pytest.raises(Exception, match=r"time limit|timed out") as caught:
+    client, started = wire.client(package), time.monotonic()
+    with wire.time_limit(0.5), pytest.raises(Exception, match=r"time limit|timed out") as caught:
         client.get(f"http://127.0.0.1:{listening.getsockname()[1]}")
     assert time.monotonic() - started < 3
-    assert "no answer in time" in str(wire.broken(caught.value))
+    assert "no answer in time" in str(wire.connection_lost(caught.value))
     listening.close()
 
 
 def test_no_call_begins_after_its_deadline():
-    with deadlines.within(0.0), pytest.raises(httpx.ReadTimeout, match="no time is left"):
-        deadlines.client().get("http://127.0.0.1:9")
+    with wire.time_limit(0.0), pytest.raises(httpx.ReadTimeout, match="no time is left"):
+        wire.client().get("http://127.0.0.1:9")
 
 
 def test_a_poll_does_not_wait_beyond_the_deadline():
-    with deadlines.within(0.2), pytest.raises(Transient, match="before the time limit"):
-        deadlines.pause(1)
+    with wire.time_limit(0.2), pytest.raises(Transient, match="before the time limit"):
+        wire.pause(1)
 
 
 def test_an_answer_beyond_the_limit_on_bytes_is_not_read(monkeypatch):
-    monkeypatch.setattr(deadlines, "MOST_BYTES", 1000)
+    monkeypatch.setattr(wire, "MOST_BYTES", 1000)
     big = pytest.raises(httpx.ReadError, match="more than 1000 bytes")
-    with serving(lambda server, request: Reply(body=b"x" * 5000)) as server, deadlines.within(5), big:
-        deadlines.client().get(server.base)
+    with serving(lambda server, request: Reply(body=b"x" * 5000)) as server, wire.time_limit(5), big:
+        wire.client().get(server.base)
 
 
 def test_an_unreachable_vendor_is_not_counted_as_paid_and_a_cut_one_is():
-    with pytest.raises(Transient) as caught, deadlines.within(5):
-        wire.post(deadlines.client(), "http://127.0.0.1:9/", {}, {})
+    with pytest.raises(Transient) as caught, wire.time_limit(5):
+        wire.post(wire.client(), "http://127.0.0.1:9/", {}, {})
     assert not caught.value.charged
     cut = Reply(body=b"{}" * 99, cut=True)
-    with serving(lambda server, request: cut) as server, deadlines.within(5), pytest.raises(Transient) as caught:
-        wire.post(deadlines.client(), server.base, {}, {})
+    with serving(lambda server, request: cut) as server, wire.time_limit(5), pytest.raises(Transient) as caught:
+        wire.post(wire.client(), server.base, {}, {})
     assert caught.value.charged
 
 
@@ -68,11 +68,11 @@ def test_the_environments_proxy_is_used(monkeypatch):
     with serving(lambda server, request: told({"asked": request.path})) as server:
         monkeypatch.setenv("http_proxy", server.base)
         monkeypatch.setenv("no_proxy", "")
-        deadlines.bypasses.cache_clear()
-        with deadlines.within(5):
-            _, body = wire.post(deadlines.client(), "http://vendor.invalid/v1", {}, {})
+        wire.bypasses_proxy.cache_clear()
+        with wire.time_limit(5):
+            _, body = wire.post(wire.client(), "http://vendor.invalid/v1", {}, {})
     assert body == {"asked": "http://vendor.invalid/v1"}
-    deadlines.bypasses.cache_clear()
+    wire.bypasses_proxy.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -81,33 +81,33 @@ def test_the_environments_proxy_is_used(monkeypatch):
     + [(status, Transient) for status in (408, 429, 500, 502, 503, 504)],
 )
 def test_a_status_is_tried_again_recorded_or_stops_the_run(status, kind):
-    assert type(wire.wrong(status, "words")) is kind
+    assert type(wire.status_error(status, "words")) is kind
 
 
 def test_retry_after_is_seconds_or_a_date():
-    assert wire.seconds_of("2.5") == 2.5
-    assert wire.seconds_of(email.utils.formatdate(time.time() + 60, usegmt=True)) == pytest.approx(60, abs=2)
-    assert wire.seconds_of("soon") is None
-    assert wire.seconds_of(None) is None
+    assert wire.retry_after_seconds("2.5") == 2.5
+    assert wire.retry_after_seconds(email.utils.formatdate(time.time() + 60, usegmt=True)) == pytest.approx(60, abs=2)
+    assert wire.retry_after_seconds("soon") is None
+    assert wire.retry_after_seconds(None) is None
 
 
 @pytest.mark.parametrize("address", ["ftp://x", "api.vendor.example", "file:///etc/passwd"])
 def test_a_base_address_is_a_web_address(address):
     with pytest.raises(UserError, match="the base address is"):
-        wire.base(address, "SOME_BASE_URL", "https://vendor.example")
+        wire.base_address(address, "SOME_BASE_URL", "https://vendor.example")
 
 
 def test_a_base_address_comes_from_the_option_then_the_environment_then_the_vendor(monkeypatch):
-    assert wire.base("", "SOME_BASE_URL", "https://vendor.example/") == "https://vendor.example"
+    assert wire.base_address("", "SOME_BASE_URL", "https://vendor.example/") == "https://vendor.example"
     monkeypatch.setenv("SOME_BASE_URL", "https://gateway.example")
-    assert wire.base("", "SOME_BASE_URL", "https://vendor.example") == "https://gateway.example"
-    assert wire.base("http://127.0.0.1:1", "SOME_BASE_URL", "https://vendor.example") == "http://127.0.0.1:1"
+    assert wire.base_address("", "SOME_BASE_URL", "https://vendor.example") == "https://gateway.example"
+    assert wire.base_address("http://127.0.0.1:1", "SOME_BASE_URL", "https://vendor.example") == "http://127.0.0.1:1"
 
 
 @pytest.mark.parametrize("address", ["http://elsewhere.example/x.png", "file:///etc/passwd", "/x.png"])
 def test_a_picture_is_fetched_over_https_alone(address):
     with pytest.raises(Rejected, match="not an https one"):
-        wire.download(deadlines.client(), address, "https://vendor.example")
+        wire.download(wire.client(), address, "https://vendor.example")
 
 
 def test_keys_are_taken_out_of_anything(monkeypatch):
@@ -120,17 +120,15 @@ def test_keys_are_taken_out_of_anything(monkeypatch):
 
 def test_a_key_with_a_line_end_or_a_space_is_not_sent(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", " sentinel-1234567890\n")
-    assert keys.key("SOME_API_KEY") == "sentinel-1234567890"
+    assert keys.read_key("SOME_API_KEY") == "sentinel-1234567890"
     monkeypatch.setenv("SOME_API_KEY", "two words")
     with pytest.raises(keys.NoKey, match="holds characters that no key has"):
-        keys.key("SOME_API_KEY")
+        keys.read_key("SOME_API_KEY")
 
 
 def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
     from convergebench.generation import editors
-    from convergebench.generation.vendors import prices
 
-    assert prices.read_on() == "2026-06"
     (tmp_path / "ours.toml").write_text('[bfl]\nflux-kontext-pro = 0.03\n[hf]\n"a/b" = 0.01\n')
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "ours.toml"))
     assert editors.make("bfl").editor.price() == 0.03

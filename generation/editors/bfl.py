@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, pictures
+from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import deadlines, keys, prices, wire
+from ..vendors import keys, prices, wire
 from ..vendors.sizes import KONTEXT, MEGAPIXEL, Size, ratio
 
 MODELS = ("flux-kontext-pro", "flux-kontext-max", "flux-2-pro", "flux-2-max", "flux-2-flex")
@@ -40,38 +40,38 @@ class Editor:
         return 6 if self.model == "flux-kontext-max" else 24
 
     def address(self) -> str:
-        return wire.base(self.base_url, "BFL_BASE_URL", "https://api.bfl.ai")
+        return wire.base_address(self.base_url, "BFL_BASE_URL", "https://api.bfl.ai")
 
     def ready(self) -> str | None:
-        return extras.lacks("bfl", ("httpx",), "BFL_API_KEY")
+        return requirements.missing("bfl", ("httpx",), "BFL_API_KEY")
 
     def sizes(self) -> tuple[Size, ...]:
         return KONTEXT if "kontext" in self.model else MEGAPIXEL
 
     def price(self) -> float | None:
-        return prices.of("bfl", self.model)
+        return prices.price_of("bfl", self.model)
 
     @functools.cached_property
     def client(self) -> Any:
-        if reason := extras.absent("bfl", "httpx"):
+        if reason := requirements.missing_packages("bfl", "httpx"):
             raise Unusable(reason)
-        return deadlines.client()
+        return wire.client()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        client, key = self.client, {"x-key": keys.key("BFL_API_KEY")}
+        client, key = self.client, {"x-key": keys.read_key("BFL_API_KEY")}
         body = {
             "prompt": instruction,
-            "input_image": wire.encoded(pictures.encode_png(image)),
+            "input_image": wire.to_base64(pictures.encode_png(image)),
             "seed": seed,
             "aspect_ratio": ratio(image.size),
             "output_format": "png",
             "prompt_upsampling": False,
             "safety_tolerance": self.safety_tolerance,
         }
-        with deadlines.within(self.timeout):
+        with wire.time_limit(self.timeout):
             response, told = wire.post(client, f"{self.address()}/v1/{self.model}", key, body)
             if response.status_code >= 400:
-                raise wire.wrong(response.status_code, str(told), response.headers.get("retry-after"))
+                raise wire.status_error(response.status_code, str(told), response.headers.get("retry-after"))
             place = told.get("polling_url")
             if not isinstance(place, str):
                 raise Transient(f"an answer without a polling address: {str(told)[:120]}", charged=True)
@@ -92,10 +92,10 @@ class Editor:
         import httpx
 
         while True:
-            deadlines.pause(self.poll)
+            wire.pause(self.poll)
             try:
                 response = client.get(place, headers=key)
-                told = wire.parsed(response)
+                told = wire.parse_json(response)
             except (httpx.TransportError, Transient):
                 continue
             if response.status_code in wire.RETRIED or told.get("status") == "Pending":

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, local, pictures
+from .. import pictures, requirements, torch_models
 from ..calls import Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors.sizes import Size, of_pipeline
@@ -34,14 +34,16 @@ class Editor:
     needs: ClassVar[str] = "weights, a GPU for most of them, and pip install 'convergebench[diffusers]'"
 
     def __post_init__(self) -> None:
-        one_of("diffusers:dtype", self.dtype, local.DTYPES)
-        one_of("diffusers:device", self.device, local.DEVICES)
+        one_of("diffusers:dtype", self.dtype, torch_models.DTYPES)
+        one_of("diffusers:device", self.device, torch_models.DEVICES)
         one_of("diffusers:offload", self.offload, ("none", "model", "sequential"))
         if self.steps is not None and self.steps < 1:
             raise UserError(f"diffusers:steps is {self.steps}; it is a whole number from 1")
 
     def ready(self) -> str | None:
-        return extras.absent("diffusers", *PACKAGES) or local.unfetched(self.model, "model_index.json")
+        return requirements.missing_packages("diffusers", *PACKAGES) or requirements.missing_weights(
+            self.model, "model_index.json"
+        )
 
     def price(self) -> float | None:
         return 0.0
@@ -56,7 +58,7 @@ class Editor:
 
     @functools.cached_property
     def pipeline(self) -> Any:
-        if reason := extras.absent("diffusers", *PACKAGES):
+        if reason := requirements.missing_packages("diffusers", *PACKAGES):
             raise Unusable(reason)
         from diffusers import DiffusionPipeline
         from diffusers.utils import logging
@@ -65,13 +67,13 @@ class Editor:
         where = {"revision": self.revision} if self.revision else {}
         try:
             parts = {**where, **without_video(self.model, where)}
-            pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=local.dtype(self.dtype), **parts)
+            pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **parts)
         except OSError as error:
             raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}") from error
         if "image" not in inspect.signature(pipeline.__call__).parameters:
             raise Unusable(f"diffusers:model={self.model} is a {type(pipeline).__name__}, which edits no picture")
         pipeline.set_progress_bar_config(disable=True)
-        device = local.device(self.device)
+        device = torch_models.device(self.device)
         if self.offload == "model":
             pipeline.enable_model_cpu_offload(device=device)
         elif self.offload == "sequential":
@@ -84,8 +86,8 @@ class Editor:
         with self.lock:
             pipeline = self.pipeline
             asked = self.arguments(pipeline, image.size)
-            result = pipeline(image=image, prompt=instruction, generator=local.generator(seed), **asked)
-        about = {"pipeline": type(pipeline).__name__, "device": local.device(self.device), **versions(), **asked}
+            result = pipeline(image=image, prompt=instruction, generator=torch_models.generator(seed), **asked)
+        about = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device), **versions(), **asked}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=about)
         return Answer(pictures.encode_png(result.images[0].convert("RGB")), cost=0.0, details=about)
@@ -114,7 +116,7 @@ def without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
     from diffusers import DiffusionPipeline
 
     parts = DiffusionPipeline.load_config(model, **where)
-    if parts.get("processor", [None, None])[1] != "Qwen2VLProcessor" or extras.installed("torchvision"):
+    if parts.get("processor", [None, None])[1] != "Qwen2VLProcessor" or requirements.is_installed("torchvision"):
         return {}
     from transformers import Qwen2Tokenizer
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil

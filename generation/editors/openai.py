@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, pictures
+from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import deadlines, keys, prices, wire
+from ..vendors import keys, prices, wire
 from ..vendors.sizes import OPENAI, Size, nearest
 
 REFUSALS = ("moderation_blocked", "content_policy_violation")
@@ -37,28 +37,30 @@ class Editor:
         self.address()
 
     def address(self) -> str:
-        return wire.base(self.base_url, "OPENAI_BASE_URL", "https://api.openai.com/v1").removesuffix("/v1") + "/v1"
+        return (
+            wire.base_address(self.base_url, "OPENAI_BASE_URL", "https://api.openai.com/v1").removesuffix("/v1") + "/v1"
+        )
 
     def ready(self) -> str | None:
-        return extras.lacks("openai", ("openai",), "OPENAI_API_KEY")
+        return requirements.missing("openai", ("openai",), "OPENAI_API_KEY")
 
     def sizes(self) -> tuple[Size, ...]:
         return OPENAI
 
     def price(self) -> float | None:
         """The most a call can cost: the dearest size, with the input picture's tokens."""
-        known = prices.of("openai", self.model)
+        known = prices.price_of("openai", self.model)
         return known and round(known[self.quality] + known[f"input_{self.input_fidelity}"], 4)
 
     @functools.cached_property
     def client(self) -> Any:
-        if reason := extras.absent("openai", "openai"):
+        if reason := requirements.missing_packages("openai", "openai"):
             raise Unusable(reason)
         import openai
 
-        http = deadlines.client("httpx2")
+        http = wire.client("httpx2")
         return openai.OpenAI(
-            api_key=keys.key("OPENAI_API_KEY"), base_url=self.address(), http_client=http, max_retries=0
+            api_key=keys.read_key("OPENAI_API_KEY"), base_url=self.address(), http_client=http, max_retries=0
         )
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
@@ -71,7 +73,7 @@ class Editor:
                 f"{len(instruction)} characters and {len(data)} bytes; at most {MOST_WORDS} and {MOST_BYTES}"
             )
         width, height = nearest(image.size, OPENAI)
-        with deadlines.within(self.timeout):
+        with wire.time_limit(self.timeout):
             try:
                 raw = client.images.with_raw_response.edit(
                     model=self.model,
@@ -86,8 +88,10 @@ class Editor:
             except openai.APIStatusError as error:
                 return declined(error)
             except openai.APIConnectionError as error:
-                raise wire.broken(error.__cause__ if isinstance(error.__cause__, Exception) else error) from error
-        return self.read(wire.parsed(raw.http_response), raw.headers)
+                raise wire.connection_lost(
+                    error.__cause__ if isinstance(error.__cause__, Exception) else error
+                ) from error
+        return self.read(wire.parse_json(raw.http_response), raw.headers)
 
     def read(self, body: dict[str, Any], headers: Any) -> Answer:
         usage = body.get("usage")
@@ -105,11 +109,11 @@ class Editor:
         about["declared"] = f"image/{body.get('output_format', 'png')}"
         if row.get("revised_prompt"):
             about["revised_prompt"] = row["revised_prompt"]
-        return Answer(wire.decoded(row["b64_json"]), cost=cost, details=about)
+        return Answer(wire.from_base64(row["b64_json"]), cost=cost, details=about)
 
     def cost(self, usage: Any) -> float | None:
         """By the tokens that the answer counts; None where it counts none or their price is not known."""
-        rates = prices.of("openai_tokens", self.model)
+        rates = prices.price_of("openai_tokens", self.model)
         if not rates or not isinstance(usage, dict) or not isinstance(usage.get("output_tokens"), int):
             return None
         given = usage.get("input_tokens_details") or {}
@@ -123,10 +127,10 @@ def declined(error: Any) -> Answer:
     body = error.body if isinstance(error.body, dict) else {}
     code, message = str(body.get("code") or ""), str(body.get("message") or error.message)
     if code in REFUSALS:
-        return wire.refused(f"{code}: {message}", 0.0, request_id=error.request_id)
+        return wire.refusal(f"{code}: {message}", 0.0, request_id=error.request_id)
     if code in NO_CREDIT:
         raise Unusable(f"HTTP {error.status_code}: {code}: {message}") from error
-    fault = wire.wrong(error.status_code, f"{code} {message}", error.response.headers.get("retry-after"))
+    fault = wire.status_error(error.status_code, f"{code} {message}", error.response.headers.get("retry-after"))
     if isinstance(fault, Transient) and (milliseconds := error.response.headers.get("retry-after-ms")):
-        fault.retry_after = wire.seconds_of(milliseconds) and float(milliseconds) / 1000
+        fault.retry_after = wire.retry_after_seconds(milliseconds) and float(milliseconds) / 1000
     raise fault from error

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, pictures
+from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
-from ..vendors import deadlines, keys, prices, wire
+from ..vendors import keys, prices, wire
 from ..vendors.sizes import QWEN, Size
 
 REFUSALS = ("DataInspection", "data_inspection", "IPInfringement")
@@ -34,26 +34,26 @@ class Editor:
         self.address()
 
     def address(self) -> str:
-        return wire.base(self.base_url, "DASHSCOPE_BASE_URL", "https://dashscope-intl.aliyuncs.com")
+        return wire.base_address(self.base_url, "DASHSCOPE_BASE_URL", "https://dashscope-intl.aliyuncs.com")
 
     def ready(self) -> str | None:
-        return extras.lacks("qwen", ("httpx",), "DASHSCOPE_API_KEY")
+        return requirements.missing("qwen", ("httpx",), "DASHSCOPE_API_KEY")
 
     def sizes(self) -> tuple[Size, ...]:
         return QWEN
 
     def price(self) -> float | None:
-        return prices.of("qwen", self.model)
+        return prices.price_of("qwen", self.model)
 
     @functools.cached_property
     def client(self) -> Any:
-        if reason := extras.absent("qwen", "httpx"):
+        if reason := requirements.missing_packages("qwen", "httpx"):
             raise Unusable(reason)
-        return deadlines.client()
+        return wire.client()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        client, key = self.client, {"authorization": f"Bearer {keys.key('DASHSCOPE_API_KEY')}"}
-        picture = "data:image/png;base64," + wire.encoded(pictures.encode_png(image))
+        client, key = self.client, {"authorization": f"Bearer {keys.read_key('DASHSCOPE_API_KEY')}"}
+        picture = "data:image/png;base64," + wire.to_base64(pictures.encode_png(image))
         parameters: dict[str, Any] = {
             "negative_prompt": " ",
             "watermark": False,
@@ -69,7 +69,7 @@ class Editor:
             "parameters": parameters,
         }
         place = f"{self.address()}/api/v1/services/aigc/multimodal-generation/generation"
-        with deadlines.within(self.timeout):
+        with wire.time_limit(self.timeout):
             response, told = wire.post(client, place, key, body)
             if response.status_code >= 400 or told.get("code"):
                 return declined(response, told)
@@ -99,12 +99,12 @@ def declined(response: Any, told: dict[str, Any]) -> Answer:
     """Errors come under any status, 200 included; the code tells them apart."""
     code, message, status = str(told.get("code") or ""), str(told.get("message") or ""), response.status_code
     if code.startswith(REFUSALS):
-        return wire.refused(f"{code}: {message}", 0.0, request_id=told.get("request_id"))
+        return wire.refusal(f"{code}: {message}", 0.0, request_id=told.get("request_id"))
     if code.startswith(NO_CREDIT):
         raise Unusable(f"HTTP {status}: {code}: {message}")
     if code.startswith(BUSY):
-        wait = wire.seconds_of(response.headers.get("retry-after"))
+        wait = wire.retry_after_seconds(response.headers.get("retry-after"))
         raise Transient(f"HTTP {status}: {code}: {message}", retry_after=wait)
     if status >= 400:
-        raise wire.wrong(status, f"{code} {message}", response.headers.get("retry-after"))
+        raise wire.status_error(status, f"{code} {message}", response.headers.get("retry-after"))
     raise Rejected(f"{code}: {message}")

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, pictures
+from .. import pictures, requirements
 from ..calls import Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import deadlines, keys, prices, wire
+from ..vendors import keys, prices, wire
 from ..vendors.sizes import SEEDREAM, Size
 
 REFUSALS = ("SensitiveContent", "RiskDetection", "PolicyViolation", "PrivacyInformation")
@@ -37,35 +37,35 @@ class Editor:
     def address(self) -> str:
         china = self.model.startswith("doubao-")
         default = "https://ark.cn-beijing.volces.com" if china else "https://ark.ap-southeast.bytepluses.com"
-        return wire.base(self.base_url, "ARK_BASE_URL", default).removesuffix("/api/v3")
+        return wire.base_address(self.base_url, "ARK_BASE_URL", default).removesuffix("/api/v3")
 
     def ready(self) -> str | None:
-        return extras.lacks("seedream", ("httpx",), "ARK_API_KEY")
+        return requirements.missing("seedream", ("httpx",), "ARK_API_KEY")
 
     def sizes(self) -> tuple[Size, ...]:
         return SEEDREAM[self.resolution]
 
     def price(self) -> float | None:
-        return prices.of("seedream", self.model)
+        return prices.price_of("seedream", self.model)
 
     @functools.cached_property
     def client(self) -> Any:
-        if reason := extras.absent("seedream", "httpx"):
+        if reason := requirements.missing_packages("seedream", "httpx"):
             raise Unusable(reason)
-        return deadlines.client()
+        return wire.client()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        client, key = self.client, {"authorization": f"Bearer {keys.key('ARK_API_KEY')}"}
+        client, key = self.client, {"authorization": f"Bearer {keys.read_key('ARK_API_KEY')}"}
         body = {
             "model": self.model,
             "prompt": instruction,
-            "image": "data:image/png;base64," + wire.encoded(pictures.encode_png(image)),
+            "image": "data:image/png;base64," + wire.to_base64(pictures.encode_png(image)),
             "size": f"{image.width}x{image.height}",
             "response_format": "b64_json",
             "watermark": False,
             "sequential_image_generation": "disabled",
         }
-        with deadlines.within(self.timeout):
+        with wire.time_limit(self.timeout):
             response, told = wire.post(client, f"{self.address()}/api/v3/images/generations", key, body)
             rows = told.get("data")
             row = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
@@ -80,7 +80,7 @@ class Editor:
                 "uncontrolled": ["seed", "type"],
             }
             if row.get("b64_json"):
-                return Answer(wire.decoded(row["b64_json"]), details=about)
+                return Answer(wire.from_base64(row["b64_json"]), details=about)
             if isinstance(row.get("url"), str):
                 data, declared = wire.download(client, row["url"], self.address())
                 return Answer(data, details={**about, "declared": declared})
@@ -91,9 +91,9 @@ def declined(response: Any, error: dict[str, Any]) -> Answer:
     """A refusal is an error here, told apart by its code."""
     code, message = str(error.get("code") or ""), str(error.get("message") or "")
     if any(word in code for word in REFUSALS):
-        return wire.refused(f"{code}: {message}", 0.0, request_id=response.headers.get("x-request-id"))
+        return wire.refusal(f"{code}: {message}", 0.0, request_id=response.headers.get("x-request-id"))
     if any(word in code for word in NO_CREDIT):
         raise Unusable(f"HTTP {response.status_code}: {code}: {message}")
     if response.status_code >= 400:
-        raise wire.wrong(response.status_code, f"{code} {message}", response.headers.get("retry-after"))
+        raise wire.status_error(response.status_code, f"{code} {message}", response.headers.get("retry-after"))
     raise Transient(f"an error in place of a picture: {code} {message}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
-from .. import extras, local, pictures
+from .. import pictures, requirements, torch_models
 from ..calls import Unusable
 from ..records import Answer, one_of
 
@@ -32,12 +32,12 @@ class Editor:
     needs: ClassVar[str] = "weights and pip install 'convergebench[diffusers]'"
 
     def __post_init__(self) -> None:
-        one_of("vae:dtype", self.dtype, local.DTYPES)
-        one_of("vae:device", self.device, local.DEVICES)
+        one_of("vae:dtype", self.dtype, torch_models.DTYPES)
+        one_of("vae:device", self.device, torch_models.DEVICES)
 
     def ready(self) -> str | None:
         config = f"{self.subfolder}/config.json" if self.subfolder else "config.json"
-        return extras.absent("diffusers", *PACKAGES) or local.unfetched(self.model, config)
+        return requirements.missing_packages("diffusers", *PACKAGES) or requirements.missing_weights(self.model, config)
 
     def price(self) -> float | None:
         return 0.0
@@ -48,25 +48,25 @@ class Editor:
 
     @functools.cached_property
     def autoencoder(self) -> Any:
-        if reason := extras.absent("diffusers", *PACKAGES):
+        if reason := requirements.missing_packages("diffusers", *PACKAGES):
             raise Unusable(reason)
         from diffusers import AutoModel
 
         where = {"subfolder": self.subfolder} if self.subfolder else {}
         try:
-            model = AutoModel.from_pretrained(self.model, dtype=local.dtype(self.dtype), **where)
+            model = AutoModel.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **where)
         except OSError as error:
             raise Unusable(f"vae:model={self.model} cannot be loaded: {str(error)[:300]}") from error
         if not (hasattr(model, "encode") and hasattr(model, "decode")):
             raise Unusable(f"vae:model={self.model} is a {type(model).__name__}, which is no autoencoder")
-        return model.to(local.device(self.device)).eval()
+        return model.to(torch_models.device(self.device)).eval()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch
 
         with self.lock, torch.inference_mode():
             model = self.autoencoder
-            pixels = local.tensor(image) * 2 - 1
+            pixels = torch_models.tensor(image) * 2 - 1
             padding = (0, -image.width % MULTIPLE, 0, -image.height % MULTIPLE)
             padded = torch.nn.functional.pad(pixels, padding, mode="replicate").to(model.device, model.dtype)
             video = type(model).__name__ in (
@@ -76,7 +76,7 @@ class Editor:
             latents = self.encoded(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
-        data = pictures.encode_png(local.picture((decoded + 1) / 2))
+        data = pictures.encode_png(torch_models.picture((decoded + 1) / 2))
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
     def encoded(self, output: Any, seed: int) -> "torch.Tensor":
@@ -84,4 +84,4 @@ class Editor:
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent
         posterior = output.latent_dist
-        return posterior.sample(local.generator(seed)) if self.sample else posterior.mode()
+        return posterior.sample(torch_models.generator(seed)) if self.sample else posterior.mode()

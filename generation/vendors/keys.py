@@ -9,15 +9,15 @@ SHORTEST = 8  # anything shorter is a word, not a key
 
 
 class NoKey(Exception):
-    """The key is not there, or is none."""
+    """The environment holds no usable key."""
 
 
-def missing(*names: str) -> str | None:
+def missing_key(*names: str) -> str | None:
     """None where one of the variables is set, else the sentence that asks for it."""
     return None if any(os.environ.get(name, "").strip() for name in names) else f"set {' or '.join(names)}"
 
 
-def key(*names: str) -> str:
+def read_key(*names: str) -> str:
     """The first of the variables that is set."""
     for name in names:
         if value := os.environ.get(name, "").strip():
@@ -31,16 +31,17 @@ def scrub(value: Any) -> Any:
     """The same text, list or mapping without the value of any key in the environment, whoever echoed it."""
     secrets = {os.environ[name].strip() for name in os.environ if KEYS.search(name)}
     long = sorted((secret for secret in secrets if len(secret) >= SHORTEST), key=len, reverse=True)
-    return replaced(value, long) if long else value
+    return without(value, long) if long else value
 
 
-def replaced(value: Any, secrets: list[str]) -> Any:
+def without(value: Any, secrets: list[str]) -> Any:
+    """The same value with "[key]" in place of every secret, at any depth."""
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, "[key]")
         return value
     if isinstance(value, dict):
-        return {replaced(name, secrets): replaced(item, secrets) for name, item in value.items()}
+        return {without(name, secrets): without(item, secrets) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [replaced(item, secrets) for item in value]
+        return [without(item, secrets) for item in value]
     return value

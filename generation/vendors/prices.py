@@ -10,11 +10,12 @@ from ..records import UserError
 
 
 @functools.cache
-def table(override: str | None) -> dict[str, Any]:
-    prices = tomllib.loads(Path(__file__).with_name("prices.toml").read_text())
+def price_table(override: str | None) -> dict[str, Any]:
+    """The shipped prices, with single lines replaced by those of the user's own file."""
+    prices = tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))
     if override:
         try:
-            ours = tomllib.loads(Path(override).read_text())
+            ours = tomllib.loads(Path(override).read_text(encoding="utf-8"))
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise UserError(
                 f"CONVERGEBENCH_PRICES is {override!r}, which is no readable TOML file ({error})"
@@ -24,10 +25,6 @@ def table(override: str | None) -> dict[str, Any]:
     return prices
 
 
-def of(vendor: str, model: str) -> Any:
+def price_of(vendor: str, model: str) -> Any:
     """A model's price, or its prices by size or quality; None where none is known."""
-    return table(os.environ.get("CONVERGEBENCH_PRICES")).get(vendor, {}).get(model)
-
-
-def read_on() -> str:
-    return str(table(os.environ.get("CONVERGEBENCH_PRICES"))["read"])
+    return price_table(os.environ.get("CONVERGEBENCH_PRICES")).get(vendor, {}).get(model)

@@ -1,24 +1,155 @@
-"""What every vendor's client shares: one reading of what went wrong, JSON, base64 and downloads."""
+"""Calls to vendors over HTTP: the time limit of a call, clients that keep it, and one reading of what went wrong.
+
+An ordinary read timeout starts anew with every byte, so a server that drips a byte a second holds a call for ever, in
+the headers as well as in the body. Here every operation on the socket is given the seconds that are left of the call.
+"""
 
 import base64
 import binascii
 import contextlib
+import contextvars
 import email.utils
+import functools
+import importlib
 import json
 import os
 import time
 import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
-from .deadlines import pause
 
+MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
+CONNECT = 15.0  # seconds
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 STANDARD = str.maketrans("-_", "+/")
 
+_deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
 
-def broken(error: Exception) -> Transient:
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Everything that the block sends, waits for or polls ends before so many seconds have passed."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def seconds_left() -> float | None:
+    """Seconds to the end of the call, None where it has no time limit."""
+    deadline = _deadline.get()
+    return None if deadline is None else deadline - time.monotonic()
+
+
+def pause(seconds: float) -> None:
+    """Wait between two polls; raises Transient where the time limit comes first."""
+    left = seconds_left()
+    if left is not None and left < seconds:
+        raise Transient("no picture before the time limit", charged=True)
+    time.sleep(seconds)
+
+
+class LimitedStream:
+    """A connection of httpcore whose operations end with the call, and which receives a limited number of bytes."""
+
+    def __init__(self, stream: Any, core: Any):
+        self.stream, self.core = stream, core
+        self.received = 0
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data: bytes = self.stream.read(max_bytes, timeout=shortened(timeout, self.core.ReadTimeout))
+        self.received += len(data)
+        if self.received > MOST_BYTES:
+            raise self.core.ReadError(f"an answer of more than {MOST_BYTES} bytes")
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.stream.write(buffer, timeout=shortened(timeout, self.core.WriteTimeout))
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Any:
+        timeout = shortened(timeout, self.core.ConnectTimeout)
+        return LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout=timeout), self.core)
+
+    def close(self) -> None:
+        self.stream.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        return self.stream.get_extra_info(info)
+
+
+class LimitedBackend:
+    """The network backend of httpcore, with connections that end with the call."""
+
+    def __init__(self, backend: Any, core: Any):
+        self.backend, self.core = backend, core
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> LimitedStream:
+        timeout = min(CONNECT, shortened(timeout, self.core.ReadTimeout) or CONNECT)
+        return LimitedStream(self.backend.connect_tcp(host, port, timeout=timeout, **options), self.core)
+
+
+def shortened(timeout: float | None, expired: Callable[[str], Exception]) -> float | None:
+    """The timeout, or what is left of the call where that is less; raises `expired` where nothing is left."""
+    left = seconds_left()
+    if left is None:
+        return timeout
+    if left <= 0:
+        raise expired("no time is left for this call: the answer did not end before its time limit")
+    return left if timeout is None else min(timeout, left)
+
+
+@functools.cache
+def transport(package: str) -> Any:
+    """A transport class of httpx or httpx2 on such connections, through the proxies that the environment names."""
+    http = importlib.import_module(package)
+    core = importlib.import_module(package.replace("httpx", "httpcore"))
+    fresh = http.Limits(
+        max_keepalive_connections=0
+    )  # a kept connection may be closed just as a paid call is sent on it
+    trust = http.create_ssl_context()  # read once, not for every client
+
+    def limited(proxy: str | None = None) -> Any:
+        made = http.HTTPTransport(limits=fresh, verify=trust, proxy=proxy)
+        made._pool._network_backend = LimitedBackend(made._pool._network_backend, core)  # httpx has no option for it
+        return made
+
+    class Routed(http.BaseTransport):  # type: ignore[name-defined]
+        def __init__(self) -> None:
+            proxies = urllib.request.getproxies()
+            self.direct = limited()
+            self.proxied = {scheme: limited(proxies[scheme]) for scheme in ("http", "https") if scheme in proxies}
+
+        def handle_request(self, request: Any) -> Any:
+            if not self.proxied or bypasses_proxy(request.url.host):
+                return self.direct.handle_request(request)
+            return self.proxied.get(request.url.scheme, self.direct).handle_request(request)
+
+        def close(self) -> None:
+            for each in (self.direct, *self.proxied.values()):
+                each.close()
+
+    return Routed
+
+
+@functools.cache
+def bypasses_proxy(host: str) -> bool:
+    """Whether the environment wants this host to be reached without its proxy."""
+    return bool(urllib.request.proxy_bypass(host))
+
+
+def client(package: str = "httpx", **options: Any) -> Any:
+    """A client of httpx, or of httpx2 for the SDKs that use that, which keeps the time limit of the call."""
+    http = importlib.import_module(package)
+    headers = {"accept-encoding": "identity"}
+    return http.Client(transport=transport(package)(), headers=headers, timeout=None, **options)
+
+
+def connection_lost(error: Exception) -> Transient:
     """A call that ended without an answer. Once it was sent, the work may have been done and billed."""
     name = type(error).__name__
     sent = not name.startswith(("Connect", "Pool", "Proxy", "Unsupported"))
@@ -26,15 +157,15 @@ def broken(error: Exception) -> Transient:
     return Transient(f"{what} ({name}: {str(error)[:120]})", charged=sent)
 
 
-def wrong(status: int, message: str, retry_after: str | None = None) -> Exception:
+def status_error(status: int, message: str, retry_after: str | None = None) -> Exception:
     """The exception for an HTTP status that no vendor gives a meaning of its own."""
     text = f"HTTP {status}: {' '.join(message.split())[:300]}"
     if status in RETRIED:
-        return Transient(text, retry_after=seconds_of(retry_after))
+        return Transient(text, retry_after=retry_after_seconds(retry_after))
     return Unusable(text) if status in (401, 402, 403, 404) else Rejected(text)
 
 
-def seconds_of(retry_after: str | None) -> float | None:
+def retry_after_seconds(retry_after: str | None) -> float | None:
     """A Retry-After header: seconds, or a date."""
     if not retry_after:
         return None
@@ -45,7 +176,7 @@ def seconds_of(retry_after: str | None) -> float | None:
     return None
 
 
-def parsed(response: Any) -> dict[str, Any]:
+def parse_json(response: Any) -> dict[str, Any]:
     """A response's JSON object; a page of HTML in its place comes from something between us and the vendor."""
     try:
         value = json.loads(response.content)
@@ -55,7 +186,7 @@ def parsed(response: Any) -> dict[str, Any]:
         return value
     kind, start = response.headers.get("content-type", "nothing"), response.content[:60].decode("ascii", "replace")
     if response.status_code >= 400:
-        raise wrong(response.status_code, start, response.headers.get("retry-after"))
+        raise status_error(response.status_code, start, response.headers.get("retry-after"))
     raise Transient(f"an answer of {kind} in place of JSON, starting with {start!r}", charged=True)
 
 
@@ -66,15 +197,15 @@ def post(http: Any, address: str, headers: dict[str, str], body: dict[str, Any])
     try:
         response = http.post(address, headers=headers, json=body)
     except httpx.TransportError as error:
-        raise broken(error) from error
-    return response, parsed(response)
+        raise connection_lost(error) from error
+    return response, parse_json(response)
 
 
-def encoded(data: bytes) -> str:
+def to_base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def decoded(text: object) -> bytes:
+def from_base64(text: object) -> bytes:
     """The bytes of a base64 field, in either alphabet, or of a data address."""
     letters = (str(text).partition("base64,")[2] or str(text)).translate(STANDARD)
     try:
@@ -97,7 +228,7 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
         try:
             response = http.get(address, headers={"accept-encoding": "identity"}, follow_redirects=True)
         except httpx.TransportError as error:
-            problem: Exception = broken(error)
+            problem: Exception = connection_lost(error)
         else:
             if response.status_code == 200:
                 return response.content, response.headers.get("content-type", "")
@@ -108,7 +239,7 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
 
 
-def base(option: str, variable: str, default: str) -> str:
+def base_address(option: str, variable: str, default: str) -> str:
     """The vendor's address: the option, else the environment's, else the vendor's own."""
     address = (option or os.environ.get(variable, "") or default).rstrip("/")
     if not address.startswith(("https://", "http://")):
@@ -116,6 +247,6 @@ def base(option: str, variable: str, default: str) -> str:
     return address
 
 
-def refused(reason: str, cost: float | None = None, **details: Any) -> Answer:
+def refusal(reason: str, cost: float | None = None, **details: Any) -> Answer:
     """The vendor declines, in its own words."""
     return Answer(status="refused", reason=reason, cost=cost, details=details)

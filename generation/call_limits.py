@@ -1,4 +1,4 @@
-"""How many calls may be in flight, and how many may start in a minute."""
+"""What bounds the calls of one editor: how many at a time and in a minute, and how much money."""
 
 import threading
 import time
@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 
 
 @dataclass(frozen=True)
-class Limits:
+class CallLimits:
     """What one editor may be asked of at a time, in a minute and in a row."""
 
     concurrency: int = 8
@@ -26,7 +27,7 @@ class Limits:
 class Gate:
     """Lets callers through, as many at a time and in a minute as the limits say."""
 
-    def __init__(self, limits: Limits):
+    def __init__(self, limits: CallLimits):
         self.limits = limits
         self.trying = threading.Condition()
         self.answered = False
@@ -94,3 +95,42 @@ class Gate:
         while self.started and self.started[0] <= now - 60:
             self.started.popleft()
         return self.started[0] + 60 - now if len(self.started) >= min(rates) else 0.0
+
+
+class OverBudget(Exception):
+    """The next call could pass the limit, so it is not made and the run stops."""
+
+
+class Budget:
+    """What may be spent, has been spent, and is held for calls in flight, in US dollars."""
+
+    def __init__(self, limit: float | None = None, spent: float = 0.0):
+        self.limit = None if limit is None else Decimal(str(limit))
+        self.paid = Decimal(str(round(spent, 6)))  # a sum of floats is off by less than that
+        self.held = Decimal(0)
+        self.settled = threading.Condition()
+
+    @property
+    def spent(self) -> float:
+        with self.settled:
+            return float(self.paid)
+
+    def hold(self, price: float) -> Decimal:
+        """Sets the price of a call aside before it is made; waits for calls in flight that may leave room for it."""
+        amount = Decimal(str(price))
+        with self.settled:
+            while self.limit is not None and self.paid + self.held + amount > self.limit:
+                if self.paid + amount > self.limit or not self.held:
+                    raise OverBudget(
+                        f"${self.paid} is spent, so a call at ${amount} would pass the limit of ${self.limit}"
+                    )
+                self.settled.wait()
+            self.held += amount
+        return amount
+
+    def settle(self, held: Decimal, cost: float) -> None:
+        """The call is over: what it did cost takes the place of what was held."""
+        with self.settled:
+            self.held -= held
+            self.paid += Decimal(str(cost))
+            self.settled.notify_all()

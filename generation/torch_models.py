@@ -1,7 +1,6 @@
-"""Models that run here: which device, which number format, and pictures as tensors."""
+"""What editors that run a torch model here share: device, number format, seeded noise, and pictures as tensors."""
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -34,15 +33,6 @@ def dtype(name: str) -> Any:
     return getattr(torch, name)
 
 
-def unfetched(model: str, config: str) -> str | None:
-    """None where the model is a folder or in the Hub's cache on this machine, else what the first call will do."""
-    from huggingface_hub import try_to_load_from_cache
-
-    if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
-        return None
-    return f"the weights of {model} are not on this machine yet; the first call fetches them"
-
-
 def generator(seed: int) -> "torch.Generator":
     """Noise drawn on the CPU is the same on every machine."""
     import torch
@@ -58,6 +48,6 @@ def tensor(image: Image.Image) -> "torch.Tensor":
 
 
 def picture(tensor: "torch.Tensor") -> Image.Image:
-    """And back."""
+    """The first picture of a batch, channels first, from 0 to 1."""
     pixels = tensor[0].float().clamp(0, 1).permute(1, 2, 0).cpu().numpy()
     return Image.fromarray(numpy.round(pixels * 255).astype(numpy.uint8))

