@@ -30,8 +30,8 @@ def test_a_chain_is_told_in_full(dataset):
 
 
 def test_worst_and_longest_are_what_they_say(dataset):
-    assert dataset.chains[chains_tab.pick(dataset, "worst")]["editor"] == "fading"
-    assert dataset.chains[chains_tab.pick(dataset, "longest")]["editor"] == "steady"
+    assert dataset.chains[chains_tab.pick(dataset, "worst")].editor == "fading"
+    assert dataset.chains[chains_tab.pick(dataset, "longest")].editor == "steady"
     with pytest.raises(UserError, match="surprise, worst, longest"):
         chains_tab.pick(dataset, "best")
 

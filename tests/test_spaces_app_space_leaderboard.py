@@ -85,7 +85,7 @@ def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
     assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt;" in text
     assert 'data-value="4.0"' in text
     assert "<img src=x" not in first_screen(made)
-    assert "<img src=x" not in chains_tab.viewer(made, next(iter(made.chains)))
+    assert "<img src=x" not in chains_tab.viewer(made, next(iter(made.chains.values())))
 
 
 def test_reference_rows_are_not_counted_as_editors(dataset):

@@ -51,7 +51,7 @@ class Endpoints:
     def about(self) -> dict:
         """What is in this dataset: editors, pictures, programs, suites, counts."""
         dataset = self.dataset
-        suites = sorted({(row["suite"], row["suite_version"]) for row in dataset.chains.values()})
+        suites = sorted({(chain.suite, chain.suite_version) for chain in dataset.chains.values()})
         return {
             "editors": {name: role(name) for name in dataset.names["editor"]},
             "pictures": dataset.names["source"],
@@ -87,12 +87,21 @@ class Endpoints:
 
     def chains(self, editor: str = "", source: str = "", program: str = "", start: int = 0) -> list[dict]:
         """Chains that match, 500 at a time: id, editor, picture, program, run, rounds, steps and how they ended."""
-        keys = ("chain", "editor", "source", "program", "run", "rounds", "steps", "status", "category", "kind")
-        wanted = {"editor": editor, "source": source, "program": program}
         found = [
-            {key: row[key] for key in keys}
-            for row in self.dataset.chains.values()
-            if all(not value or row[name] == value for name, value in wanted.items())
+            {
+                "chain": each.id,
+                "editor": each.editor,
+                "source": each.source.id,
+                "program": each.program.id,
+                "run": each.run,
+                "rounds": each.rounds,
+                "steps": each.calls,
+                "status": each.status,
+                "category": each.program.category,
+                "kind": each.source.kind,
+            }
+            for each in self.dataset.chains.values()
+            if editor in ("", each.editor) and source in ("", each.source.id) and program in ("", each.program.id)
         ]
         return found[max(int(start), 0) :][:MOST_CHAINS]
 

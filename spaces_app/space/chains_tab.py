@@ -6,81 +6,88 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from convergebench.generation.records import Step, UserError
+from convergebench.generation.records import FinishedChain, Step, UserError
+from convergebench.metric_modules.scores import missing_values
+from convergebench.metric_modules.specs import number_columns, retained_columns, score_columns
 
-from ..statistics.cases import RETAINED, Case
+from ..palette import SERIES
+from ..statistics.cases import Case
 from ..statistics.fates import HALF, converged, quality, role
 from . import previews
 from .errors import explain_errors
 from .served_dataset import ServedDataset
 
-METRICS = [
-    {"name": "psnr", "title": "PSNR", "unit": "dB", "colour": None},
-    {"name": "rmse", "title": "RMSE", "unit": "", "colour": 0},
-    {"name": "ssim", "title": "SSIM", "unit": "", "colour": 2},
-    {"name": "lpips", "title": "LPIPS", "unit": "", "colour": 1},
-    {"name": "clip", "title": "CLIP", "unit": "", "colour": 3},
-]
-NUMBERS = ("psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip")
 FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
           "latency", "cost")  # fmt: skip
-TEXT = 4000  # characters of what the model said
+MOST_TEXT = 4000  # characters of what the model said
 NO_OTHER = "none"  # beside a chain
 MODES = ("divider", "difference", "step")
 GAINS = tuple(map(str, previews.GAINS))
 PICKS = ("surprise", "worst", "longest")
 
 
-def chain_view(dataset: ServedDataset, chain: str) -> dict[str, Any]:
+def chain_view(dataset: ServedDataset, chain_id: str) -> dict[str, Any]:
     """Everything about one chain but its pictures."""
-    row = dataset.chain(chain)
-    cycle = json.loads(row["cycle"] or "[]")
-    scores = dataset.scores_of(chain)
-    steps = dataset.reader.steps_of(dataset.reader.chain(chain))
+    chain = dataset.chain(chain_id)
+    steps = dataset.reader.steps_of(chain)
     if not steps:
-        raise UserError(f"the steps of chain {chain} are not in this dataset")
-    source = dataset.sources.get(row["source"], {})
-    case = dataset.case_of.get(chain)
+        raise UserError(f"the steps of chain {chain_id} are not in this dataset")
+    scores = dataset.scores_of(chain_id)
+    source = dataset.reader.sources().get(chain.source.id)
+    case = dataset.case_of.get(chain_id)
     curves = case.retained if case else {}
     return {
-        "chain": chain,
-        "editor": row["editor"],
-        "source": row["source"],
-        "program": row["program"],
-        "run": row["run"],
-        "kind": row["kind"],
-        "category": row["category"],
-        "rounds": row["rounds"],
-        "cycle": cycle,
-        "closes": row["closes"],
-        "status": row["status"],
-        "short_side": row["short_side"],
-        "settings": json.loads(row["settings"] or "{}"),
-        "title": source.get("title"),
-        "credit": ", ".join(str(source[key]) for key in ("attribution", "licence") if source.get(key)),
+        "chain": chain_id,
+        "editor": chain.editor,
+        "source": chain.source.id,
+        "program": chain.program.id,
+        "run": chain.run,
+        "kind": chain.source.kind,
+        "category": chain.program.category,
+        "rounds": chain.rounds,
+        "cycle": chain.program.cycle,
+        "closes": chain.program.closes,
+        "status": chain.status,
+        "short_side": dataset.chain_rows[chain_id]["short_side"],
+        "settings": dict(chain.chain.settings),
+        "title": source and source.title,
+        "credit": ", ".join(filter(None, (source.attribution, source.licence))) if source else "",
         **ending(dataset, case),
         "curves": {name: values for name, values in curves.items() if any(value is not None for value in values)},
         "threshold": HALF,
-        "metrics": METRICS,
-        "steps": [step_view(step, scores.get(step.step, {}), len(cycle)) for step in steps],
+        "metrics": listed_metrics(dataset),
+        "steps": [step_view(step, scores.get(step.step, {}), len(chain.program.cycle)) for step in steps],
     }
+
+
+def listed_metrics(dataset: ServedDataset) -> list[dict[str, Any]]:
+    """The metrics whose numbers are listed for each step; those that are drawn have a colour of the palette."""
+    drawn = list(retained_columns())
+    return [
+        {
+            "name": column.name,
+            "title": column.title,
+            "unit": column.unit,
+            "colour": drawn.index(column.name) % len(SERIES) if column.name in drawn else None,
+        }
+        for name, column in score_columns().items()
+        if name in number_columns() and name in dataset.scores.column_names
+    ]
 
 
 def step_view(step: Step, scores: Mapping[str, Any], length: int) -> dict[str, Any]:
     """One step; what has no value is null, with the reason where one is known."""
-    reasons = json.loads(scores.get("reasons") or "{}")
+    shown = (*number_columns(), "edit_applied", "edit_undone")
     return {
         **{name: getattr(step, name) for name in FIELDS},
-        "text": step.text[:TEXT] if step.text else None,
-        "details": step.details,
+        "text": step.text[:MOST_TEXT] if step.text else None,
+        "details": dict(step.details),
         "closing": step.position == length,
-        "scores": {name: scores.get(name) for name in NUMBERS},
-        "retained": {name: scores.get(f"retained_{name}") for name in RETAINED},
+        "scores": {name: scores.get(name) for name in number_columns()},
+        "retained": {name: scores.get(column.retained) for name, column in retained_columns().items()},
         "applied": scores.get("edit_applied"),
         "undone": scores.get("edit_undone"),
-        "reasons": {
-            name: reason for name, reason in reasons.items() if name in (*NUMBERS, "edit_applied", "edit_undone")
-        },
+        "reasons": {name: missing.sentence for name, missing in missing_values(scores).items() if name in shown},
     }
 
 
@@ -114,7 +121,7 @@ def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
         raise UserError(f"no pick {str(how)[:40]!r}; it is one of {', '.join(PICKS)}")
     if editor and editor not in dataset.names["editor"]:
         raise UserError(f"no editor {editor[:40]!r}; the editors are {', '.join(dataset.names['editor'])}")
-    chains = [chain for chain, row in dataset.chains.items() if editor in (None, "", row["editor"])]
+    chains = [chain.id for chain in dataset.chains.values() if editor in (None, "", chain.editor)]
     if how == "surprise":
         return random.choice(chains)
     chosen = set(chains)
@@ -138,7 +145,7 @@ class Address:
     def __init__(self, dataset: ServedDataset, query: Mapping[str, str]):
         self.chain = query.get("chain") if query.get("chain") in dataset.chains else None
         beside = query.get("beside")
-        self.beside = dataset.chains[beside]["editor"] if beside in dataset.chains else NO_OTHER
+        self.beside = dataset.chains[beside].editor if beside in dataset.chains else NO_OTHER
         self.step = int(query["step"]) if query.get("step", "").isdecimal() and len(query["step"]) < 7 else None
         self.mode = query["view"] if query.get("view") in MODES else ""
         self.gain = query["gain"] if query.get("gain") in GAINS else ""
@@ -151,20 +158,25 @@ def telling_chain(dataset: ServedDataset, editor: str) -> str:
     try:
         return pick(dataset, "worst", editor)
     except UserError:
-        return next(chain for chain, row in dataset.chains.items() if row["editor"] == editor)
+        return next(chain.id for chain in dataset.chains.values() if chain.editor == editor)
 
 
 def viewer(
-    dataset: ServedDataset, chain: str, beside: str = NO_OTHER, step: int | None = None, mode: str = "", gain: str = ""
+    dataset: ServedDataset,
+    chain: FinishedChain,
+    beside: str = NO_OTHER,
+    step: int | None = None,
+    mode: str = "",
+    gain: str = "",
 ) -> str:
     """The element that viewer.js turns into the view; everything in it is escaped."""
-    views = [chain_view(dataset, chain)]
-    row = dataset.chain(chain)
-    if beside not in (NO_OTHER, row["editor"]):
-        others = dataset.runs_of.get((beside, row["source"], row["program"]), [])
-        matching = [other for other in others if dataset.chains[other]["run"] == row["run"]] or others
+    views = [chain_view(dataset, chain.id)]
+    if beside not in (NO_OTHER, chain.editor):
+        others = dataset.runs_of.get((beside, chain.source.id, chain.program.id), [])
+        matching = [other for other in others if dataset.chains[other].run == chain.run] or others
         if not matching:
-            raise UserError(f"{beside} has no chain of {row['program']} on {row['source']}; choose another editor")
+            what = f"{chain.program.id} on {chain.source.id}"
+            raise UserError(f"{beside} has no chain of {what}; choose another editor")
         views.append(chain_view(dataset, matching[0]))
     data = html.escape(json.dumps(views, allow_nan=False), quote=True)
     at = "" if step is None else step
@@ -211,21 +223,27 @@ def chains_tab(dataset: ServedDataset) -> list[Any]:
 
 
 def show_chain(
-    dataset: ServedDataset, chain: str, beside: str = NO_OTHER, step: int | None = None, mode: str = "", gain: str = ""
+    dataset: ServedDataset,
+    chain_id: str,
+    beside: str = NO_OTHER,
+    step: int | None = None,
+    mode: str = "",
+    gain: str = "",
 ) -> list[Any]:
     """The values of all controls and of the viewer for one chain; only editors with the same case can be beside it."""
     import gradio as gr
 
-    row = dataset.chain(chain)
-    _, pictures, programs, runs = choices(dataset, row["editor"], row["source"], row["program"])
+    chain = dataset.chain(chain_id)
+    source, program = chain.source.id, chain.program.id
+    _, sources, programs, runs = choices(dataset, chain.editor, source, program)
     others = [name for name in dataset.names["editor"]
-              if name != row["editor"] and (name, row["source"], row["program"]) in dataset.runs_of]  # fmt: skip
+              if name != chain.editor and (name, source, program) in dataset.runs_of]  # fmt: skip
     beside = beside if beside in others else NO_OTHER
     return [
-        gr.Dropdown(value=row["editor"]),
-        gr.Dropdown(pictures, value=row["source"]),
-        gr.Dropdown(programs, value=row["program"]),
-        gr.Dropdown([(str(dataset.chains[each]["run"]), each) for each in runs], value=chain, visible=len(runs) > 1),
+        gr.Dropdown(value=chain.editor),
+        gr.Dropdown(sources, value=source),
+        gr.Dropdown(programs, value=program),
+        gr.Dropdown([(str(dataset.chains[each].run), each) for each in runs], value=chain_id, visible=len(runs) > 1),
         gr.Dropdown([NO_OTHER, *others], value=beside),
         viewer(dataset, chain, beside, step, mode, gain),
     ]

@@ -3,15 +3,16 @@
 import csv
 import io
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
 
 from ..palette import GRID, INK, MUTED, PAPER, SERIES
-from ..statistics.cases import RAW, RETAINED, Case
-from ..statistics.curves import NAMES, slice_rows
+from ..statistics.cases import Case
+from ..statistics.curves import slice_rows
 from ..statistics.fates import ROLES, role
 from . import page
 from .errors import explain_errors
@@ -26,25 +27,26 @@ DASHES = ("dot", "dash", "dashdot", "longdash")
 MOST_SINGLE_CHAINS = 40  # chains of one editor that are drawn one by one
 NOTE = (
     "Means with 95% confidence bands across pictures; broken lines are baselines. Retained: 1 = identical, 0 = an "
-    "unrelated picture; retained quality is the worst of RMSE, SSIM and LPIPS. The camera above the figure saves it, "
-    "the button its numbers."
+    "unrelated picture. The camera above the figure saves it, the button its numbers."
 )
-UNITS = {"psnr": "dB", "rmse": "grey levels"}
 
 
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     """The metrics that can be drawn, with their titles."""
-    there = {
-        name
-        for case in dataset.cases
-        for name, values in (
-            *((f"retained {m}", case.retained[m]) for m in RETAINED),
-            *((m, case.raw[m]) for m in RAW),
-        )
-        if any(value is not None for value in values)
-    }
-    titles = NAMES | {"kept": "share still converging"}
-    return {name: title for name, title in titles.items() if name in ("kept", "quality") or name in there}
+    retained, columns = retained_columns(), score_columns()
+    worst_of = ", ".join(columns[name].title for name in quality_columns())
+    titles = {"kept": "share still converging", "quality": f"retained quality (worst of {worst_of})"}
+    for name, column in retained.items():
+        if has_values(case.retained.get(name, ()) for case in dataset.cases):
+            titles[f"retained {name}"] = f"retained {column.title}"
+    for name in curve_columns():
+        if has_values(case.raw.get(name, ()) for case in dataset.cases):
+            titles[name] = columns[name].title
+    return titles
+
+
+def has_values(curves: Iterable[Sequence[float | None]]) -> bool:
+    return any(value is not None for curve in curves for value in curve)
 
 
 def curve_rows(dataset: ServedDataset, choice: Choice, metric: str) -> list[dict[str, Any]]:
@@ -115,7 +117,8 @@ def figure(dataset: ServedDataset, choice: Choice, metric: str, single: bool = F
                 hovertemplate="%{y:.3g} %{customdata[2]}<br>%{customdata[0]} cases, %{customdata[1]} pictures",
             )
         )
-    style_axes(plot, metric_titles(dataset)[metric], metric, bool(rows))
+    column = score_columns().get(metric)
+    style_axes(plot, metric_titles(dataset)[metric], column is None, bool(rows), column.unit if column else "")
     return plot.update_layout(hovermode="closest") if single else plot
 
 
@@ -143,10 +146,9 @@ def case_values(case: Case, metric: str) -> list[float | None]:
     return case.raw.get(metric, [])
 
 
-def style_axes(plot: "Figure", title: str, metric: str, there: bool) -> "Figure":
-    """Axes and legend in the palette; the page's style turns them dark."""
+def style_axes(plot: "Figure", title: str, scaled: bool, there: bool, unit: str = "") -> "Figure":
+    """Axes and legend in the palette; the page's style turns them dark. `scaled` is for values from 0 to 1."""
     longest = max((len(trace.x) for trace in plot.data if trace.x), default=0)
-    scaled = metric in ("kept", "quality") or metric.startswith("retained")
     axis = {"gridcolor": GRID.light, "linecolor": MUTED.light, "zeroline": False, "tickcolor": MUTED.light}
     plot.update_layout(
         template="none",
@@ -164,7 +166,7 @@ def style_axes(plot: "Figure", title: str, metric: str, there: bool) -> "Figure"
             "tickformat": "d",
             "dtick": 1 if longest <= 20 else None,
         },
-        yaxis={**axis, "title": {"text": without_brackets(title) + (f" ({UNITS[metric]})" if metric in UNITS else "")}},
+        yaxis={**axis, "title": {"text": without_brackets(title) + (f" ({unit})" if unit else "")}},
     )
     if scaled:
         plot.update_yaxes(range=[-0.02, 1.03])
@@ -178,7 +180,7 @@ def style_axes(plot: "Figure", title: str, metric: str, there: bool) -> "Figure"
 def without_brackets(title: str) -> str:
     """Short enough for a phone, without what stands in brackets.
 
-    >>> without_brackets("retained quality (lowest of RMSE, SSIM, LPIPS)")
+    >>> without_brackets("retained quality (worst of RMSE, SSIM, LPIPS)")
     'retained quality'
     """
     return title.partition(" (")[0]

@@ -5,24 +5,17 @@ from functools import lru_cache
 from typing import Any
 
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.specs import meaning_columns, quality_columns, retained_columns
 
 from ..statistics import leaderboard as statistic
 from ..statistics import pairs
-from ..statistics.cases import RETAINED, Case
+from ..statistics.cases import Case
 from ..statistics.fates import HALF, Field, converged, fields, of_curve, quality
 from ..statistics.report import standing
 from ..statistics.table import Table
 from .served_dataset import ServedDataset
 
 ALL = "all"
-METRICS = {
-    "convergence": "All that is checked",
-    "quality": "Quality: the lowest of the three",
-    "rmse": "Pixels (RMSE)",
-    "ssim": "Structure (SSIM)",
-    "lpips": "Appearance (LPIPS)",
-    "clip": "Meaning (CLIP)",
-}
 
 
 @dataclass(frozen=True)
@@ -47,10 +40,15 @@ class Leaderboard:
     fates: dict[str, list[Any]]
 
 
-def metrics(dataset: ServedDataset) -> dict[str, str]:
-    """The metrics that this dataset has values for, with their titles."""
-    there = {name for case in dataset.cases for name in RETAINED if any(v is not None for v in case.retained[name])}
-    return {name: title for name, title in METRICS.items() if name not in RETAINED or name in there}
+def metric_titles(dataset: ServedDataset) -> dict[str, str]:
+    """The metrics that a visitor can choose in this dataset, with their titles."""
+    retained = retained_columns()
+    worst_of = ", ".join(retained[name].title for name in quality_columns())
+    titles = {"convergence": "any check", "quality": f"quality (worst of {worst_of})"}
+    for name, column in retained.items():
+        if any(value is not None for case in dataset.cases for value in case.retained.get(name, ())):
+            titles[name] = f"{column.aspect} ({column.title})" if column.aspect else column.title
+    return titles
 
 
 def checked(dataset: ServedDataset, choice: Choice) -> Choice:
@@ -63,7 +61,7 @@ def checked(dataset: ServedDataset, choice: Choice) -> Choice:
         ("group", choice.group, groups),
         ("kind", choice.kind, [ALL, *dataset.names["kind"]]),
         ("category", choice.category, [ALL, *dataset.names["category"]]),
-        ("metric", choice.metric, list(metrics(dataset))),
+        ("metric", choice.metric, list(metric_titles(dataset))),
         *(("editor", editor, dataset.names["editor"]) for editor in choice.editors),
     ):
         if value not in allowed:
@@ -82,13 +80,13 @@ def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboar
 def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     field = chosen_field(dataset, choice)
     if field is None:
-        none = "No chain of these programs is on such pictures."
+        none = "No tests match these filters."
         empty = Table("leaderboard", "Convergence", statistic.COLUMNS, [], none)
         return Leaderboard(empty, pairs.table([]), None, {})
     fates = {editor: [fate(case, field, choice) for case in cases] for editor, cases in field.cases.items()}
     rows, versus = standing(field, fates, dataset.recalling, choice.threshold)
     if choice.metric != "convergence":
-        rows = [row | {"name": METRICS[choice.metric]} for row in rows]
+        rows = [row | {"name": metric_titles(dataset)[choice.metric]} for row in rows]
     return Leaderboard(statistic.table(rows), pairs.table(versus), field, fates)
 
 
@@ -110,5 +108,5 @@ def fate(case: Case, field: Field, choice: Choice) -> Any:
         return converged(case, field.checks, choice.threshold)
     values = quality(case, field.checks) if choice.metric == "quality" else case.retained[choice.metric]
     found = of_curve(case, values, choice.threshold)
-    lost_to = "meaning lost" if choice.metric == "clip" else "quality lost"
+    lost_to = "meaning lost" if choice.metric in meaning_columns() else "quality lost"
     return replace(found, cause=lost_to) if found.cause == "below the threshold" else found

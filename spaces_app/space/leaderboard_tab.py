@@ -10,7 +10,7 @@ from ..statistics.fates import HALF, converged, role
 from ..statistics.table import NONE, Column, Table, missing, written
 from . import page
 from .errors import explain_errors
-from .leaderboard import ALL, Choice, Leaderboard, leaderboard, metrics
+from .leaderboard import ALL, Choice, Leaderboard, leaderboard, metric_titles
 from .served_dataset import ServedDataset
 
 FRAMES = 4  # returns in a strip
@@ -101,7 +101,7 @@ def strip(dataset: ServedDataset, found: Leaderboard, case: Case) -> dict[str, A
     """One case: the original and a few of its returns; each opens the chain at that step."""
     assert found.field is not None  # noqa: S101 - ours
     fate = converged(case, found.field.checks)
-    length = max(dataset.chain(case.chain)["steps"] // max(case.rounds, 1), 1)
+    length = len(dataset.chain(case.chain).program.cycle)
     last = case.rounds if case.end_round is None else max(case.end_round - 1, 1)
     return {
         "case": case,
@@ -250,7 +250,7 @@ def leaderboard_tab(dataset: ServedDataset) -> list[Any]:
     strips = gr.HTML(first_screen(dataset), js_on_load=FOLLOW_LINKS, apply_default_css=False)
     with gr.Row(elem_classes="cb-filters"):
         group, kind, category = filters(dataset)
-        metric = gr.Dropdown([(title, name) for name, title in metrics(dataset).items()], value="convergence",
+        metric = gr.Dropdown([(title, name) for name, title in metric_titles(dataset).items()], value="convergence",
                              label="Fails on", min_width=220)  # fmt: skip
         threshold = gr.Slider(0.05, 0.95, HALF, step=0.05, label="Failure threshold", min_width=230)
         editors = gr.Dropdown(

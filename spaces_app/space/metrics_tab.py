@@ -1,17 +1,15 @@
 """The tab on the metrics: one chain through all of them, what each detects and misses, and how far they agree."""
 
-import json
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from convergebench.metric_modules.nr_gap.ranges import BY_PLAIN_NAME, RANGES, plain
+from convergebench.metric_modules.specs import quality_columns, retained_columns, specs
 
 from ..palette import SERIES
-from ..statistics.cases import RETAINED
 from . import page
 from .chains_tab import choices, pick
 from .curves_tab import DASHES, style_axes
@@ -26,34 +24,19 @@ NO_REFERENCE = (
     " Broken lines: no-reference scores, from the worst (0) to the best (1) of their typical range. They look at each "
     "picture on its own, so they stay high where an editor returns a clean picture of something else."
 )
-TITLES = {"rmse": "RMSE", "ssim": "SSIM", "lpips": "LPIPS", "clip": "CLIP"}
-COLOURS = {"RMSE": 0, "SSIM": 2, "LPIPS": 1, "CLIP": 3}  # as in the view of a chain
-SEES = (
-    (
-        "RMSE, PSNR",
-        "every change of a pixel, grain and tint first",
-        "what it means: a shift by one pixel costs as much as a lost face",
-    ),
-    (
-        "SSIM",
-        "lost and invented structure: edges, texture, blur",
-        "colour casts, and small things gone from a large picture",
-    ),
-    (
-        "LPIPS",
-        "what looks different: texture, smear, sharpening",
-        "slow tints; exactly where, unless its worst tile is looked at",
-    ),
-    ("LPIPS, worst tile", "one part that became another picture", "damage spread thinly over everything"),
-    ("CLIP", "another subject, another scene", "nearly all slow decay: pictures die with their meaning intact"),
-    ("Registered PSNR, SSIM", "damage that is left once shift and zoom are undone", "shift and zoom, on purpose"),
-    ("Edit made, taken back", "an editor that does nothing, or forgets to undo", "how well what it did looks"),
-    (
-        "No-reference scores",
-        "noise and blur in a picture on its own",
-        "a clean picture of something else: they never see the original",
-    ),
-)
+
+
+def detects_and_misses() -> list[tuple[str, str, str]]:
+    """Of each metric, and of those of its columns that differ from it, what it detects and what it misses."""
+    found = []
+    for spec in specs().values():
+        found += [(about.title, about.sees, about.misses) for about in (spec, *spec.columns) if about.sees]
+    return found
+
+
+def retained_titles() -> dict[str, str]:
+    """Titles by the column of the scores that holds the retained value."""
+    return {column.retained: column.title for column in retained_columns().values()}
 
 
 def no_reference(dataset: ServedDataset) -> dict[str, str]:
@@ -81,13 +64,13 @@ def on_typical_range(value: float | None, name: str) -> float | None:
 
 def metric_curves(dataset: ServedDataset, chain: str) -> list[dict[str, Any]]:
     """Every metric of one chain on the scale from 0 to 1, one row per metric and return."""
-    length = max(round_length(dataset.chain(chain)), 1)
+    length = len(dataset.chain(chain).program.cycle)
     found = []
     for score in dataset.scores_of(chain).values():
         if score["position"] != length:
             continue
-        for name in RETAINED:
-            found.append({"metric": TITLES[name], "round": score["round"], "value": score[f"retained_{name}"]})
+        for name, title in retained_titles().items():
+            found.append({"metric": title, "round": score["round"], "value": score.get(name)})
         for column, name in no_reference(dataset).items():
             about = {"metric": f"{name} (no reference)", "round": score["round"]}
             found.append(about | {"value": on_typical_range(score[column], name)})
@@ -102,12 +85,14 @@ def figure(dataset: ServedDataset, chain: str) -> "Figure":
     plot = go.Figure()
     rows = metric_curves(dataset, chain)
     there = list(dict.fromkeys(row["metric"] for row in rows))
-    broken = [name for name in there if name not in COLOURS]
+    solid = list(retained_titles().values())
+    broken = [name for name in there if name not in solid]
     for name in there:
         own = [row for row in rows if row["metric"] == name]
-        colour, dash = (
-            no_reference_style(broken.index(name)) if name in broken else (SERIES[COLOURS[name]].light, "solid")
-        )
+        if name in solid:
+            colour, dash = SERIES[solid.index(name) % len(SERIES)].light, "solid"
+        else:
+            colour, dash = no_reference_style(broken.index(name))
         plot.add_trace(
             go.Scatter(
                 x=[0, *(row["round"] for row in own)],
@@ -119,19 +104,19 @@ def figure(dataset: ServedDataset, chain: str) -> "Figure":
                 hovertemplate="%{y:.3f}",
             )
         )
-    return style_axes(plot, "retained", "retained", bool(rows))
+    return style_axes(plot, "retained", True, bool(rows))
 
 
 def no_reference_style(place: int) -> tuple[str, str]:
     """Colour and dash of a no-reference score: broken, in the hues that the others leave free."""
-    free = SERIES[len(COLOURS) :]
+    free = SERIES[len(retained_titles()) :] or SERIES
     return free[place % len(free)].light, DASHES[place // len(free) % len(DASHES)]
 
 
 @lru_cache(maxsize=4)
 def agreement(dataset: ServedDataset) -> dict[str, Any]:
     """Rank correlations over all returns, and how often each metric is the one that has fallen furthest."""
-    names = {f"retained_{name}": TITLES[name] for name in RETAINED} | no_reference(dataset)
+    names = retained_titles() | no_reference(dataset)
     returns = dataset.scores.filter(pa.array(is_return(dataset)))
     there = {title: returns[name] for name, title in names.items() if name in returns.column_names}
     columns = {
@@ -139,7 +124,8 @@ def agreement(dataset: ServedDataset) -> dict[str, Any]:
     }
     for title in columns.keys() & set(RANGES):
         columns[title] = columns[title] if RANGES[title][2] else -columns[title]
-    own = [title for title in columns if title in TITLES.values() and title != "CLIP"]
+    qualities = [retained_columns()[name].title for name in quality_columns()]
+    own = [title for title in columns if title in qualities]
     together = np.column_stack([columns[title] for title in own]) if own else np.empty((0, 1))
     together = together[np.isfinite(together).all(axis=1)]
     damaged = together[together.min(axis=1) < 1]  # of equals, none is the lowest
@@ -155,14 +141,11 @@ def agreement(dataset: ServedDataset) -> dict[str, Any]:
 def is_return(dataset: ServedDataset) -> np.ndarray:
     """Which rows of the scores are returns: the last step of a round that should end where it began."""
     column = dataset.scores["chain"].combine_chunks()
-    lengths = [round_length(row) if (row := dataset.chains.get(chain)) and row["closes"] else -1
-               for chain in column.dictionary.to_pylist()]  # fmt: skip
+    programs = [
+        chain.program if (chain := dataset.chains.get(each)) else None for each in column.dictionary.to_pylist()
+    ]
+    lengths = [len(program.cycle) if program and program.closes else -1 for program in programs]
     return np.array(lengths)[column.indices.to_numpy()] == dataset.scores["position"].to_numpy()
-
-
-def round_length(chain: Mapping[str, Any]) -> int:
-    """Steps in one round."""
-    return len(json.loads(chain["cycle"] or "[]"))
 
 
 def spearman(first: np.ndarray, second: np.ndarray) -> float | None:
@@ -190,23 +173,25 @@ def metrics_tab(dataset: ServedDataset, tab: Any) -> None:
     import gradio as gr
 
     start = dataset.chain(pick(dataset, "worst"))
-    _, pictures, programs, _ = choices(dataset, start["editor"], start["source"], start["program"])
+    _, sources, programs, _ = choices(dataset, start.editor, start.source.id, start.program.id)
     with gr.Row(elem_classes="cb-filters"):
-        editor = gr.Dropdown(dataset.names["editor"], value=start["editor"], label="Editor", min_width=150)
-        source = gr.Dropdown(pictures, value=start["source"], label="Picture", min_width=150)
-        program = gr.Dropdown(programs, value=start["program"], label="Program", min_width=150)
+        editor = gr.Dropdown(dataset.names["editor"], value=start.editor, label="Editor", min_width=150)
+        source = gr.Dropdown(sources, value=start.source.id, label="Picture", min_width=150)
+        program = gr.Dropdown(programs, value=start.program.id, label="Program", min_width=150)
     plot = gr.Plot(show_label=False, elem_id="metrics")
     page.note(NOTE + (NO_REFERENCE if no_reference(dataset) else ""))
-    gr.HTML(page.render("metrics.html", metrics=SEES, agreement=agreement(dataset)), apply_default_css=False)
+    gr.HTML(
+        page.render("metrics.html", metrics=detects_and_misses(), agreement=agreement(dataset)), apply_default_css=False
+    )
 
     @explain_errors
     def draw(editor: str, source: str, program: str) -> list[Any]:
-        chain, pictures, programs, _ = choices(dataset, editor, source or "", program or "")
-        row = dataset.chain(chain)
+        chain_id, sources, programs, _ = choices(dataset, editor, source or "", program or "")
+        chain = dataset.chain(chain_id)
         return [
-            gr.Dropdown(pictures, value=row["source"]),
-            gr.Dropdown(programs, value=row["program"]),
-            figure(dataset, chain),
+            gr.Dropdown(sources, value=chain.source.id),
+            gr.Dropdown(programs, value=chain.program.id),
+            figure(dataset, chain_id),
         ]
 
     about = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}

@@ -74,7 +74,7 @@ class Previews:
     def received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
         reader = self.dataset.reader
-        steps = {each.step: each for each in reader.steps_of(reader.chain(chain))}
+        steps = {each.step: each for each in reader.steps_of(self.dataset.chain(chain))}
         if step not in steps:
             raise UserError(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {max(steps, default=0)}")
         data = reader.picture(chain, step)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.specs import score_columns
 
 from ..palette import INK
 from ..statistics.table import Column
@@ -30,7 +31,6 @@ NOTE = (
     f"{score_yours.MOST_SECONDS:.0f} seconds. They are compared at a short side of {score_yours.SHORT_SIDE} pixels; "
     "0% is how different unrelated pictures of this dataset are. Your files are deleted as soon as they are scored."
 )
-TITLES = {"psnr": "PSNR, dB", "rmse": "RMSE", "ssim": "SSIM", "lpips": "LPIPS"}
 MOST_EDITORS = 8  # named in comparison
 
 
@@ -117,7 +117,11 @@ def error_box(words: str) -> str:
 
 def answer_html(dataset: ServedDataset, found: score_yours.SeriesScore, threshold: float) -> str:
     """The half-life beside those of the editors, and the numbers of every return."""
-    measured = [Column(name, title, "number") for name, title in TITLES.items() if name in found.rows[0]]
+    measured = [
+        Column(column.name, f"{column.title}, {column.unit}" if column.unit else column.title, "number")
+        for column in score_columns().values()
+        if column.name in found.rows[0]
+    ]
     columns = [
         Column("round", "Round", "count"),
         Column("name", "File"),
@@ -128,7 +132,7 @@ def answer_html(dataset: ServedDataset, found: score_yours.SeriesScore, threshol
         "score_yours.html",
         half_life=found.half_lives.get("quality", "–"),
         threshold=threshold,
-        absent={TITLES[name]: reason for name, reason in found.absent.items()},
+        absent={score_columns()[name].title: reason for name, reason in found.absent.items()},
         editors=leaderboard(dataset, Choice(metric="quality", threshold=threshold)).table.rows[:MOST_EDITORS],
         columns=[heading(column) for column in columns],
         lines=[[cell(row, column) for column in columns] for row in found.rows],

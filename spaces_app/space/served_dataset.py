@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation.records import UserError
+from convergebench.generation.records import FinishedChain, UserError
 
 from ..statistics import recall
 from ..statistics.cases import Case, follow
@@ -64,8 +64,9 @@ class ServedDataset:
         rows = reader.table("chains").to_pylist() if reader.files("chains") else []
         if not rows:
             raise UserError(f"{self.folder} is no dataset: there is no data/chains; `convergebench build` makes one")
-        self.chains: dict[str, Row] = {row["chain"]: row for row in rows}
-        self.sources: dict[str, Row] = {row["source"]: row for row in reader.table("sources").to_pylist()}
+        self.chains = {chain.id: chain for chain in reader.chains()}
+        self.chain_rows: dict[str, Row] = {row["chain"]: row for row in rows}  # as the statistics want them
+        self.editors = reader.editors()
         self.zeros = Zeros(list(reader.rows("floors")), rows)
         self.excluded = self.zeros.excluded(rows)
         self.scores = read_scores(reader)
@@ -76,7 +77,7 @@ class ServedDataset:
     def cases(self) -> list[Case]:
         """Every chain as the statistics see it, made editor by editor to keep few rows in memory."""
         by_editor: dict[str, list[Row]] = defaultdict(list)
-        for row in self.chains.values():
+        for row in self.chain_rows.values():
             by_editor[row["editor"]].append(row)
         needed = self.scores.select([name for name in self.scores.column_names if name not in UNUSED_BY_STATISTICS])
         found = []
@@ -100,9 +101,9 @@ class ServedDataset:
     @cached_property
     def recalling(self) -> list[str]:
         """The editors that were found to remember the original; they are listed apart."""
-        audited = [chain for chain, row in self.chains.items() if '"audit"' in (row["settings"] or "")]
+        audited = [chain.id for chain in self.chains.values() if "audit" in chain.chain.settings]
         scores = [row for chain in audited for row in self.scores_of(chain).values()]
-        return recall.confirmed(recall.table(scores, [self.chains[chain] for chain in audited]))
+        return recall.confirmed(recall.table(scores, [self.chain_rows[chain] for chain in audited]))
 
     @cached_property
     def mean_calls(self) -> dict[str, Row]:
@@ -114,7 +115,7 @@ class ServedDataset:
             return mean_calls_of_steps(self.reader)
         return mean_calls_of_chains(self.chains.values())
 
-    def chain(self, chain: str) -> Row:
+    def chain(self, chain: str) -> FinishedChain:
         """A chain by its id, or one sentence that says there is none."""
         if chain not in self.chains:
             raise UserError(f"no chain {str(chain)[:40]!r} in this dataset; `chains` lists those there are")
@@ -127,15 +128,22 @@ class ServedDataset:
     @cached_property
     def names(self) -> dict[str, list[str]]:
         """The values of everything a chain can be chosen by."""
-        keys = ("editor", "source", "program", "kind", "category")
-        return {key: list(dict.fromkeys(row[key] for row in self.chains.values())) for key in keys}
+        chains = self.chains.values()
+        found = {
+            "editor": [chain.editor for chain in chains],
+            "source": [chain.source.id for chain in chains],
+            "program": [chain.program.id for chain in chains],
+            "kind": [chain.source.kind for chain in chains],
+            "category": [chain.program.category for chain in chains],
+        }
+        return {name: list(dict.fromkeys(values)) for name, values in found.items()}
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str, str], list[str]]:
         """Chain ids by editor, source and program; several where there are several runs."""
         found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-        for row in sorted(self.chains.values(), key=lambda row: row["run"]):
-            found[row["editor"], row["source"], row["program"]].append(row["chain"])
+        for chain in sorted(self.chains.values(), key=lambda chain: chain.run):
+            found[chain.editor, chain.source.id, chain.program.id].append(chain.id)
         return dict(found)
 
 
@@ -178,13 +186,13 @@ def mean_calls_of_steps(reader: Reader) -> dict[str, Row]:
     return found
 
 
-def mean_calls_of_chains(chains: Iterable[Row]) -> dict[str, Row]:
+def mean_calls_of_chains(chains: Iterable[FinishedChain]) -> dict[str, Row]:
     """Cost alone, from the totals that the config `chains` holds."""
     found: dict[str, Row] = {}
-    for row in chains:
-        answered = row["steps"] - (row["status"] != "complete")  # the call that ended a chain is no answer
-        if row.get("cost") is not None and answered > 0:
-            found[row["chain"]] = mean_call(row["chain"], None, row["cost"] / answered)
+    for chain in chains:
+        answered = chain.calls - (chain.status != "complete")  # the call that ended a chain is no answer
+        if chain.cost is not None and answered > 0:
+            found[chain.id] = mean_call(chain.id, None, chain.cost / answered)
     return found
 
 
