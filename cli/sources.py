@@ -21,13 +21,12 @@ def sources(suite: str, out: Path | None, as_json: bool) -> None:
     convergebench sources v1-mini --out pictures
     """
     from convergebench.generation import suites
-    from convergebench.generation.sources import gather
-    from convergebench.generation.sources.catalogue import cache_folder
+    from convergebench.generation.sources.catalogue import cache_folder, gather
 
     wanted = dict.fromkeys(id.partition("~")[0] for id in suites.load(suite).sources)
     folder = out or cache_folder()
     with progress_bar("pictures", len(wanted), "pictures", as_json) as advance:
-        problems = gather.gather(wanted, folder, lambda id: advance(1, id))
+        problems = gather(wanted, folder, lambda id: advance(1, id))
     if as_json:
         arrived = [id for id in wanted if id not in problems]
         click.echo(json.dumps({"folder": str(folder), "arrived": arrived, "problems": problems}))

@@ -7,7 +7,7 @@ closer to the unmirrored reference was remembered. In another tenth every call's
 import dataclasses
 import hashlib
 
-import numpy
+import numpy as np
 from PIL import Image, ImageOps
 
 from .records import Answer, Chain
@@ -43,9 +43,9 @@ def given(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
         return ImageOps.mirror(picture)
     if chain.settings.get("audit") == NOISE and number > 1:
         seed = int.from_bytes(hashlib.sha256(f"{chain.id}:{number}:noise".encode()).digest()[:8], "big")
-        pixels = numpy.asarray(picture, dtype=numpy.int16)
-        steps = numpy.random.default_rng(seed).choice(numpy.array([-1, 1], dtype=numpy.int16), pixels.shape)
-        return Image.fromarray(numpy.clip(pixels + steps, 0, 255).astype(numpy.uint8))
+        pixels = np.asarray(picture, dtype=np.int16)
+        steps = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int16), pixels.shape)
+        return Image.fromarray(np.clip(pixels + steps, 0, 255).astype(np.uint8))
     return picture
 
 

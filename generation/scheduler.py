@@ -15,7 +15,7 @@ from .loop import Report, run_chain
 from .plan import Plan
 from .prepare import prepare_from
 from .records import Chain, UserError
-from .sources import catalogue as sources
+from .sources import catalogue
 
 
 @dataclass
@@ -57,8 +57,8 @@ def generate(
     before = round(sum(store.cost_so_far(run, chain.id) for chain in chains), 6)
     outcome = Outcome(already=len(chains) - len(waiting), before=before)
     for source in {chain.source.id: chain.source for chain in waiting}.values():
-        store.keep_source(run, source.sha256, sources.read(source.id))
-        if source.reference and (reference := sources.reference(source.id)):
+        store.keep_source(run, source.sha256, catalogue.read(source.id))
+        if source.reference and (reference := catalogue.read_reference(source.id)):
             store.keep_source(run, source.reference, reference)
     budget = Budget(max_cost, outcome.before)
     callers = {choice.label: caller(choice, budget) for choice in plan.choices}

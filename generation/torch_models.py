@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy
+import numpy as np
 from PIL import Image
 
 from .records import one_of
@@ -44,10 +44,10 @@ def tensor(image: Image.Image) -> "torch.Tensor":
     """A picture as a batch of one, channels first, from 0 to 1."""
     import torch
 
-    return torch.from_numpy(numpy.array(image, dtype=numpy.float32) / 255).permute(2, 0, 1)[None]
+    return torch.from_numpy(np.array(image, dtype=np.float32) / 255).permute(2, 0, 1)[None]
 
 
 def picture(tensor: "torch.Tensor") -> Image.Image:
     """The first picture of a batch, channels first, from 0 to 1."""
     pixels = tensor[0].float().clamp(0, 1).permute(1, 2, 0).cpu().numpy()
-    return Image.fromarray(numpy.round(pixels * 255).astype(numpy.uint8))
+    return Image.fromarray(np.round(pixels * 255).astype(np.uint8))

@@ -6,12 +6,11 @@ import numpy
 import pytest
 from convergebench.generation import pictures
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue as sources
-from convergebench.generation.sources import degradations
+from convergebench.generation.sources import catalogue, degradations
 from PIL import Image
 
 NAMES = list(degradations.DEGRADATIONS)
-CLEAN = pictures.decode(sources.read("astronaut")).resize((240, 240), Image.Resampling.LANCZOS)
+CLEAN = pictures.decode(catalogue.read("astronaut")).resize((240, 240), Image.Resampling.LANCZOS)
 
 
 def pixels(picture: Image.Image) -> numpy.ndarray:
@@ -84,8 +83,8 @@ def test_compression_is_what_jpeg_does():
 def test_the_pixels_are_those_that_were_frozen():
     whole = hashlib.sha256(b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)).hexdigest()
     assert whole == FROZEN
-    picture = pictures.decode(sources.read("painted-text~old-film"))
-    assert pictures.pixel_hash(picture) == sources.record("painted-text~old-film").sha256
+    picture = pictures.decode(catalogue.read("painted-text~old-film"))
+    assert pictures.pixel_hash(picture) == catalogue.source("painted-text~old-film").sha256
 
 
 CLEAN_SMALL = CLEAN.crop((20, 20, 116, 116))
@@ -93,10 +92,10 @@ FROZEN = "d27d7a5f6b001ef3c00caa1a6c07ea5cc1cf0c001987208f8df7cb109dd4a719"
 
 
 def test_a_degraded_source_has_the_clean_picture_as_its_reference():
-    record = sources.record("painted-text~motion-blur")
-    assert record.reference == sources.record("painted-text").sha256 != record.sha256
-    assert sources.reference("painted-text~motion-blur") == sources.read("painted-text")
-    assert sources.reference("painted-text") is None
+    record = catalogue.source("painted-text~motion-blur")
+    assert record.reference == catalogue.source("painted-text").sha256 != record.sha256
+    assert catalogue.read_reference("painted-text~motion-blur") == catalogue.read("painted-text")
+    assert catalogue.read_reference("painted-text") is None
 
 
 def test_an_unknown_degradation_is_answered_with_the_ones_there_are():

@@ -6,13 +6,14 @@ import numpy
 import pytest
 import skimage.data
 from convergebench.generation import editors, pictures, programs
-from convergebench.generation.editors.paint import finding, laying, placing, things, wearing, words
-from convergebench.generation.editors.paint.words import Request, understand
+from convergebench.generation.editors.paint import drawing, finding, placing, toning
+from convergebench.generation.editors.paint.instructions import Request, parse
 from convergebench.generation.prepare import prepare
-from convergebench.generation.sources import synthetic as painters
+from convergebench.generation.sources import synthetic
 from PIL import Image
 from skimage.metrics import structural_similarity
 
+THINGS = drawing.all_things()
 SMALL = ("glasses", "earrings", "monocle", "eye patch", "mustache")
 
 
@@ -23,7 +24,7 @@ def portrait():
 
 @pytest.fixture(scope="module")
 def scene():
-    return painters.paint("gradient", (400, 320), 3)
+    return synthetic.make("gradient", (400, 320), 3)
 
 
 def edit(picture, instruction, seed=1, spec="paint:wear=0"):
@@ -73,22 +74,22 @@ def changed(before, after, by=24):
     ],
 )
 def test_an_instruction_is_understood_whatever_its_wording(instruction, request_):
-    assert understand(instruction) == request_
+    assert parse(instruction) == request_
 
 
 @pytest.mark.parametrize("program", programs.load().values(), ids=lambda program: program.id)
 def test_every_instruction_of_the_suites_is_understood(program):
     asked = [text.replace("{item}", item) for text in program.cycle for item in program.items or ("",)]
-    assert [text for text in asked if understand(text) is None] == []
+    assert [text for text in asked if parse(text) is None] == []
 
 
-@pytest.mark.parametrize("name", things.every())
+@pytest.mark.parametrize("name", THINGS)
 def test_every_thing_answers_to_its_names_and_has_colours_that_exist(name):
-    thing = things.every()[name]
+    thing = THINGS[name]
     for word in (name, *thing.words):
-        assert understand(f"add a {word}") == Request("add", name), word
-        assert understand(f"remove the {word}") == Request("remove", name), word
-    assert set(thing.colours) <= set(things.COLOURS)
+        assert parse(f"add a {word}") == Request("add", name), word
+        assert parse(f"remove the {word}") == Request("remove", name), word
+    assert set(thing.colours) <= set(drawing.COLOURS)
 
 
 def test_an_instruction_that_cannot_be_followed_is_refused_with_a_reason(scene):
@@ -111,7 +112,7 @@ def test_flips_and_turns_move_pixels_and_lose_none(portrait):
         assert (numpy.asarray(edit(portrait, instruction, spec="paint")) == wanted).all(), instruction
 
 
-@pytest.mark.parametrize("name", [thing.name for thing in things.every().values() if thing.place == "worn"])
+@pytest.mark.parametrize("name", [thing.name for thing in THINGS.values() if thing.place == "worn"])
 def test_a_worn_thing_is_visible_near_the_face_and_nowhere_else(name, portrait):
     mask = changed(portrait, edit(portrait, f"add a {name}"))
     assert mask.mean() > (0.001 if name in SMALL else 0.003)
@@ -122,7 +123,7 @@ def test_a_worn_thing_is_visible_near_the_face_and_nowhere_else(name, portrait):
     assert columns.max() < 0.65 * width
 
 
-@pytest.mark.parametrize("name", [t.name for t in things.every().values() if t.place != "worn" and t.size >= 0.12])
+@pytest.mark.parametrize("name", [t.name for t in THINGS.values() if t.place != "worn" and t.size >= 0.12])
 def test_an_addition_to_a_scene_is_clearly_visible_and_leaves_the_rest_alone(name, scene):
     mask = changed(scene, edit(scene, f"add a {name}"))
     assert 0.005 < mask.mean() < 0.2
@@ -183,13 +184,15 @@ def test_of_two_additions_only_the_named_one_goes(scene):
 @pytest.mark.parametrize("name", ["ball", "umbrella", "stool", "hat", "tie"])
 def test_what_was_drawn_is_found_in_its_place_colour_and_size(name, portrait):
     before = numpy.asarray(portrait)
-    thing = things.every()[name]
+    thing = THINGS[name]
     chance = numpy.random.default_rng(4)
     worn = thing.place == "worn"
-    place = placing.worn(before, thing) if worn else placing.free(before, thing, "", chance)
+    place = placing.place_on_face(before, thing) if worn else placing.place_in_scene(before, thing, "", chance)
     colour = placing.standing_out(before, thing, place)
-    picture = wearing.wear(laying.lay(before, thing, things.look(name, colour, *place[2:]), place), 1.0, chance)
-    found = finding.find(picture, thing, thing.colours)
+    picture = toning.redraw(
+        placing.composite(before, thing, drawing.draw_at_size(name, colour, *place[2:]), place), 1.0, chance
+    )
+    found = finding.find_thing(picture, thing, thing.colours)
     assert found is not None
     assert found.colour == colour
     assert abs(numpy.subtract(found.place, place)).max() <= 0.06 * max(place[2:4]), "more than one size apart"
@@ -254,7 +257,7 @@ def test_copying_and_denoising_takes_noise_away(portrait):
 
 @pytest.mark.parametrize("size", [(64, 64), (40, 300), (300, 40), (33, 47)])
 def test_small_and_narrow_pictures_are_edited_or_refused_but_never_break_the_editor(size):
-    picture = painters.paint("haze", size, 1)
+    picture = synthetic.make("haze", size, 1)
     for instruction in (
         "add hat",
         "remove hat",
@@ -269,4 +272,4 @@ def test_small_and_narrow_pictures_are_edited_or_refused_but_never_break_the_edi
 
 
 def test_words_never_guess_a_direction():
-    assert words.understand("rotate 90 degrees") is None
+    assert parse("rotate 90 degrees") is None

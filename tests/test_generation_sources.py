@@ -9,13 +9,13 @@ import numpy
 import pytest
 from convergebench.generation import pictures, programs, suites
 from convergebench.generation.records import KINDS, ORIGINS, UserError
-from convergebench.generation.sources import catalogue as sources
+from convergebench.generation.sources import catalogue
 from PIL import Image
 from scipy.fft import dctn
 
 HOUSE = Path(__file__).parent.parent
-V1 = [sources.row(id) for id in suites.load("v1").sources]
-HERE = [row for row in sources.manifest().values() if row.package in ("installed:scikit-image", "painted")]
+V1 = [catalogue.row(id) for id in suites.load("v1").sources]
+HERE = [row for row in catalogue.manifest().values() if row.package in ("installed:scikit-image", "painted")]
 SMALL = [row for row in HERE if row.width * row.height <= 2**21]
 
 
@@ -58,11 +58,11 @@ def test_v1_has_a_hundred_pictures_in_the_promised_shares():
     assert min(origins["real"], origins["synthetic"]) >= 40
 
 
-@pytest.mark.parametrize("row", sources.manifest().values(), ids=lambda row: row.id)
+@pytest.mark.parametrize("row", catalogue.manifest().values(), ids=lambda row: row.id)
 def test_every_row_says_where_its_picture_lies_and_what_it_may_be_used_for(row):
     assert row.kind in KINDS
     assert row.origin in ORIGINS
-    assert row.licence in sources.LICENCES
+    assert row.licence in catalogue.LICENCES
     assert row.attribution.strip()
     assert row.intent.strip()
     assert row.title.strip()
@@ -74,23 +74,23 @@ def test_every_row_says_where_its_picture_lies_and_what_it_may_be_used_for(row):
 
 
 def test_packages_from_the_python_index_are_pinned():
-    places = {row.package for row in sources.manifest().values()}
+    places = {row.package for row in catalogue.manifest().values()}
     assert all("==" in place for place in places if place.startswith("pypi:"))
     assert not any("/" in place or "http" in place for place in places if not place.startswith("hub:"))
 
 
 @pytest.mark.parametrize("row", SMALL, ids=lambda row: row.id)
 def test_shipped_and_painted_pictures_are_the_ones_of_the_manifest(row):
-    picture = pictures.decode(sources.read(row.id))
+    picture = pictures.decode(catalogue.read(row.id))
     assert picture.size == (row.width, row.height)
-    record = sources.record(row.id)
+    record = catalogue.source(row.id)
     assert (record.id, record.width, record.kind, record.sha256) == (row.id, row.width, row.kind, row.sha256)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in HERE if row not in SMALL], ids=lambda row: row.id)
 def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
-    assert pictures.decode(sources.read(row.id, tmp_path)).size == (row.width, row.height)
+    assert pictures.decode(catalogue.read(row.id, tmp_path)).size == (row.width, row.height)
 
 
 def test_no_two_pictures_of_v1_are_alike():
@@ -102,7 +102,7 @@ def test_no_two_pictures_of_v1_are_alike():
 
 
 def test_the_perceptual_hash_knows_a_picture_again_after_a_shift_and_hard_compression():
-    picture = pictures.decode(sources.read("astronaut"))
+    picture = pictures.decode(catalogue.read("astronaut"))
     copy = picture.crop((8, 8, 500, 500)).resize((200, 200))
     assert (perceptual_hash(picture) != perceptual_hash(copy)).sum() <= 10
 
@@ -112,28 +112,28 @@ def test_the_contact_sheets_show_the_manifests_pictures_upright():
     checked = [row for row in HERE if row.id in shown and row.package != "painted"]
     assert len(checked) >= 8
     for row in checked:
-        small = pictures.decode(sources.read(row.id)).resize(shown[row.id].size, Image.Resampling.LANCZOS)
+        small = pictures.decode(catalogue.read(row.id)).resize(shown[row.id].size, Image.Resampling.LANCZOS)
         away = numpy.abs(numpy.asarray(small, float) - numpy.asarray(shown[row.id], float)).mean()
         assert away < 12, row.id
 
 
 def test_an_unknown_source_is_answered_with_some_that_exist():
     with pytest.raises(UserError, match=r"no source 'astronot'; the manifest has .* astronaut"):
-        sources.record("astronot")
+        catalogue.source("astronot")
 
 
 def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
     row = {"id": "x", "licence": "all rights reserved"}
     with pytest.raises(UserError, match=r"'x' is under 'all rights reserved'; Apache-2\.0, CC0-1\.0"):
-        sources.from_row(row)
+        catalogue.from_row(row)
     with pytest.raises(UserError, match="has no use for colour"):
-        sources.from_row({**row, "colour": "red"})
+        catalogue.from_row({**row, "colour": "red"})
 
 
 def test_every_attribution_line_is_in_the_card_of_a_dataset_made_of_v1():
     from convergebench.dataset_builder.building.statistics import Counts, licence_ids, licences_text
 
-    rows = [{"source": row.id, **sources.record(row.id).to_dict()} for row in V1]
+    rows = [{"source": row.id, **catalogue.source(row.id).to_dict()} for row in V1]
     known = Counts(0, 0, 0, 0, {}, {}, {}, {}, rows, {})
     text = licences_text(known)
     for row in V1:

@@ -8,10 +8,9 @@ from convergebench.cli.__main__ import main
 from convergebench.generation import editors, pictures, plan, programs, suites
 from convergebench.generation.prepare import prepare
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue as sources
-from convergebench.generation.sources import degradations
+from convergebench.generation.sources import catalogue, degradations
 
-NEEDED = [id for id in suites.load("v1-mini").sources if not sources.row(id).package.startswith("installed:")]
+NEEDED = [id for id in suites.load("v1-mini").sources if not catalogue.row(id).package.startswith("installed:")]
 VALUES = {
     "title": "t", "version": "1", "short_side": 64, "rounds": 2, "runs": 1, "sources": ["coffee"], "programs": ["hat"],
 }  # fmt: skip
@@ -31,12 +30,12 @@ def test_what_a_picture_already_shows_is_not_added():
     assert ("grace-hopper", "glasses") not in planned
     assert ("reading-room", "chair-left") not in planned
     assert ("chelsea", "smile-and-back") not in planned
-    assert all(sources.row(source).kind in programs.get(program).fits for source, program in planned)
+    assert all(catalogue.row(source).kind in programs.get(program).fits for source, program in planned)
 
 
 def test_demo_and_smoke_need_no_download():
     for name in ("demo", "smoke"):
-        places = {sources.row(id).package for id in suites.load(name).sources}
+        places = {catalogue.row(id).package for id in suites.load(name).sources}
         assert places <= {"installed:scikit-image", "painted"}
 
 
@@ -55,9 +54,9 @@ def test_v1_mini_has_twelve_of_v1_in_its_shares_and_all_its_programs():
     assert mini.programs == whole.programs
     assert mini.rounds == whole.rounds == 20
     assert (mini.runs, whole.runs) == (1, 3)
-    kinds = [sources.row(id).kind for id in mini.sources]
+    kinds = [catalogue.row(id).kind for id in mini.sources]
     assert [kinds.count(kind) for kind in ("face", "object", "scene", "texture")] == [4, 4, 3, 1]
-    assert sum(sources.row(id).origin == "real" for id in mini.sources) == 6
+    assert sum(catalogue.row(id).origin == "real" for id in mini.sources) == 6
 
 
 def test_banana100_has_thirteen_sources_a_hundred_steps_five_runs_and_the_studys_variants():
@@ -139,12 +138,12 @@ def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
 
 @pytest.mark.slow
 def test_paint_carries_out_nine_in_ten_of_v1_minis_programs():
-    if any(sources.kept(sources.row(id), sources.cache_folder()) is None for id in NEEDED):
+    if any(catalogue.read_gathered(catalogue.row(id), catalogue.cache_folder()) is None for id in NEEDED):
         pytest.skip("run `convergebench sources v1-mini` first")
     editor = editors.make("paint").editor
     done = []
     for source, program in suites.cases(suites.load("v1-mini")):
-        picture = prepare(pictures.decode(sources.read(source.id)), 256)
+        picture = prepare(pictures.decode(catalogue.read(source.id)), 256)
         answers = []
         for seed, words in enumerate(program.cycle):
             answers.append(editor.edit(picture, words, seed))

@@ -3,7 +3,7 @@
 import numpy
 from convergebench.generation import editors, pictures
 from convergebench.generation.prepare import prepare
-from convergebench.generation.sources import catalogue as sources
+from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
 from convergebench.metric_modules.ssim import measure as ssim
@@ -13,7 +13,7 @@ SIDE, SEEDS = 192, range(12)
 
 
 def test_random_chains_end_at_round_one_by_quality_even_without_lpips():
-    prepared = {id: square(pictures.decode(sources.read(id))) for id in PICTURES}
+    prepared = {id: square(pictures.decode(catalogue.read(id))) for id in PICTURES}
     editor = editors.make("random").editor
     ends, chains = 0, 0
     for id, picture in prepared.items():

@@ -6,7 +6,7 @@ import io
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy
+import numpy as np
 from PIL import Image, ImageDraw
 
 from .. import pictures
@@ -56,7 +56,7 @@ class Editor:
         if self.by == "likeness":
             bins = histogram(image)
             for mark, original in self.memory.items():
-                if numpy.abs(numpy.frombuffer(mark) - bins).sum() / 2 < NEAR:
+                if np.abs(np.frombuffer(mark) - bins).sum() / 2 < NEAR:
                     return original
             return None
         return self.memory.get(exact(image) if self.by == "hash" else hidden(image))
@@ -66,20 +66,20 @@ def exact(image: Image.Image) -> bytes:
     return hashlib.sha256(image.tobytes()).digest()
 
 
-def histogram(image: Image.Image) -> numpy.ndarray:
+def histogram(image: Image.Image) -> np.ndarray:
     """The share of pixels in each of 4x4x4 colours, which no mirror changes."""
-    cells = numpy.asarray(image).astype(numpy.intp) >> 6
+    cells = np.asarray(image).astype(np.intp) >> 6
     index = cells[..., 0] * 16 + cells[..., 1] * 4 + cells[..., 2]
-    return numpy.bincount(index.ravel(), minlength=64) / index.size
+    return np.bincount(index.ravel(), minlength=64) / index.size
 
 
 def hide(image: Image.Image, mark: bytes) -> Image.Image:
     """The mark in the lowest bits of the first pixels."""
-    pixels = numpy.array(image)
+    pixels = np.array(image)
     flat = pixels.reshape(-1)
-    flat[:BITS] = (flat[:BITS] & 0xFE) | numpy.unpackbits(numpy.frombuffer(mark, dtype=numpy.uint8))
+    flat[:BITS] = (flat[:BITS] & 0xFE) | np.unpackbits(np.frombuffer(mark, dtype=np.uint8))
     return Image.fromarray(pixels)
 
 
 def hidden(image: Image.Image) -> bytes:
-    return numpy.packbits(numpy.asarray(image).reshape(-1)[:BITS] & 1).tobytes()
+    return np.packbits(np.asarray(image).reshape(-1)[:BITS] & 1).tobytes()

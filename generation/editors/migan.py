@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy
+import numpy as np
 from PIL import Image
 
 from .. import requirements
@@ -13,7 +13,7 @@ from ..calls import Unusable
 from ..pictures import encode_png
 from ..records import Answer
 from ..requirements import PackagedWeights
-from .paint import carried_out, lifted, words
+from .paint import carry_out, instructions, lift_off
 from .paint.drawing import Pixels
 
 PACKAGES = ("onnxruntime",)
@@ -49,23 +49,23 @@ class Editor:
         return onnxruntime.InferenceSession(WEIGHTS.read(), providers=["CPUExecutionProvider"])
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        request = words.understand(instruction)
+        request = instructions.parse(instruction)
         if request is None:
             return Answer(status="refused", reason=f"migan does not know how to carry out {instruction!r}")
-        pixels = numpy.asarray(image)
+        pixels = np.asarray(image)
         if request.verb == "remove":
-            bare = lifted(pixels, request)
+            bare = lift_off(pixels, request)
             done = bare if isinstance(bare, str) else self.filled(*bare)
         else:
-            done = carried_out(pixels, request, numpy.random.default_rng(seed))
+            done = carry_out(pixels, request, np.random.default_rng(seed))
         if isinstance(done, str):
             return Answer(status="refused", reason=done)
-        return Answer(encode_png(Image.fromarray(numpy.ascontiguousarray(done))))
+        return Answer(encode_png(Image.fromarray(np.ascontiguousarray(done))))
 
     def filled(self, bare: Pixels, hole: Any) -> Pixels:
         """The hole filled by the network, which sees the picture and where to look: 0 in the hole, 255 elsewhere."""
-        keep = numpy.where(hole, 0, 255).astype(numpy.uint8)
-        given = {"image": bare.astype(numpy.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
+        keep = np.where(hole, 0, 255).astype(np.uint8)
+        given = {"image": bare.astype(np.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
         with self.lock:
             network = self.network
         (result,) = network.run(["result"], given)

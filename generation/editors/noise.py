@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy
+import numpy as np
 from PIL import Image
 
 from ..pictures import encode_png
@@ -23,7 +23,7 @@ class Editor:
             raise UserError(f"noise:sigma is {self.sigma}; it is a number above 0, up to 255")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        pixels = numpy.asarray(image, numpy.float32)
-        grain = numpy.random.default_rng(seed).standard_normal(pixels.shape, numpy.float32)
-        noisy = numpy.rint(pixels + self.sigma * grain).clip(0, 255).astype(numpy.uint8)
+        pixels = np.asarray(image, np.float32)
+        grain = np.random.default_rng(seed).standard_normal(pixels.shape, np.float32)
+        noisy = np.rint(pixels + self.sigma * grain).clip(0, 255).astype(np.uint8)
         return Answer(encode_png(Image.fromarray(noisy)))

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy
+import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from .. import pictures
 from ..records import Answer, Turn
-from .paint import carried_out, words
+from .paint import carry_out, instructions
 from .paint.toning import OPPOSITES
 
 
@@ -23,7 +23,7 @@ class Editor:
     remembers: ClassVar[bool] = True
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn]) -> Answer:
-        request = words.understand(instruction)
+        request = instructions.parse(instruction)
         if request is None:
             return Answer(status="refused", reason=f"oracle does not know how to carry out {instruction!r}")
         standing = still_standing(history)
@@ -33,27 +33,27 @@ class Editor:
         elif request.verb == "remove":
             return Answer(status="refused", reason=f"oracle remembers no {request.thing} that it could remove")
         elif request.verb == "copy":
-            pixels = numpy.asarray(image)
+            pixels = np.asarray(image)
         else:
-            drawn = carried_out(numpy.asarray(image), request, numpy.random.default_rng(seed))
+            drawn = carry_out(np.asarray(image), request, np.random.default_rng(seed))
             if isinstance(drawn, str):
                 return Answer(status="refused", reason=drawn.replace("paint", "oracle", 1))
             pixels = drawn
-        return Answer(pictures.encode_png(Image.fromarray(numpy.ascontiguousarray(pixels))))
+        return Answer(pictures.encode_png(Image.fromarray(np.ascontiguousarray(pixels))))
 
 
-def undoes(request: words.Request, earlier: words.Request) -> bool:
+def undoes(request: instructions.Request, earlier: instructions.Request) -> bool:
     """Whether a wish takes an earlier one back."""
     if earlier.verb == "add":
         return request.verb == "remove" and request.thing == earlier.thing
     return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
 
 
-def still_standing(history: Sequence[Turn]) -> list[tuple[int, words.Request]]:
+def still_standing(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
     """The steps whose change was not taken back."""
-    standing: list[tuple[int, words.Request]] = []
+    standing: list[tuple[int, instructions.Request]] = []
     for step, turn in enumerate(history):
-        request = words.understand(turn.instruction)
+        request = instructions.parse(turn.instruction)
         if request is None or request.verb == "copy":
             continue
         undone = next((entry for entry in reversed(standing) if undoes(request, entry[1])), None)
@@ -64,20 +64,20 @@ def still_standing(history: Sequence[Turn]) -> list[tuple[int, words.Request]]:
     return standing
 
 
-def again(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[numpy.uint8]:
+def again(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
     """The first picture with only these steps' changes made to it, each pixel by pixel as it was made then."""
     pixels = decoded(history, 0)
     for step in steps:
-        request = words.understand(history[step].instruction)
+        request = instructions.parse(history[step].instruction)
         if request and request.verb in ("flip", "turn"):
-            turned = carried_out(pixels, request, numpy.random.default_rng(0))
+            turned = carry_out(pixels, request, np.random.default_rng(0))
             if not isinstance(turned, str):
                 pixels = turned
             continue
         before, after = decoded(history, step - 1), decoded(history, step)
-        pixels = numpy.where((before != after).any(2, keepdims=True), after, pixels)
+        pixels = np.where((before != after).any(2, keepdims=True), after, pixels)
     return pixels
 
 
-def decoded(history: Sequence[Turn], step: int) -> NDArray[numpy.uint8]:
-    return numpy.asarray(pictures.decode(history[step].data))
+def decoded(history: Sequence[Turn], step: int) -> NDArray[np.uint8]:
+    return np.asarray(pictures.decode(history[step].data))

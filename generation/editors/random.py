@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy
+import numpy as np
 from PIL import Image
 
 from ..pictures import encode_png
 from ..records import Answer
-from ..sources import synthetic as painters
+from ..sources import synthetic
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class Editor:
     embedded: ClassVar[bool] = True
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        chance = numpy.random.default_rng(seed)
-        name = painters.names()[int(chance.integers(len(painters.names())))]
-        picture = painters.paint(name, image.size, seed)
+        chance = np.random.default_rng(seed)
+        names = list(synthetic.PICTURES)
+        name = names[int(chance.integers(len(names)))]
+        picture = synthetic.make(name, image.size, seed)
         red, green, blue = (picture.getchannel(int(band)) for band in chance.permutation(3))
         return Answer(encode_png(Image.merge("RGB", (red, green, blue))))

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy
+import numpy as np
 from PIL import Image
 
 from .. import pictures, requirements, torch_models
@@ -56,7 +56,7 @@ class Editor:
             raise Unusable(absent)
         import torch
 
-        with numpy.load(io.BytesIO(self.weights.read()), allow_pickle=False) as kept:
+        with np.load(io.BytesIO(self.weights.read()), allow_pickle=False) as kept:
             return [tuple(torch.from_numpy(kept[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, LAYERS + 1)]
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:

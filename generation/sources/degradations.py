@@ -11,20 +11,20 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 
-import numpy
+import numpy as np
 from PIL import Image
 
 from ..records import UserError
-from .synthetic.exact import ONE, Whole, across, draw, fractal, mix, root
+from .whole_numbers import ONE, Whole, across, draw, fractal, mix, root
 
-GREY = numpy.array((77, 150, 29), numpy.int64)  # of 256: how much red, green and blue weigh in grey
-COSINES = numpy.array(
+GREY = np.array((77, 150, 29), np.int64)  # of 256: how much red, green and blue weigh in grey
+COSINES = np.array(
     [
         [round(math.cos((2 * n + 1) * k * math.pi / 16) * 4096 / (2 if k else 2 * 2**0.5)) for n in range(8)]
         for k in range(8)
     ]
 )
-LUMINANCE = numpy.array(  # the quantization table of the JPEG standard, annex K
+LUMINANCE = np.array(  # the quantization table of the JPEG standard, annex K
     [
         [16, 11, 10, 16, 24, 40, 51, 61],
         [12, 12, 14, 19, 26, 58, 60, 55],
@@ -35,7 +35,7 @@ LUMINANCE = numpy.array(  # the quantization table of the JPEG standard, annex K
         [49, 64, 78, 87, 103, 121, 120, 101],
         [72, 92, 95, 98, 112, 100, 103, 99],
     ],
-    numpy.int64,
+    np.int64,
 )
 
 
@@ -47,7 +47,7 @@ def defocus_blur(pixels: Whole, seed: int) -> Whole:
 def motion_blur(pixels: Whole, seed: int) -> Whole:
     """Moved while the shutter was open: every point becomes a slanted stroke."""
     length, slope = share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
-    total = numpy.zeros_like(pixels)
+    total = np.zeros_like(pixels)
     for step in range(-(length // 2), length - length // 2):
         total += shifted(pixels, step, step * slope // 100)
     return total // length
@@ -56,15 +56,15 @@ def motion_blur(pixels: Whole, seed: int) -> Whole:
 def digital_zoom(pixels: Whole, seed: int) -> Whole:
     """Enlarged from a sixteenth of the pixels, sharpened on the way, as a phone does it."""
     height, width = pixels.shape[:2]
-    small = Image.fromarray(pixels.astype(numpy.uint8)).reduce(4)
-    large = numpy.asarray(small.resize((width, height), Image.Resampling.BICUBIC), numpy.int64)
+    small = Image.fromarray(pixels.astype(np.uint8)).reduce(4)
+    large = np.asarray(small.resize((width, height), Image.Resampling.BICUBIC), np.int64)
     return compressed(large + (large - disk(large, share(pixels, 3))), 40)
 
 
 def old_film(pixels: Whole, seed: int) -> Whole:
     """A worn print: soft, warm, dark at the corners, with grain, dust and the scratches of the projector."""
     soft = disk(pixels, share(pixels, 1))
-    warm = mix(soft, grey(soft)[..., None] * numpy.array((280, 240, 190)) >> 8, ONE * 7 // 10)
+    warm = mix(soft, grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
     dark = warm * (ONE - vignette(pixels) * 6 // 10)[..., None] >> 16
     return grain(scratched(dark, [seed, 2], 9, 110), [seed, 3], 26)
 
@@ -72,24 +72,24 @@ def old_film(pixels: Whole, seed: int) -> Whole:
 def old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
     """A print from an attic, without colour: faded, soft, stained, creased."""
     faded = 60 + grey(disk(pixels, share(pixels, 2))) * 150 // 255
-    print_ = numpy.repeat(faded[..., None], 3, axis=2)
+    print_ = np.repeat(faded[..., None], 3, axis=2)
     return grain(creased(stained(print_, [seed, 4], (150, 140, 125)), [seed, 5]), [seed, 6], 16)
 
 
 def old_photo_colour(pixels: Whole, seed: int) -> Whole:
     """A colour print whose dyes have faded unevenly: weak blue, a red cast, stains and creases."""
     soft = disk(pixels, share(pixels, 2))
-    faded = numpy.array((70, 48, 40)) + soft * numpy.array((165, 150, 120)) // 255
+    faded = np.array((70, 48, 40)) + soft * np.array((165, 150, 120)) // 255
     return grain(creased(stained(faded, [seed, 7], (210, 170, 90)), [seed, 8]), [seed, 9], 14)
 
 
 def surveillance(pixels: Whole, seed: int) -> Whole:
     """A cheap camera at night: few pixels, little colour, noise, bright lines between dark ones, hard compression."""
     height, width = pixels.shape[:2]
-    small = Image.fromarray(pixels.astype(numpy.uint8)).reduce(3)
-    large = numpy.asarray(small.resize((width, height), Image.Resampling.BILINEAR), numpy.int64)
+    small = Image.fromarray(pixels.astype(np.uint8)).reduce(3)
+    large = np.asarray(small.resize((width, height), Image.Resampling.BILINEAR), np.int64)
     dull = (large + 2 * grey(large)[..., None]) // 3 * 7 // 10
-    lines = numpy.where(numpy.arange(height) // share(pixels, 2) % 2, 9, 10)[:, None, None]
+    lines = np.where(np.arange(height) // share(pixels, 2) % 2, 9, 10)[:, None, None]
     return compressed(grain(dull, [seed, 10], 40) * lines // 10, 12)
 
 
@@ -112,20 +112,22 @@ def degrade(name: str, clean: Image.Image, id: str) -> Image.Image:
     if name not in DEGRADATIONS:
         raise UserError(f"no degradation {name!r}; the degradations are {', '.join(DEGRADATIONS)}")
     seed = int.from_bytes(hashlib.sha256(id.encode()).digest()[:6], "big")
-    pixels = DEGRADATIONS[name](numpy.asarray(clean.convert("RGB"), numpy.int64), seed)
-    return Image.fromarray(numpy.clip(pixels, 0, 255).astype(numpy.uint8))
+    pixels = DEGRADATIONS[name](np.asarray(clean.convert("RGB"), np.int64), seed)
+    return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 
 
 @cache
-def frozen() -> dict[str, str]:
+def expected_hashes() -> dict[str, str]:
     """sha256 of the pixels of every degraded picture, as binary PPM."""
     return tomllib.loads(files(__package__).joinpath("degraded.toml").read_text(encoding="utf-8"))
 
 
-def expected(id: str) -> str:
-    if id not in frozen():
-        raise UserError(f"no degraded picture {id!r}; there are {len(frozen())}, such as {next(iter(frozen()))}")
-    return frozen()[id]
+def expected_hash(id: str) -> str:
+    if id not in expected_hashes():
+        raise UserError(
+            f"no degraded picture {id!r}; there are {len(expected_hashes())}, such as {next(iter(expected_hashes()))}"
+        )
+    return expected_hashes()[id]
 
 
 def share(pixels: Whole, parts: int) -> int:
@@ -140,9 +142,9 @@ def grey(pixels: Whole) -> Whole:
 def disk(pixels: Whole, radius: int) -> Whole:
     """The mean over a disk, row by row from running sums."""
     height, width = pixels.shape[:2]
-    padded = numpy.pad(pixels, ((radius, radius), (radius + 1, radius), (0, 0)), mode="edge")
+    padded = np.pad(pixels, ((radius, radius), (radius + 1, radius), (0, 0)), mode="edge")
     running = padded.cumsum(axis=1)
-    total, area = numpy.zeros_like(pixels), 0
+    total, area = np.zeros_like(pixels), 0
     for down in range(-radius, radius + 1):
         half = math.isqrt(radius * radius - down * down)
         rows = running[radius + down : radius + down + height]
@@ -155,15 +157,15 @@ def disk(pixels: Whole, radius: int) -> Whole:
 def shifted(pixels: Whole, across_: int, down: int) -> Whole:
     """The picture moved, its edges drawn out."""
     height, width = pixels.shape[:2]
-    columns = numpy.clip(numpy.arange(width) - across_, 0, width - 1)
-    rows = numpy.clip(numpy.arange(height) - down, 0, height - 1)
+    columns = np.clip(np.arange(width) - across_, 0, width - 1)
+    rows = np.clip(np.arange(height) - down, 0, height - 1)
     return pixels[rows][:, columns]
 
 
 def vignette(pixels: Whole) -> Whole:
     """0 in the middle, ONE in the corners."""
     height, width = pixels.shape[:2]
-    x, y = numpy.arange(width)[None] * 2 - width, numpy.arange(height)[:, None] * 2 - height
+    x, y = np.arange(width)[None] * 2 - width, np.arange(height)[:, None] * 2 - height
     return (x * x + y * y) * ONE // (width * width + height * height)
 
 
@@ -192,7 +194,7 @@ def stained(pixels: Whole, seed: Sequence[int], colour: tuple[int, int, int]) ->
     """Clouds of another colour where damp has been."""
     height, width = pixels.shape[:2]
     clouds = fractal(*across(width, height), 3, 3, 4, seed)
-    return mix(pixels, colour, numpy.clip((clouds - ONE * 11 // 20) * 5 // 2, 0, ONE * 6 // 10))
+    return mix(pixels, colour, np.clip((clouds - ONE * 11 // 20) * 5 // 2, 0, ONE * 6 // 10))
 
 
 def creased(pixels: Whole, seed: Sequence[int]) -> Whole:
@@ -200,10 +202,10 @@ def creased(pixels: Whole, seed: Sequence[int]) -> Whole:
     height, width = pixels.shape[:2]
     result = pixels
     for slope, offset in zip(draw([*seed, 0], 3, -80, 81), draw([*seed, 1], 3, 20, 81), strict=True):
-        x, y = numpy.arange(width)[None], numpy.arange(height)[:, None]
+        x, y = np.arange(width)[None], np.arange(height)[:, None]
         away = abs((y - height * offset // 100) * 100 - (x - width // 2) * slope)
-        near = root(numpy.full((1, 1), 10000 + slope * slope))
-        fold = numpy.clip(ONE - away * ONE // (near * share(pixels, 4)), 0, ONE)
+        near = root(np.full((1, 1), 10000 + slope * slope))
+        fold = np.clip(ONE - away * ONE // (near * share(pixels, 4)), 0, ONE)
         result = mix(result, (235, 232, 225), fold * 8 // 10)
     return result
 
@@ -212,8 +214,8 @@ def compressed(pixels: Whole, quality: int) -> Whole:
     """What JPEG does to each colour at that quality: cosines of 8x8 blocks, kept in coarse steps."""
     height, width = pixels.shape[:2]
     scale = 5000 // quality if quality < 50 else 200 - 2 * quality
-    steps = numpy.clip((LUMINANCE * scale + 50) // 100, 1, 255) << 24
-    padded = numpy.pad(numpy.clip(pixels, 0, 255) - 128, ((0, -height % 8), (0, -width % 8), (0, 0)), mode="edge")
+    steps = np.clip((LUMINANCE * scale + 50) // 100, 1, 255) << 24
+    padded = np.pad(np.clip(pixels, 0, 255) - 128, ((0, -height % 8), (0, -width % 8), (0, 0)), mode="edge")
     blocks = padded.reshape(padded.shape[0] // 8, 8, padded.shape[1] // 8, 8, 3).transpose(0, 2, 4, 1, 3)
     waves = COSINES @ blocks @ COSINES.T
     kept = (waves + steps // 2) // steps * (steps >> 12)

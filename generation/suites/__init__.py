@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import programs
 from ..records import Program, Setting, Source, UserError
-from ..sources import catalogue as sources
+from ..sources import catalogue
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def from_values(name: str, values: Mapping[str, Any]) -> Suite:
     whole["only"] = {program: tuple(chosen) for program, chosen in values.get("only", {}).items()}
     suite = Suite(name=name, **whole)
     for id in {*suite.sources, *(id for each in suite.variants for id in each.sources)}:
-        sources.record(id)
+        catalogue.source(id)
     for id in {*suite.programs, *suite.only, *(id for each in suite.variants for id in each.programs)}:
         programs.get(id)
     return suite
@@ -91,7 +91,7 @@ def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Pr
     """The fitting pairs, source by source: the program suits the source, and the suite and variant want both."""
     chosen = variant or Variant("", {}, suite.sources, suite.programs, suite.rounds, suite.runs)
     return [
-        (sources.record(source), programs.get(program))
+        (catalogue.source(source), programs.get(program))
         for source in chosen.sources
         for program in chosen.programs
         if fits(source, programs.get(program)) and source in suite.only.get(program, chosen.sources)
@@ -100,5 +100,5 @@ def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Pr
 
 def fits(source: str, program: Program) -> bool:
     """Whether the program makes sense for the picture: by its kind, and by what the manifest says of it alone."""
-    row = sources.row(source)
+    row = catalogue.row(source)
     return row.kind in program.fits and program.id not in row.unfit

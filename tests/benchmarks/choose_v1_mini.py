@@ -13,7 +13,7 @@ import itertools
 import numpy
 from convergebench.generation import editors, pictures, suites
 from convergebench.generation.prepare import prepare
-from convergebench.generation.sources import catalogue as sources
+from convergebench.generation.sources import catalogue
 from PIL import Image
 from scipy.stats import spearmanr
 from skimage.metrics import structural_similarity
@@ -54,9 +54,9 @@ def distance(values: numpy.ndarray, chosen: list[int]) -> float:
 def choose(ids: list[str], values: numpy.ndarray) -> list[int]:
     """Exchange search from forty seeded starts."""
     chance = numpy.random.default_rng(6)
-    ready = numpy.array([len(sources.row(id).unfit) <= MOST_UNFIT for id in ids])
-    kinds = numpy.array([sources.row(id).kind for id in ids])
-    real = numpy.array([sources.row(id).origin == "real" for id in ids])
+    ready = numpy.array([len(catalogue.row(id).unfit) <= MOST_UNFIT for id in ids])
+    kinds = numpy.array([catalogue.row(id).kind for id in ids])
+    real = numpy.array([catalogue.row(id).origin == "real" for id in ids])
     best: tuple[float, list[int]] = (9.0, [])
     for _ in range(40):
         chosen: list[int] = []
@@ -83,7 +83,7 @@ def choose(ids: list[str], values: numpy.ndarray) -> list[int]:
 
 def main() -> None:
     ids = list(suites.load("v1").sources)
-    prepared = [prepare(pictures.decode(sources.read(id)), SIDE) for id in ids]
+    prepared = [prepare(pictures.decode(catalogue.read(id)), SIDE) for id in ids]
     chosen = choose(ids, table(prepared, CHOOSING))
     print("v1-mini:", ", ".join(ids[index] for index in chosen))
     unseen = table(prepared, HELD_OUT)

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy
+import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from ...pictures import encode_png
 from ...records import Answer, UserError
-from . import expressions, finding, healing, laying, placing, toning, wearing, words
-from .drawing import Pixels
-from .things import every, look
+from . import faces, finding, healing, instructions, placing, toning
+from .drawing import Pixels, all_things, draw_at_size
 
 
 @dataclass(frozen=True)
@@ -26,58 +25,60 @@ class Editor:
             raise UserError(f"paint:wear is {self.wear}; it is a number from 0 to 4")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        request = words.understand(instruction)
+        request = instructions.parse(instruction)
         if request is None:
             return Answer(status="refused", reason=f"paint does not know how to carry out {instruction!r}")
-        chance = numpy.random.default_rng(seed)
-        pixels = carried_out(numpy.asarray(image), request, chance)
+        chance = np.random.default_rng(seed)
+        pixels = carry_out(np.asarray(image), request, chance)
         if isinstance(pixels, str):
             return Answer(status="refused", reason=pixels)
         if request.verb not in ("flip", "turn"):
-            pixels = wearing.wear(pixels, self.wear, chance)
-        return Answer(encode_png(Image.fromarray(numpy.ascontiguousarray(pixels))))
+            pixels = toning.redraw(pixels, self.wear, chance)
+        return Answer(encode_png(Image.fromarray(np.ascontiguousarray(pixels))))
 
 
-def carried_out(pixels: Pixels, request: words.Request, chance: numpy.random.Generator) -> Pixels | str:
+def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels | str:
     """What was asked for and nothing else, or one sentence why it cannot be done."""
     if request.verb == "flip":
         return pixels[:, ::-1] if request.side == "horizontal" else pixels[::-1]
     if request.verb == "turn":
-        return numpy.rot90(pixels, -request.amount)
+        return np.rot90(pixels, -request.amount)
     if request.verb == "add":
-        return added(pixels, request, chance)
+        return add(pixels, request, chance)
     if request.verb == "remove":
-        return removed(pixels, request)
+        return remove(pixels, request)
     if request.thing in ("smile", "neutral"):
-        return expressions.smile(pixels) if request.thing == "smile" else expressions.neutral(pixels)
+        return faces.smile(pixels) if request.thing == "smile" else faces.neutral(pixels)
     return toning.TONES[request.thing](pixels) if request.thing else pixels
 
 
-def added(pixels: Pixels, request: words.Request, chance: numpy.random.Generator) -> Pixels:
+def add(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels:
     """The picture with the thing in it."""
-    thing = every()[request.thing]
+    thing = all_things()[request.thing]
     worn = thing.place == "worn"
-    place = placing.worn(pixels, thing) if worn else placing.free(pixels, thing, request.side, chance)
+    place = (
+        placing.place_on_face(pixels, thing) if worn else placing.place_in_scene(pixels, thing, request.side, chance)
+    )
     colour = request.colour or placing.standing_out(pixels, thing, place)
-    return laying.lay(pixels, thing, look(thing.name, colour, *place[2:]), place)
+    return placing.composite(pixels, thing, draw_at_size(thing.name, colour, *place[2:]), place)
 
 
-def removed(pixels: Pixels, request: words.Request) -> Pixels | str:
+def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
     """The picture without the thing, or why not."""
-    bare = lifted(pixels, request)
+    bare = lift_off(pixels, request)
     if isinstance(bare, str):
         return bare
     return healing.heal(
-        *bare, borrow=every()[request.thing].place != "worn"
+        *bare, borrow=all_things()[request.thing].place != "worn"
     )  # else a second mouth may lie on a forehead
 
 
-def lifted(pixels: Pixels, request: words.Request) -> tuple[Pixels, NDArray[numpy.bool_]] | str:
+def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:
     """The picture with a hole where the thing was; a thing of unknown colour may have any, its usual ones first."""
-    thing = every()[request.thing]
-    found = finding.find(pixels, thing, (request.colour,) if request.colour else thing.colours)
+    thing = all_things()[request.thing]
+    found = finding.find_thing(pixels, thing, (request.colour,) if request.colour else thing.colours)
     if found is None and not request.colour:
         found = finding.find_in_any_colour(pixels, thing)
     if found is None:
         return f"paint finds no {request.colour} {thing.name}".replace("  ", " ") + " in the picture to remove"
-    return laying.lift(pixels, thing, look(thing.name, found.colour, *found.place[2:]), found.place)
+    return placing.uncomposite(pixels, thing, draw_at_size(thing.name, found.colour, *found.place[2:]), found.place)

@@ -1,4 +1,4 @@
-"""Where a face is, by the cascade that scikit-image ships."""
+"""Where a face is, by the cascade that scikit-image ships; and a smile, by moving what is in the face."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cv2
+import numpy as np
 
 from .drawing import Pixels
 
@@ -33,7 +34,7 @@ def cascade() -> Any:
     return Cascade(str(Path(skimage.data.__file__).parent / "lbpcascade_frontalface_opencv.xml"))
 
 
-def find(image: Pixels) -> Face:
+def find_face(image: Pixels) -> Face:
     """The largest face near the middle, upright or a little tilted, or the place where a portrait has it."""
     height, width = image.shape[:2]
     for side, tilt in LOOKS:
@@ -43,12 +44,12 @@ def find(image: Pixels) -> Face:
         turned = small if not tilt else cv2.warpAffine(small, upright(middle, tilt), small.shape[1::-1])
         boxes = cascade().detect_multi_scale(turned, 1.15, 1, (WINDOW, WINDOW), (min(small.shape[:2]),) * 2)
         if boxes:
-            best = max(boxes, key=lambda box: worth(box, small.shape[1]))
-            size = step(best["width"] / scale)
+            best = max(boxes, key=lambda box: weight(box, small.shape[1]))
+            size = nearest_size(best["width"] / scale)
             centre = (best["c"] + best["width"] / 2, best["r"] + best["height"] / 2)
             x, y = upright(middle, -tilt) @ (*centre, 1)
             return Face(x / scale - size / 2, y / scale - size / 2, size)
-    return unseen(image)
+    return assumed_face(image)
 
 
 def upright(middle: tuple[float, float], tilt: float) -> Pixels:
@@ -56,23 +57,23 @@ def upright(middle: tuple[float, float], tilt: float) -> Pixels:
     return cv2.getRotationMatrix2D(middle, tilt, 1.0)
 
 
-def worth(box: dict[str, int], width: int) -> float:
+def weight(box: dict[str, int], width: int) -> float:
     """Large faces in the middle count most."""
     return box["width"] * (1 - abs((box["c"] + box["width"] / 2) / width - 0.5))
 
 
-def unseen(image: Pixels) -> Face:
+def assumed_face(image: Pixels) -> Face:
     """The place where a portrait has its face."""
-    size = usual(image)
+    size = usual_size(image)
     return Face(image.shape[1] * 0.5 - size / 2, image.shape[0] * 0.2, size, False)
 
 
-def usual(image: Pixels) -> float:
+def usual_size(image: Pixels) -> float:
     """The size of a face in a portrait."""
-    return step(0.36 * min(image.shape[:2]))
+    return nearest_size(0.36 * min(image.shape[:2]))
 
 
-def step(size: float) -> float:
+def nearest_size(size: float) -> float:
     """The nearest size on the ladder."""
     return LADDER ** rung(size)
 
@@ -80,3 +81,30 @@ def step(size: float) -> float:
 def rung(size: float) -> int:
     """Where on the ladder a size is."""
     return round(math.log(size) / math.log(LADDER))
+
+
+LIFT = 0.055  # of the face, how far the corners of the mouth move
+
+
+def smile(image: Pixels) -> Pixels | str:
+    return move_mouth(image, LIFT)
+
+
+def neutral(image: Pixels) -> Pixels | str:
+    return move_mouth(image, -LIFT)
+
+
+def move_mouth(image: Pixels, lift: float) -> Pixels | str:
+    """The corners of the mouth up and out by a share of the face, its middle down a little; or why not."""
+    face = find_face(image)
+    if not face.found:
+        return "paint finds no face in the picture whose expression it could change"
+    height, width = image.shape[:2]
+    x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
+    right, down = np.zeros_like(x), np.zeros_like(y)
+    for at, up, out in ((0.3, 1.0, -0.5), (0.7, 1.0, 0.5), (0.5, -0.35, 0.0)):
+        far = np.square((x - face.x) / face.size - at) + np.square(((y - face.y) / face.size - 0.8) * 1.4)
+        pull = np.exp(-far / (2 * 0.075**2)) * face.size * lift
+        right += out * pull
+        down -= up * pull
+    return cv2.remap(image, x - right, y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)

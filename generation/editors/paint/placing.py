@@ -1,12 +1,11 @@
-"""Where an addition goes: worn things on the face, others where the picture is calm and the ground is."""
+"""Where an addition goes; laying it over the picture with its shadow, and taking shadow and glass off again."""
 
 import cv2
-import numpy
+import numpy as np
 from numpy.typing import NDArray
 
 from . import faces
-from .drawing import Pixels
-from .things import Thing, look, lopsided
+from .drawing import Layer, Pixels, Thing, draw_at_size, is_lopsided
 
 LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # of the height
 LADDER = faces.LADDER  # between neighbouring sizes of a thing
@@ -15,9 +14,9 @@ SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": 
 Place = tuple[int, int, int, int, bool]  # left, top, width, height, mirrored
 
 
-def worn(image: NDArray[numpy.uint8], thing: Thing) -> Place:
+def place_on_face(image: NDArray[np.uint8], thing: Thing) -> Place:
     """On the face, or where a portrait has it."""
-    return on_face(faces.find(image), thing)
+    return on_face(faces.find_face(image), thing)
 
 
 def on_face(face: faces.Face, thing: Thing) -> Place:
@@ -43,40 +42,40 @@ def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int
     return size_of(thing, short, faces.rung(width / (thing.size * short)) + step)
 
 
-def free(image: NDArray[numpy.uint8], thing: Thing, side: str, chance: numpy.random.Generator) -> Place:
+def place_in_scene(image: NDArray[np.uint8], thing: Thing, side: str, chance: np.random.Generator) -> Place:
     """In the scene: at a level that suits the thing, on the side asked for, where little is in the way."""
     height, width = image.shape[:2]
     short = min(width, height)
     wide, tall = size_of(thing, short, int(chance.integers(-1, 2)))
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     scale = 96 / short
-    small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA).astype(numpy.float32)
+    small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA).astype(np.float32)
     busy = abs(cv2.Sobel(small, cv2.CV_32F, 1, 0)) + abs(cv2.Sobel(small, cv2.CV_32F, 0, 1))
     total = cv2.integral(busy)
     low, high = SIDES[side]
-    best, least = (0, 0), numpy.inf
+    best, least = (0, 0), np.inf
     for _ in range(24):
         x = low + (high - low) * chance.random()
         level = LEVELS[thing.place]
         y = level[0] + (level[1] - level[0]) * chance.random()
-        left = int(numpy.clip(x * width - wide / 2, 2, max(2, width - wide - 2)))
+        left = int(np.clip(x * width - wide / 2, 2, max(2, width - wide - 2)))
         bottom = y * height + (tall if thing.place in ("wall", "air") else 0)
-        top = int(numpy.clip(bottom - tall, 2, max(2, height - tall - 2)))
+        top = int(np.clip(bottom - tall, 2, max(2, height - tall - 2)))
         x0, y0, x1, y1 = (int(v * scale) for v in (left, top, left + wide, top + tall))
         x1, y1 = min(x1, busy.shape[1]), min(y1, busy.shape[0])
         load = float(total[y1, x1] - total[y0, x1] - total[y1, x0] + total[y0, x0]) / max(1, (x1 - x0) * (y1 - y0))
         if load < least:
             best, least = (left, top), load
-    return (*best, wide, tall, bool(chance.integers(2)) and lopsided(thing.name))
+    return (*best, wide, tall, bool(chance.integers(2)) and is_lopsided(thing.name))
 
 
-def standing_out(image: NDArray[numpy.uint8], thing: Thing, place: Place) -> str:
+def standing_out(image: NDArray[np.uint8], thing: Thing, place: Place) -> str:
     """The first of the thing's colours that differs enough from what is behind it, or the one that differs most."""
     left, top, width, height, mirrored = place
-    behind = window(image, left, top, width, height)
+    behind = part_behind(image, left, top, width, height)
     apart = {}
     for colour in thing.colours:
-        drawn = look(thing.name, colour, width, height, mirrored)
+        drawn = draw_at_size(thing.name, colour, width, height, mirrored)
         weight = drawn.cover[..., None]
         gap = abs(drawn.colour - behind * weight).sum() / max(1.0, float(weight.sum()) * 3)
         if gap > 60:
@@ -85,8 +84,84 @@ def standing_out(image: NDArray[numpy.uint8], thing: Thing, place: Place) -> str
     return max(apart, key=lambda colour: apart[colour])
 
 
-def window(image: NDArray[numpy.uint8], left: int, top: int, width: int, height: int) -> Pixels:
+def part_behind(image: NDArray[np.uint8], left: int, top: int, width: int, height: int) -> Pixels:
     """A part of the picture that may hang over its edge, continued there by its last pixels."""
-    rows = numpy.clip(numpy.arange(top, top + height), 0, image.shape[0] - 1)
-    columns = numpy.clip(numpy.arange(left, left + width), 0, image.shape[1] - 1)
-    return image[rows[:, None], columns[None]].astype(numpy.float32)
+    rows = np.clip(np.arange(top, top + height), 0, image.shape[0] - 1)
+    columns = np.clip(np.arange(left, left + width), 0, image.shape[1] - 1)
+    return image[rows[:, None], columns[None]].astype(np.float32)
+
+
+SHADOW = {"worn": 0.3, "ground": 0.5, "table": 0.5, "wall": 0.35, "air": 0.0}
+
+
+def reach(place: Place) -> int:
+    """How far a thing's shadow goes beyond its outline, in pixels."""
+    return max(3, round(0.22 * max(place[2], place[3])))
+
+
+def shadow(thing: Thing, drawn: Layer, place: Place) -> Pixels:
+    """The darkness a thing casts, on its own box grown by its reach."""
+    far = reach(place)
+    cover = cv2.copyMakeBorder(drawn.cover, far, far, far, far, cv2.BORDER_CONSTANT, value=0)
+    strength = SHADOW[thing.place]
+    if not strength:
+        return cover * 0
+    if thing.place in ("ground", "table"):
+        return strength * contact(drawn.cover, cover.shape, far)
+    shift = max(1, far // 5), max(1, far // 3)
+    moved = cv2.warpAffine(cover, np.array([[1, 0, shift[0]], [0, 1, shift[1]]], np.float32), cover.shape[::-1])
+    return strength * cv2.GaussianBlur(moved, (0, 0), max(1.0, far / 7))
+
+
+def contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
+    """A soft pool under whatever touches the ground, drawn out to the right, away from the light."""
+    height, width = cover.shape
+    feet = np.flatnonzero(cover[-max(2, height // 8) :].max(0) > 0.5)
+    first, last = (int(feet[0]), int(feet[-1])) if len(feet) else (0, width)
+    pool = np.zeros(shape, np.float32)
+    half = max(3.0, (last - first) / 2 * 1.1)
+    centre = round(far + (first + last) / 2 + half * 0.2), round(far + height - half * 0.08)
+    cv2.ellipse(pool, centre, (round(half * 1.1), max(2, round(half * 0.22))), 0, 0, 360, 1.0, -1, cv2.LINE_AA)
+    return cv2.GaussianBlur(pool, (0, 0), max(1.0, half * 0.13))
+
+
+def overlap(image: NDArray[np.uint8], left: int, top: int, shape: tuple[int, ...]) -> tuple[tuple[slice, slice], ...]:
+    """The part of the picture under a layer, and the part of the layer over the picture."""
+    y0, y1 = max(0, top), min(image.shape[0], top + shape[0])
+    x0, x1 = max(0, left), min(image.shape[1], left + shape[1])
+    y1, x1 = max(y0, y1), max(x0, x1)
+    return (slice(y0, y1), slice(x0, x1)), (slice(y0 - top, y1 - top), slice(x0 - left, x1 - left))
+
+
+def composite(image: NDArray[np.uint8], thing: Thing, drawn: Layer, place: Place) -> NDArray[np.uint8]:
+    """The picture with the thing in it."""
+    result = image.astype(np.float32)
+    left, top = place[:2]
+    dark = shadow(thing, drawn, place)
+    far = reach(place)
+    there, here = overlap(image, left - far, top - far, dark.shape)
+    result[there] *= 1 - dark[here][..., None]
+    there, here = overlap(image, left, top, drawn.cover.shape)
+    result[there] = result[there] * (1 - drawn.cover[here][..., None]) + drawn.colour[here]
+    return np.rint(result).clip(0, 255).astype(np.uint8)
+
+
+def uncomposite(
+    image: NDArray[np.uint8], thing: Thing, drawn: Layer, place: Place
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """The picture without shadow and glass, and the hole where the thing itself hid everything."""
+    result = image.astype(np.float32)
+    left, top = place[:2]
+    hole = np.zeros(image.shape[:2], np.bool_)
+    there, here = overlap(image, left, top, drawn.cover.shape)
+    cover = drawn.cover[here][..., None]
+    glass = np.minimum(cover, 0.6)
+    result[there] = (result[there] - drawn.colour[here]) / (1 - glass)
+    hole[there] = drawn.cover[here] > 0.3
+    grow = 1 + round(0.002 * min(image.shape[:2]))
+    hole = cv2.dilate(hole.astype(np.uint8), np.ones((grow * 2 + 1,) * 2, np.uint8)).astype(np.bool_)
+    dark = shadow(thing, drawn, place)
+    far = reach(place)
+    there, here = overlap(image, left - far, top - far, dark.shape)
+    result[there] /= 1 - dark[here][..., None]
+    return np.rint(result).clip(0, 255).astype(np.uint8), hole

@@ -1,9 +1,9 @@
-"""Changes to the whole picture: light, warmth, colour, sharpness, and the reconstruction runs' simplifications."""
+"""Changes to the whole picture: light, warmth, colour, sharpness, simplifications, and the wear of being redrawn."""
 
 from collections.abc import Callable
 
 import cv2
-import numpy
+import numpy as np
 
 from .drawing import Pixels
 
@@ -14,8 +14,8 @@ OPPOSITES = {
 OPPOSITES |= {undo: do for do, undo in reversed(OPPOSITES.items())}
 
 
-def whole(values: Pixels) -> Pixels:
-    return numpy.rint(values).clip(0, 255).astype(numpy.uint8)
+def to_bytes(values: Pixels) -> Pixels:
+    return np.rint(values).clip(0, 255).astype(np.uint8)
 
 
 def grey(image: Pixels) -> Pixels:
@@ -26,45 +26,45 @@ def grey(image: Pixels) -> Pixels:
 def colour(image: Pixels) -> Pixels:
     """A guess at lost colours, as of an old postcard: cool shadows, warm middle tones, blue in the bright and high."""
     light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    seen = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb).astype(numpy.float32)
+    seen = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb).astype(np.float32)
     there = float(abs(seen[..., 1:] - 128).mean())
-    share = numpy.clip(1 - there / 12, 0, 1)  # colours that are there are left alone
-    tone = light.astype(numpy.float32) / 255
-    high = numpy.linspace(1, 0, image.shape[0], dtype=numpy.float32)[:, None]
-    sky = cv2.GaussianBlur(numpy.clip(tone * 2 - 1, 0, 1) * numpy.clip(high * 2 - 0.8, 0, 1), (0, 0), 8)
+    share = np.clip(1 - there / 12, 0, 1)  # colours that are there are left alone
+    tone = light.astype(np.float32) / 255
+    high = np.linspace(1, 0, image.shape[0], dtype=np.float32)[:, None]
+    sky = cv2.GaussianBlur(np.clip(tone * 2 - 1, 0, 1) * np.clip(high * 2 - 0.8, 0, 1), (0, 0), 8)
     warm = 4 * tone * (1 - tone)
     seen[..., 1] += share * (13 * warm - 4 * (1 - tone) - 22 * sky)
     seen[..., 2] += share * (-16 * warm + 5 * (1 - tone) + 26 * sky)
-    return cv2.cvtColor(whole(seen), cv2.COLOR_YCrCb2RGB)
+    return cv2.cvtColor(to_bytes(seen), cv2.COLOR_YCrCb2RGB)
 
 
 def sepia(image: Pixels) -> Pixels:
     """The brown of old photographs."""
-    light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(numpy.float32)[..., None]
-    return whole(light * (1.07, 0.91, 0.71) + (6, 3, 0))
+    light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)[..., None]
+    return to_bytes(light * (1.07, 0.91, 0.71) + (6, 3, 0))
 
 
 def gains(red: float, green: float, blue: float) -> Callable[[Pixels], Pixels]:
     """Each colour times its own gain."""
-    return lambda image: whole(image.astype(numpy.float32) * numpy.array((red, green, blue), numpy.float32))
+    return lambda image: to_bytes(image.astype(np.float32) * np.array((red, green, blue), np.float32))
 
 
 def night(image: Pixels) -> Pixels:
     """Dark and blue, the highlights most of all."""
-    return whole(255 * (image / 255.0) ** 1.25 * (0.34, 0.42, 0.62))
+    return to_bytes(255 * (image / 255.0) ** 1.25 * (0.34, 0.42, 0.62))
 
 
 def day(image: Pixels) -> Pixels:
     """What night did, backwards."""
-    return whole(255 * (image / 255.0 / (0.34, 0.42, 0.62)) ** 0.8)
+    return to_bytes(255 * (image / 255.0 / (0.34, 0.42, 0.62)) ** 0.8)
 
 
 def saturation(gain: float) -> Callable[[Pixels], Pixels]:
     """Colours further from grey, or nearer."""
 
     def change(image: Pixels) -> Pixels:
-        light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(numpy.float32)[..., None]
-        return whole(light + gain * (image - light))
+        light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)[..., None]
+        return to_bytes(light + gain * (image - light))
 
     return change
 
@@ -75,16 +75,16 @@ def lens(image: Pixels) -> Pixels:
 
 def blur(image: Pixels) -> Pixels:
     """Out of focus."""
-    return whole(lens(image.astype(numpy.float32)))
+    return to_bytes(lens(image.astype(np.float32)))
 
 
 def sharpen(image: Pixels) -> Pixels:
     """The blur undone as far as it goes: the picture is corrected until blurring it gives the input."""
-    wanted = image.astype(numpy.float32)
+    wanted = image.astype(np.float32)
     guess = wanted
     for _ in range(6):
-        guess = numpy.clip(guess + (wanted - lens(guess)), 0, 255)
-    return whole(guess)
+        guess = np.clip(guess + (wanted - lens(guess)), 0, 255)
+    return to_bytes(guess)
 
 
 def denoise(image: Pixels) -> Pixels:
@@ -94,10 +94,10 @@ def denoise(image: Pixels) -> Pixels:
 
 def enhance(image: Pixels) -> Pixels:
     """Restoration by the book: noise down, levels stretched a little, edges up."""
-    clean = cv2.bilateralFilter(image, 7, 24, 3).astype(numpy.float32)
-    low, high = numpy.percentile(clean, (0.5, 99.5))
+    clean = cv2.bilateralFilter(image, 7, 24, 3).astype(np.float32)
+    low, high = np.percentile(clean, (0.5, 99.5))
     clean = 0.7 * clean + 0.3 * (clean - low) * (255 / max(high - low, 64))
-    return whole(clean + 0.6 * (clean - cv2.GaussianBlur(clean, (0, 0), 1.5)))
+    return to_bytes(clean + 0.6 * (clean - cv2.GaussianBlur(clean, (0, 0), 1.5)))
 
 
 def patches(image: Pixels) -> Pixels:
@@ -112,15 +112,15 @@ def patches(image: Pixels) -> Pixels:
 def edges(image: Pixels) -> Pixels:
     """Dark lines over the colours that are there, thinned towards white."""
     grey_ = cv2.cvtColor(cv2.GaussianBlur(image, (0, 0), 1.2), cv2.COLOR_RGB2GRAY)
-    lines = cv2.GaussianBlur(cv2.Canny(grey_, 40, 110), (0, 0), 0.8).astype(numpy.float32)[..., None] / 255
-    return whole((255 - 0.35 * (255.0 - image)) * (1 - lines))
+    lines = cv2.GaussianBlur(cv2.Canny(grey_, 40, 110), (0, 0), 0.8).astype(np.float32)[..., None] / 255
+    return to_bytes((255 - 0.35 * (255.0 - image)) * (1 - lines))
 
 
 def photograph(image: Pixels) -> Pixels:
     """The colours that lines were drawn over, deepened again, and a little grain."""
-    smooth = cv2.medianBlur(image, 5).astype(numpy.float32)
+    smooth = cv2.medianBlur(image, 5).astype(np.float32)
     pale = float(smooth.mean()) > 165
-    return whole(255 - (255 - smooth) / 0.35) if pale else whole(smooth)
+    return to_bytes(255 - (255 - smooth) / 0.35) if pale else to_bytes(smooth)
 
 
 TONES: dict[str, Callable[[Pixels], Pixels]] = {
@@ -130,3 +130,25 @@ TONES: dict[str, Callable[[Pixels], Pixels]] = {
     "pale": saturation(1 / 1.7), "blur": blur, "sharpen": sharpen, "denoise": denoise, "enhance": enhance,
     "patches": patches, "edges": edges, "photograph": photograph, "invert": lambda image: 255 - image,
 }  # fmt: skip
+
+
+def redraw(image: Pixels, strength: float, chance: np.random.Generator) -> Pixels:
+    """The picture after one redrawing: fine detail gets softer, edges harder, grain and a cast creep in."""
+    if not strength:
+        return image
+    height, width = image.shape[:2]
+    unit = min(height, width) / 512
+    seen = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb).astype(np.float32)
+    light: Pixels = seen[..., 0]
+    tones: Pixels = seen[..., 1:]
+    soft = cv2.GaussianBlur(light, (0, 0), 0.9 * unit)
+    broad = cv2.GaussianBlur(soft, (0, 0), 2.4 * unit)
+    light = light + strength * (0.4 * (soft - light) + 0.12 * (soft - broad))
+    grain = chance.standard_normal((max(1, round(height / unit / 1.6)), max(1, round(width / unit / 1.6))), np.float32)
+    light += strength * 1.7 * cv2.resize(grain, (width, height), interpolation=cv2.INTER_CUBIC)
+    half = cv2.resize(tones, (max(1, width // 2), max(1, height // 2)), interpolation=cv2.INTER_AREA)
+    tones = tones + strength * 0.5 * (cv2.resize(half, (width, height), interpolation=cv2.INTER_LINEAR) - tones)
+    cast = chance.normal((-0.3, -0.16), 0.45).astype(np.float32)  # a little green, as repeated editing is known for
+    redrawn = np.dstack([light, tones + strength * cast])
+    redrawn = np.rint(redrawn).clip(0, 255).astype(np.uint8)
+    return cv2.cvtColor(redrawn, cv2.COLOR_YCrCb2RGB)

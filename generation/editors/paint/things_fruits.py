@@ -2,8 +2,7 @@
 
 import math
 
-from .drawing import Canvas, Colour, arc, darker, lighter
-from .things import Thing
+from .drawing import Canvas, Colour, Thing, arc, darker, lighter
 
 STEM = (96, 66, 40)
 

@@ -1,15 +1,32 @@
-"""Textures that are hard to copy: regular grids, low contrast, fine particles, smooth gradients, fine barbs."""
+"""Pictures that the project makes itself: the same pixels on any machine, at any size, for as many seeds as wanted.
 
-import numpy
+Textures are hard to copy in five ways: regular grids, low contrast, fine particles, smooth gradients, fine barbs. On a
+printed page, letters have to stay letters.
+"""
 
-from .exact import ONE, Whole, across, bearing, draw, flat, fractal, mix, noise, ramp, root, sine
+from collections.abc import Callable
+
+import numpy as np
+from PIL import Image
+
+from ..records import UserError, one_of
+from .whole_numbers import ONE, Whole, across, bearing, draw, flat, fractal, mix, noise, ramp, root, sine
+
+
+def make(name: str, size: tuple[int, int], seed: int = 0) -> Image.Image:
+    """The picture of that name as RGB, `size` being its width and height."""
+    one_of("synthetic picture", name, tuple(PICTURES))
+    if min(size) < 16 or seed < 0:
+        raise UserError(f"{name} is asked for at {size[0]}x{size[1]} from seed {seed}; 16x16 and seed 0 are the least")
+    pixels = PICTURES[name](*size, seed)
+    return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 
 
 def grid(width: int, height: int, seed: int) -> Whole:
     """A glass tower seen from the street: a regular grid that narrows and pales towards the sky."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
-    sky = ramp(numpy.broadcast_to(y * ONE // tall, (height, width)), [(0, (120, 160, 205)), (ONE, (205, 220, 232))])
+    sky = ramp(np.broadcast_to(y * ONE // tall, (height, width)), [(0, (120, 160, 205)), (ONE, (205, 220, 232))])
     middle = int(x.max()) // 2 + int(draw([seed, 1], 1, -300, 300)[0])
     reach = 900 + 900 * y // tall
     inside = (x - middle) * 2048 // reach  # -2048..2048 across the tower
@@ -22,10 +39,10 @@ def grid(width: int, height: int, seed: int) -> Whole:
     glass = ramp((shine >> 1) + (up & 4095) * 6 + (along & 4095) * 2, [(0, (28, 44, 66)), (ONE, (168, 198, 220))])
     lit = (draw([seed, 5], 1 << 14, 0, 100)[number & 16383] < 7) & pane
     wall = mix(flat(width, height, (96, 92, 90)), (160, 150, 138), (inside + 2048) * 16)
-    tower = numpy.where(pane[..., None], glass, wall)
-    tower = numpy.where(lit[..., None], (236, 206, 138), tower)
-    tower = mix(tower, (196, 212, 228), numpy.broadcast_to((tall - y) * 52000 // tall, (height, width)))
-    return numpy.where((abs(inside) < 2048)[..., None], tower, sky)
+    tower = np.where(pane[..., None], glass, wall)
+    tower = np.where(lit[..., None], (236, 206, 138), tower)
+    tower = mix(tower, (196, 212, 228), np.broadcast_to((tall - y) * 52000 // tall, (height, width)))
+    return np.where((abs(inside) < 2048)[..., None], tower, sky)
 
 
 def haze(width: int, height: int, seed: int) -> Whole:
@@ -38,20 +55,20 @@ def haze(width: int, height: int, seed: int) -> Whole:
     for row in range(rows):
         count = 34 - 4 * row
         base = tall * (30 + 9 * row) // 100 + (noise(x, y[:1], 3, 3, [seed, 2, row]) - ONE // 2) * tall // (ONE * 6)
-        edge = numpy.full((1, width), 1 << 30, numpy.int64)
+        edge = np.full((1, width), 1 << 30, np.int64)
         places = draw([seed, 3, row], count, 0, int(x.max()) + 1)
         heights = draw([seed, 4, row], count, 280 + 90 * row, 560 + 170 * row)
         rough = noise(x, y[:1], 260, 1, [seed, 5, row]) >> 10
         for place, rise in zip(places, heights, strict=True):
             slope = abs(x - place) * 5
             teeth = slope % (rise // 7 + 1) * 2 // 3  # the steps of the branches
-            edge = numpy.minimum(edge, base - rise + slope - teeth + rough)
-        edge = numpy.minimum(edge, base + 120)
-        below = numpy.clip((y - edge) * 9000, 0, ONE)
+            edge = np.minimum(edge, base - rise + slope - teeth + rough)
+        edge = np.minimum(edge, base + 120)
+        below = np.clip((y - edge) * 9000, 0, ONE)
         strength = ONE * (row + 2) // (rows + 3)
         trees = mix(flat(1, 1, (190, 202, 206)), (34, 52, 50), strength)
-        mist = numpy.clip((y - base) * ONE // (tall // 4), 0, ONE) * (rows - row) // (rows + 1)
-        layer = mix(numpy.broadcast_to(trees, picture.shape), (202, 212, 215), mist)
+        mist = np.clip((y - base) * ONE // (tall // 4), 0, ONE) * (rows - row) // (rows + 1)
+        layer = mix(np.broadcast_to(trees, picture.shape), (202, 212, 215), mist)
         picture = mix(picture, layer, below)
     grain = noise(x, y, 400, 400, [seed, 6]) >> 13
     return picture + grain[..., None] - 4
@@ -71,7 +88,7 @@ def particles(width: int, height: int, seed: int) -> Whole:
         swirl = fractal(x, y, 5, 5, 6, [seed, 2, puff])
         dust = (ONE - away * ONE // size) + (swirl - ONE // 2) * 3 // 2
         fine = noise(x, y, 420, 420, [seed, 3, puff])
-        body = numpy.clip(dust * 3 // 2 - (fine >> 2), 0, ONE)
+        body = np.clip(dust * 3 // 2 - (fine >> 2), 0, ONE)
         shade = flat(1, 1, hue) * (ONE // 4 + swirl + (fine >> 3))[..., None] >> 16
         picture = mix(picture, shade, body * 15 >> 4)
         grains = 2600
@@ -80,7 +97,7 @@ def particles(width: int, height: int, seed: int) -> Whole:
         columns = (across_ + (far * sine(angle + 1024) >> 14)) * min(width, height) >> 12
         lines = (down + (far * sine(angle) >> 14)) * min(width, height) >> 12
         seen = (columns >= 1) & (columns < width - 1) & (lines >= 1) & (lines < height - 1)
-        bright = numpy.minimum(255, numpy.asarray(hue) * 9 // 8 + 30)
+        bright = np.minimum(255, np.asarray(hue) * 9 // 8 + 30)
         for step in range(1 + min(width, height) // 500):
             picture[lines[seen], columns[seen] - step] = bright
     return picture
@@ -90,7 +107,7 @@ def gradient(width: int, height: int, seed: int) -> Whole:
     """A dune at twilight: long smooth gradients where any step shows."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
-    sky = numpy.broadcast_to(y * ONE // tall * 5 // 4, (height, width))
+    sky = np.broadcast_to(y * ONE // tall * 5 // 4, (height, width))
     picture = ramp(
         sky,
         [(0, (44, 52, 98)), (ONE * 5 // 10, (196, 130, 132)), (ONE * 8 // 10, (250, 196, 140)), (ONE, (252, 214, 160))],
@@ -102,11 +119,11 @@ def gradient(width: int, height: int, seed: int) -> Whole:
         lean = x - (y - crest) * 2 + (sine((y + bend[2]) >> 1) >> 7)
         light = (sine(lean * (2 + layer) // 9 + bend[2]) + (1 << 14)) << 1
         ripples = sine(y * 46 + x * 5 + (sine(x * 3 // 2 + bend[0]) >> 4)) >> 3
-        far = numpy.clip((y - crest) * ONE // (tall * 6 // 10), 0, ONE)
+        far = np.clip((y - crest) * ONE // (tall * 6 // 10), 0, ONE)
         sand = ramp(
             light + ripples * far // ONE, [(0, (66, 46, 66)), (ONE // 2, (168, 110, 88)), (ONE, (238, 186, 128))]
         )
-        picture = mix(picture, sand, numpy.clip((y - crest) * 9000, 0, ONE))
+        picture = mix(picture, sand, np.clip((y - crest) * 9000, 0, ONE))
     return picture
 
 
@@ -116,7 +133,7 @@ def feather(width: int, height: int, seed: int) -> Whole:
     middle = int(x.max()) // 2 + int(draw([seed, 1], 1, -200, 200)[0])
     down = int(y.max()) * 42 // 100
     dx, dy = x - middle, y - down
-    away = root(dx * dx * 3 // 2 + numpy.where(dy > 0, dy * dy * 3 // 4, dy * dy * 5 // 4))
+    away = root(dx * dx * 3 // 2 + np.where(dy > 0, dy * dy * 3 // 4, dy * dy * 5 // 4))
     lean = bearing(dx * 2, -dy - 2600 - abs(dx) // 3)
     wave = noise(x, y, 9, 9, [seed, 2]) >> 9
     barbs = sine(lean * 150 + wave * 24 + away)
@@ -130,9 +147,66 @@ def feather(width: int, height: int, seed: int) -> Whole:
     light = 200 + (barbs * 46 >> 14) + (fine * 14 >> 14)
     picture = ramp(rings, colours) * light[..., None] // 220
     stem = (abs(dx + (sine(y >> 1) >> 8)) < 26) & (dy > 600)
-    gaps = numpy.clip((away - 2300) * 40 + barbs * 2, 0, ONE)
+    gaps = np.clip((away - 2300) * 40 + barbs * 2, 0, ONE)
     picture = mix(picture, (16, 22, 20), gaps)
-    return numpy.where(stem[..., None], numpy.asarray((222, 208, 168)) - abs(dx)[..., None], picture)
+    return np.where(stem[..., None], np.asarray((222, 208, 168)) - abs(dx)[..., None], picture)
 
 
-PAINTERS = (grid, haze, particles, gradient, feather)
+# Five columns a letter, seven bits a column, the lowest bit at the top.
+LETTERS = {
+    "A": "7e1111117e", "B": "7f49494936", "C": "3e41414122", "D": "7f4141221c", "E": "7f49494941", "F": "7f09090901",
+    "G": "3e4149497a", "H": "7f0808087f", "I": "00417f4100", "J": "2040413f01", "K": "7f08142241", "L": "7f40404040",
+    "M": "7f020c027f", "N": "7f0408107f", "O": "3e4141413e", "P": "7f09090906", "Q": "3e4151215e", "R": "7f09192946",
+    "S": "4649494931", "T": "01017f0101", "U": "3f4040403f", "V": "1f2040201f", "W": "3f4038403f", "X": "6314081463",
+    "Y": "0708700807", "Z": "6151494543", "0": "3e5149453e", "1": "00427f4000", "2": "4261514946", "3": "2141454b31",
+    "4": "1814127f10", "5": "2745454539", "6": "3c4a494930", "7": "0171090503", "8": "3649494936", "9": "064949291e",
+    ".": "0060600000", ",": "0050300000", "-": "0808080808", ":": "0036360000", "'": "0005030000", " ": "0000000000",
+}  # fmt: skip
+LINES = (
+    "EVERY COPY OF A COPY KEEPS A LITTLE LESS OF WHAT WAS THERE.",
+    "A LETTER IS RIGHT OR WRONG: NOTHING IN BETWEEN CAN BE READ.",
+    "ASK FOR A CHANGE, TAKE IT BACK, AND LOOK AT WHAT REMAINS.",
+    "THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG, 1234567890.",
+    "PACK MY BOX WITH FIVE DOZEN LIQUOR JUGS, THEN PACK IT AGAIN.",
+    "SPHINX OF BLACK QUARTZ, JUDGE MY VOW - ROUND AFTER ROUND.",
+    "WHAT COMES BACK UNCHANGED WAS NEVER IN DANGER OF BEING LOST.",
+    "HOW VEXINGLY QUICK DAFT ZEBRAS JUMP, 20 TIMES OVER.",
+)
+
+
+def text(width: int, height: int, seed: int) -> Whole:
+    """A page of print on paper, from a headline down to small type."""
+    x, y = across(width, height)
+    paper = flat(width, height, (244, 239, 226))
+    paper = paper - (noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
+    unit = min(width, height)
+    margin, top = unit // 12, unit // 12
+    first = int(draw([seed, 3], 1, 0, len(LINES))[0])
+    sizes = [unit // 90, unit // 150, unit // 220, unit // 300]
+    inks = [(150, 36, 30), (34, 38, 60), (40, 36, 34), (40, 36, 34)]
+    row = 0
+    while top < height - unit // 12:
+        step = 0 if row == 0 else 1 if row < 4 else 2 if row < 12 else 3
+        dot = max(1, sizes[step])
+        words = " ".join(LINES[(first + 3 * row + more) % len(LINES)] for more in range(6))
+        words = words[: max(1, (width - 2 * margin) // (6 * dot))]
+        cut = words.rfind(" ")
+        ink = line_of(words[:cut] if cut > 0 else words, dot)[: height - top, : width - margin]
+        place = paper[top : top + ink.shape[0], margin : margin + ink.shape[1]]
+        place[:] = mix(place, inks[step], ink * ONE)
+        top += dot * (12 if row in (0, 3, 11) else 10)
+        row += 1
+    return paper
+
+
+def line_of(words: str, dot: int) -> Whole:
+    """One line of letters as ones and zeros, each of their dots so many pixels wide."""
+    columns = [byte for letter in words for byte in [*bytes.fromhex(LETTERS[letter]), 0]]
+    dots = np.array([[column >> bit & 1 for column in columns] for bit in range(7)], np.int64)
+    return dots.repeat(dot, 0).repeat(dot, 1)
+
+
+# By name, each a function of width, height and seed; their order is part of what the editor `random` answers.
+PICTURES: dict[str, Callable[[int, int, int], Whole]] = {
+    made.__name__: made for made in (grid, haze, particles, gradient, feather, text)
+}

@@ -1,4 +1,4 @@
-"""Noise, waves and colours in whole numbers only, so that a painted picture is the same bytes on any machine.
+"""Noise, waves and colours in whole numbers only, so that a picture made of them is the same bytes on any machine.
 
 Floating point may round differently where a processor has other vector instructions, and numpy promises an unchanging
 stream for the raw generator alone. So everything here is integer arithmetic on the raw words of PCG64.
@@ -7,21 +7,21 @@ stream for the raw generator alone. So everything here is integer arithmetic on 
 import math
 from collections.abc import Sequence
 
-import numpy
+import numpy as np
 from numpy.typing import NDArray
 
-Whole = NDArray[numpy.int64]
+Whole = NDArray[np.int64]
 Colour = tuple[int, int, int]
 
 ONE = 1 << 16  # noise and ramps run from 0 to ONE - 1
 TURN = 1 << 12  # a full turn of sine()
-SINE = numpy.array([round(math.sin(2 * math.pi * i / TURN) * (1 << 14)) for i in range(TURN)], numpy.int64)
+SINE = np.array([round(math.sin(2 * math.pi * i / TURN) * (1 << 14)) for i in range(TURN)], np.int64)
 
 
 def draw(seed: Sequence[int], count: int, low: int, high: int) -> Whole:
     """Whole numbers from low up to, not including, high."""
-    words = numpy.random.PCG64(numpy.random.SeedSequence(list(seed))).random_raw(count)
-    return low + ((words >> numpy.uint64(32)).astype(numpy.int64) * (high - low) >> 32)
+    words = np.random.PCG64(np.random.SeedSequence(list(seed))).random_raw(count)
+    return low + ((words >> np.uint64(32)).astype(np.int64) * (high - low) >> 32)
 
 
 def sine(turns: Whole) -> Whole:
@@ -32,9 +32,9 @@ def sine(turns: Whole) -> Whole:
 def across(width: int, height: int) -> tuple[Whole, Whole]:
     """The pixels' places as a row of x and a column of y, in 4096ths of the short side."""
     unit = min(width, height)
-    return (numpy.arange(width, dtype=numpy.int64) << 12)[None] // unit, (
-        numpy.arange(height, dtype=numpy.int64) << 12
-    )[:, None] // unit
+    return (np.arange(width, dtype=np.int64) << 12)[None] // unit, (np.arange(height, dtype=np.int64) << 12)[
+        :, None
+    ] // unit
 
 
 def noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> Whole:
@@ -58,7 +58,7 @@ def cells(place: Whole, count: int) -> tuple[Whole, Whole]:
 
 def fractal(x: Whole, y: Whole, columns: int, rows: int, octaves: int, seed: Sequence[int]) -> Whole:
     """Noise over noise of half the size and half the weight."""
-    total = numpy.zeros((y.shape[0], x.shape[1]), numpy.int64)
+    total = np.zeros((y.shape[0], x.shape[1]), np.int64)
     weight = 0
     for octave in range(octaves):
         share = 1 << (octaves - 1 - octave)
@@ -69,12 +69,12 @@ def fractal(x: Whole, y: Whole, columns: int, rows: int, octaves: int, seed: Seq
 
 def flat(width: int, height: int, colour: Colour) -> Whole:
     """A picture of one colour, to begin with."""
-    return numpy.tile(numpy.array(colour, numpy.int64), (height, width, 1))
+    return np.tile(np.array(colour, np.int64), (height, width, 1))
 
 
 def ramp(values: Whole, stops: Sequence[tuple[int, Colour]]) -> Whole:
     """Colours along stops; a stop's place is in 0..ONE like the values."""
-    table = numpy.zeros((257, 3), numpy.int64)
+    table = np.zeros((257, 3), np.int64)
     for i in range(257):
         place = i << 8
         after = next((k for k, (at, _) in enumerate(stops) if at > place), len(stops) - 1)
@@ -82,21 +82,21 @@ def ramp(values: Whole, stops: Sequence[tuple[int, Colour]]) -> Whole:
         (start, first), (end, second) = stops[before], stops[after]
         part = min(max(place - start, 0), max(end - start, 1))
         table[i] = [a * 256 + (b - a) * 256 * part // max(end - start, 1) for a, b in zip(first, second, strict=True)]
-    inside = numpy.clip(values, 0, ONE - 1)
+    inside = np.clip(values, 0, ONE - 1)
     low, rest = inside >> 8, (inside & 255)[..., None]
     return (table[low] * (256 - rest) + table[low + 1] * rest) >> 16
 
 
 def mix(below: Whole, above: Whole | Colour, share: Whole | int) -> Whole:
     """`above` laid over `below` by a share from 0 to ONE."""
-    weight = numpy.asarray(share, numpy.int64)
-    weight = numpy.clip(weight, 0, ONE)[..., None] if weight.ndim else weight
-    return (below * (ONE - weight) + numpy.asarray(above, numpy.int64) * weight) >> 16
+    weight = np.asarray(share, np.int64)
+    weight = np.clip(weight, 0, ONE)[..., None] if weight.ndim else weight
+    return (below * (ONE - weight) + np.asarray(above, np.int64) * weight) >> 16
 
 
 def root(values: Whole) -> Whole:
     """The whole square root; the float one is at most one off and is put right."""
-    guess = numpy.sqrt(values.astype(numpy.float64)).astype(numpy.int64)
+    guess = np.sqrt(values.astype(np.float64)).astype(np.int64)
     guess -= guess * guess > values
     return guess + ((guess + 1) * (guess + 1) <= values)
 
@@ -104,6 +104,6 @@ def root(values: Whole) -> Whole:
 def bearing(x: Whole, y: Whole) -> Whole:
     """A direction in 4096ths of a turn, evenly around a diamond rather than a circle."""
     span = abs(x) + abs(y)
-    quarter = 1024 * abs(y) // numpy.maximum(span, 1)
-    half = numpy.where(x >= 0, quarter, 2048 - quarter)
-    return numpy.where(y >= 0, half, 4096 - half) & (TURN - 1)
+    quarter = 1024 * abs(y) // np.maximum(span, 1)
+    half = np.where(x >= 0, quarter, 2048 - quarter)
+    return np.where(y >= 0, half, 4096 - half) & (TURN - 1)

