@@ -3,6 +3,7 @@
 import io
 import shutil
 
+import awkward_pictures
 import numpy as np
 import pytest
 import small_dataset
@@ -112,3 +113,12 @@ def test_a_rebuilt_dataset_never_shows_old_pictures(folder, tmp_path, monkeypatc
     small_dataset.write(copy, answer=lambda editor, step: small_dataset.picture(9))
     assert Previews(open_dataset(str(copy))).folder != before
     assert before.is_relative_to((tmp_path / "cache").resolve())
+
+
+@pytest.mark.parametrize("name", awkward_pictures.PICTURES)
+def test_an_awkward_picture_is_shown_as_it_is_scored(tmp_path, name):
+    awkward = awkward_pictures.PICTURES[name]
+    made = open_dataset(str(small_dataset.write(tmp_path / "made", {"steady": 0.02}, ["harbour"], ["hat"], 1,
+                                                answer=lambda editor, step: awkward.data)))  # fmt: skip
+    shown = Previews(made, tmp_path / "previews").path(next(iter(made.chains)), 1)
+    awkward_pictures.assert_looks_right(Image.open(shown), awkward)

@@ -3,6 +3,7 @@
 import io
 import zipfile
 
+import awkward_pictures
 import numpy as np
 import pytest
 import small_dataset
@@ -117,3 +118,9 @@ def test_names_of_files_are_text_on_the_page(tmp_path):
     assert "<b>no</b>" not in text
     assert "&lt;script&gt;" in text
     assert "<script>" not in score_yours_tab.error_box("<script>")
+
+
+@pytest.mark.parametrize("name", awkward_pictures.PICTURES)
+def test_an_awkward_picture_is_scored_as_it_looks(name):
+    awkward = awkward_pictures.PICTURES[name]
+    awkward_pictures.assert_looks_right(score_yours.pixels(name, awkward.data), awkward)

@@ -13,8 +13,8 @@ from convergebench.generation import pictures
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.fates import curve_fate
 from convergebench.metric_modules.psnr import measure as psnr
-from convergebench.metric_modules.psnr.images import brought, target
-from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
+from convergebench.metric_modules.retained.floors import floor, retained_value
+from convergebench.metric_modules.specs import ceilings
 from convergebench.metric_modules.ssim import measure as ssim
 
 MOST_RETURNS = 60
@@ -58,8 +58,8 @@ def score(
     until = time.monotonic() + MOST_SECONDS
     first = pixels(*original)
     height, width = first.shape[:2]
-    size = target(width, height, min(SHORT_SIDE, min(width, height)))
-    reference = brought(first, *size)
+    size = pictures.evaluation_size(width, height, min(SHORT_SIDE, min(width, height)))
+    reference = pictures.resize_to(first, *size)
     distances: list[Distance] = [plain_distances(reference)]
     absent = {}
     if isinstance(lpips, str):
@@ -70,7 +70,7 @@ def score(
     def measure(picture: np.ndarray) -> dict[str, float]:
         if time.monotonic() > until:
             raise UserError(f"scoring took more than {MOST_SECONDS:.0f} seconds; give fewer or smaller pictures")
-        at_size = brought(picture, *size)
+        at_size = pictures.resize_to(picture, *size)
         return {name: value for distance in distances for name, value in distance(reference, at_size).items()}
 
     floors = floors_of([measure(picture) for picture in unrelated])
@@ -78,7 +78,7 @@ def score(
     for number, (name, data) in enumerate(returns, 1):
         values = measure(pixels(name, data))
         retained = {
-            f"retained_{metric}": retained_value(values[metric], low, CEILINGS[metric])
+            f"retained_{metric}": retained_value(values[metric], low, ceilings()[metric])
             for metric, low in floors.items()
         }
         quality = min(retained.values(), default=None)
@@ -96,9 +96,9 @@ def floors_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Each metric's median over the unrelated pictures; a copy of the original among them is left out."""
     unrelated = [row for row in rows if row["rmse"]]
     found = {}
-    for metric in ("rmse", "ssim", "lpips"):
-        values = [value for row in unrelated if (value := row.get(metric)) is not None]
-        if values and floor(values) != CEILINGS[metric]:
+    for metric, ceiling in ceilings().items():
+        values = [row[metric] for row in unrelated if metric in row]
+        if values and floor(values) != ceiling:
             found[metric] = floor(values)
     return found
 

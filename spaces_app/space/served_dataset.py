@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, UserError
+from convergebench.metric_modules.specs import score_columns
 
 from ..statistics import recall
 from ..statistics.cases import Case, follow
@@ -23,20 +24,8 @@ from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources")  # fetched whole where the dataset is on the Hub
 REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
-# Columns of the scores that the statistics do not look at.
-UNUSED_BY_STATISTICS = {
-    "editor",
-    "source",
-    "program",
-    "run",
-    "step",
-    "status",
-    "sha256",
-    "signature",
-    "changed_size",
-    "undo_ratio",
-}
-UNUSED_BY_STATISTICS |= {"psnr_registered", "ssim_registered", "shift_x", "shift_y", "scale", "registration_residual"}
+# Columns of the scores that the statistics do not look at, beside the metrics' that are only stored.
+UNUSED_BY_STATISTICS = {"editor", "source", "program", "run", "step", "status", "sha256", "signature", "changed_size"}
 MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call took
 Row = dict[str, Any]
 
@@ -79,7 +68,11 @@ class ServedDataset:
         by_editor: dict[str, list[Row]] = defaultdict(list)
         for row in self.chain_rows.values():
             by_editor[row["editor"]].append(row)
-        needed = self.scores.select([name for name in self.scores.column_names if name not in UNUSED_BY_STATISTICS])
+        stored = {
+            column.name for column in score_columns().values() if column.show == "dataset" and not column.headline
+        }
+        unused = UNUSED_BY_STATISTICS | stored
+        needed = self.scores.select([name for name in self.scores.column_names if name not in unused])
         found = []
         for rows in by_editor.values():
             slices = [self.score_slices.get(row["chain"], (0, 0)) for row in rows]
