@@ -33,7 +33,7 @@ def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
 def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, object]:
     """Build with a progress bar, copy the metric folders beside the data, and say what was left out."""
     from convergebench.dataset_builder.building import build as building
-    from convergebench.dataset_builder.building.statistics import number, size_text
+    from convergebench.dataset_builder.building.card_tables import count_text, size_text
     from convergebench.generation.store_reader import find_finished
 
     found = find_finished(set(runs))
@@ -41,15 +41,16 @@ def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, obj
         built = building.build(found, out, lambda: advance(1, ""))
     copy_metric_folders(out)
     if not quiet:
-        counts = f"{number(built.chains, 'chain')}, {number(built.steps, 'step')}, {number(built.sources, 'source')}"
-        click.echo(f"{out}: {counts} in {number(built.files, 'file')}, {size_text(built.bytes)}")
+        numbers = {"chain": built.chains, "step": built.steps, "source": built.sources}
+        counts = ", ".join(count_text(count, noun) for noun, count in numbers.items())
+        click.echo(f"{out}: {counts} in {count_text(built.files, 'file')}, {size_text(built.bytes)}")
     if built.unfinished:
         first = built.unfinished[0]
-        click.echo(f"left out: {number(len(built.unfinished), 'chain')} not done yet, such as {first}", err=True)
+        click.echo(f"left out: {count_text(len(built.unfinished), 'chain')} not done yet, such as {first}", err=True)
     for path in built.foreign:
         click.echo(f"left out: {path} is no part of a chain", err=True)
     if built.stale:
-        click.echo(f"taken out: {number(built.stale, 'score row')} of pictures that are no longer there", err=True)
+        click.echo(f"taken out: {count_text(built.stale, 'score row')} of pictures that are no longer there", err=True)
     return {
         "folder": str(out),
         "chains": built.chains,

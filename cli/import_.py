@@ -72,7 +72,7 @@ def import_(
     convergebench import answers.csv --layout table --column chain=case --column path=file --out runs/elsewhere
     convergebench import ORG/edits --layout dataset --editor NAME --turn turn_1_image --out runs/edits
     """
-    from convergebench.dataset_builder.building.statistics import number
+    from convergebench.dataset_builder.building.card_tables import count_text
     from convergebench.dataset_builder.importing import chains as importing
     from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
     from convergebench.generation.records import UserError
@@ -99,9 +99,9 @@ def import_(
         problems = [{"where": problem.where, "reason": problem.reason} for problem in made.problems]
         click.echo(json.dumps({"made": made.made, "already": made.already, "problems": problems}))
     else:
-        words_ = f"{number(len(made.made), 'chain')} imported, {len(made.already)} were there before"
+        words_ = f"{count_text(len(made.made), 'chain')} imported, {len(made.already)} were there before"
         click.echo(
-            f"{out}: {words_}; {number(len(made.problems), 'problem')}{' (listed above)' if made.problems else ''}"
+            f"{out}: {words_}; {count_text(len(made.problems), 'problem')}{' (listed above)' if made.problems else ''}"
         )
     if made.problems:
         sys.exit(1)

@@ -72,19 +72,19 @@ def publish(
 
 def publish_dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run: bool, quiet: bool) -> dict[str, Any]:
     """Publish the dataset with a bar over the checks, which read every picture once."""
-    from convergebench.dataset_builder.dataset.schema import CONFIGS, Reader
+    from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.publishing import publish as publishing
 
     plans: list[Plan] = []
 
-    def shown(plan: "Plan") -> None:
+    def report(plan: "Plan") -> None:
         plans.append(plan)
         if not quiet:
             print_plan(plan)
 
     reader = Reader(folder)
-    with progress_bar("check", sum(len(reader.files(name)) for name in CONFIGS), "files", quiet) as advance:
-        commit = publishing.publish(api, folder, repo, tag, lambda file: advance(1, ""), shown, dry_run)
+    with progress_bar("check", sum(len(reader.files(name)) for name in reader.configs()), "files", quiet) as advance:
+        commit = publishing.publish(api, folder, repo, tag, lambda file: advance(1, ""), report, dry_run)
     change = plans[0].change
     if not quiet:
         click.echo("nothing was changed (--dry-run)" if dry_run else f"{repo} {tag or ''} is at {commit}")
@@ -104,11 +104,11 @@ def write_results(folder: Path, leaderboard: Path, repo: str, commit: str, quiet
     """Write a results file for each model repository; a person proposes it there as a pull request."""
     import datetime
 
-    from convergebench.dataset_builder.publishing import benchmark
+    from convergebench.dataset_builder.publishing import eval_results
 
-    values = benchmark.leaderboard_values(leaderboard)
+    values = eval_results.leaderboard_values(leaderboard)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    written = benchmark.write_results(folder, Path("eval_results"), values, repo, commit, today)
+    written = eval_results.write_results(folder, Path("eval_results"), values, repo, commit, today)
     if not quiet:
         for model, path in written.items():
             click.echo(f"{path}: to propose to {model}")
@@ -118,7 +118,7 @@ def write_results(folder: Path, leaderboard: Path, repo: str, commit: str, quiet
 
 
 def print_plan(plan: "Plan") -> None:
-    from convergebench.dataset_builder.building.statistics import number, size_text
+    from convergebench.dataset_builder.building.card_tables import count_text, size_text
 
     since = f"after {plan.last} (a {plan.change.level} change)" if plan.last else "(the first version)"
     click.echo(f"{plan.repo}: {plan.tag or 'no tag'} {since}")
@@ -126,9 +126,9 @@ def print_plan(plan: "Plan") -> None:
         click.echo(f"  {word}")
     for name, (before, after) in plan.rows.items():
         click.echo(f"  {name}: {before:,} -> {after:,} rows")
-    kept = number(plan.change.unchanged, "file")
-    sizes = f"{number(len(plan.change.added), 'file')} to upload ({size_text(plan.change.bytes)})"
-    click.echo(f"  {sizes}, {number(len(plan.change.removed), 'file')} to delete, {kept} unchanged")
+    kept = count_text(plan.change.unchanged, "file")
+    sizes = f"{count_text(len(plan.change.added), 'file')} to upload ({size_text(plan.change.bytes)})"
+    click.echo(f"  {sizes}, {count_text(len(plan.change.removed), 'file')} to delete, {kept} unchanged")
 
 
 def print_space(repo: str, files: int, changed: int) -> None:

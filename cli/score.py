@@ -92,12 +92,12 @@ def barrier() -> None:
 
 def print_summary(dataset: Path, outcome: "Outcome", profile: bool) -> None:
     """Print the counts, and what has no score and why."""
-    from convergebench.dataset_builder.building.statistics import number
+    from convergebench.dataset_builder.building.card_tables import count_text
 
     rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""
     click.echo(
-        f"{dataset}: {number(outcome.rows, 'row')} of scores, {number(outcome.pairs, 'floor')}; "
-        f"{number(outcome.images, 'image')} scored now{rate}"
+        f"{dataset}: {count_text(outcome.rows, 'row')} of scores, {count_text(outcome.pairs, 'floor')}; "
+        f"{count_text(outcome.images, 'image')} scored now{rate}"
     )
     if profile:
         for name, part in outcome.shares.items():

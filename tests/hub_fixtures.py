@@ -8,9 +8,10 @@ import stores
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import SCORES, Reader
-from convergebench.dataset_builder.publishing.publish import as_published
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.publishing.publish import published_files
 from convergebench.generation import store_reader
+from convergebench.metric_modules.scores import SCORES
 from hub_server import HubServer
 from huggingface_hub import HfApi
 
@@ -56,9 +57,9 @@ def score(folder):
     nothing = {column.name: None for column in SCORES.columns}
     steps = Reader(folder).table("steps").to_pylist()
     rows = [nothing | {k: step[k] for k in nothing if k in step} | {"psnr": 30.0} for step in steps if step["step"]]
-    schema.write(folder / "data/scores/0000.parquet", SCORES.columns, rows)
+    schema.write(folder / "data/scores/0000.parquet", SCORES.columns, rows, SCORES.row)
     card.write(folder)
 
 
 def local(folder):
-    return {path: file.read_bytes() for path, file in sorted(as_published(folder).items())}
+    return {path: file.read_bytes() for path, file in sorted(published_files(folder).items())}

@@ -10,10 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.columns import CHAINS, CONFIGS, STEPS
+from convergebench.metric_modules.scores import FLOORS, SCORES
 from PIL import Image
 
 SIDE = 96
 EDITORS = {"steady": 0.02, "fading": 0.16, "identity": 0.0}
+ROLES = {"identity": "baseline"}
 SOURCES = ("harbour", "market")
 PROGRAMS = ("hat", "lamp")
 ROUNDS = 4
@@ -54,7 +57,7 @@ def write(
                     status = "input" if not step else "ok" if data else "refused"
                     about = place | {"step": step, "round": round, "position": (step - 1) % 2 + 1 if step else 0}
                     steps[editor].append(
-                        dict.fromkeys(column.name for column in schema.STEPS.columns)
+                        dict.fromkeys(column.name for column in STEPS.columns)
                         | about
                         | {"image": {"bytes": data, "path": f"{name}-{step}.png"} if data else None}
                         | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
@@ -69,7 +72,7 @@ def write(
                     if step:
                         scores.append(score(about, decay, editor))
                 chains.append(
-                    dict.fromkeys(column.name for column in schema.CHAINS.columns)
+                    dict.fromkeys(column.name for column in CHAINS.columns)
                     | place
                     | {"rounds": rounds, "steps": step, "status": ended or "complete", "kind": "scene", "closes": True}
                     | {
@@ -82,12 +85,14 @@ def write(
                     | {"cost": price(editor) and price(editor) * (step - bool(ended))}
                 )
     data = folder / "data"
-    schema.write(data / "chains" / "0000.parquet", schema.CHAINS.columns, chains)
-    schema.write(data / "scores" / "0000.parquet", schema.SCORES.columns, scores)
-    schema.write(data / "floors" / "0000.parquet", schema.FLOORS.columns, list(floors(sources)))
-    schema.write(data / "sources" / "0000.parquet", schema.SOURCES.columns, list(originals(sources)))
+    schema.write(data / "chains" / "0000.parquet", CHAINS.columns, chains)
+    schema.write(data / "scores" / "0000.parquet", SCORES.columns, scores)
+    schema.write(data / "floors" / "0000.parquet", FLOORS.columns, list(floors(sources)))
+    schema.write(data / "sources" / "0000.parquet", CONFIGS["sources"].columns, list(originals(sources)))
+    described = [{"editor": name, "name": name, "role": ROLES.get(name, "editor"), "about": ""} for name in editors]
+    schema.write(data / "editors" / "0000.parquet", CONFIGS["editors"].columns, described)
     for number, rows in enumerate(steps.values()):
-        schema.write(data / "steps" / f"editor{number}" / "0000.parquet", schema.STEPS.columns, rows)
+        schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS.columns, rows)
     (folder / "README.md").write_text("a small dataset for tests\n")
     return folder
 
@@ -104,7 +109,7 @@ def score(about, decay, editor):
     values = {"psnr": 15 + 25 * kept, "rmse": 60 * (1 - kept), "ssim": kept, "lpips": 0.7 * (1 - kept)}
     retained = {f"retained_{name}": kept for name in ("rmse", "ssim")} | {"retained_lpips": kept**1.5}
     return (
-        dict.fromkeys(column.name for column in schema.SCORES.columns)
+        dict.fromkeys(column.name for column in SCORES.columns)
         | about
         | values
         | retained

@@ -7,7 +7,8 @@ import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import SCORES, Reader
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.metric_modules.scores import SCORES
 
 
 @pytest.fixture

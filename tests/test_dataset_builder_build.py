@@ -10,10 +10,12 @@ import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import SCORES, STEPS, Reader
+from convergebench.dataset_builder.dataset.columns import STEPS
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import store_reader
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 
 

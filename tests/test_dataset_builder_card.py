@@ -9,8 +9,9 @@ import yaml
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import CONFIGS, SCORES, Column
+from convergebench.dataset_builder.dataset.columns import CONFIGS, Column
 from convergebench.generation import store_reader
+from convergebench.metric_modules.scores import SCORES
 
 
 @pytest.fixture
@@ -29,18 +30,19 @@ def read(folder):
 def add_scores(folder, *more, rows=3):
     columns = [*SCORES.columns, *more]
     empty = {column.name: None for column in columns}
-    schema.write(folder / "data/scores/0000.parquet", columns, [empty] * rows)
+    schema.write(folder / "data/scores/0000.parquet", columns, [empty] * rows, SCORES.row)
 
 
 def test_a_config_is_in_the_card_exactly_when_it_has_files(folder):
     meta, body = read(folder)
-    assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "sources"]
+    assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "sources", "editors"]
     assert meta["configs"][0]["default"] is True
     add_scores(folder)
     card.write(folder)
     meta, body = read(folder)
-    assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "scores", "sources"]
+    assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "sources", "editors", "scores"]
     assert "### scores" in body
+    assert f"| `scores` | one row is {SCORES.row} | 3 |" in body
 
 
 def test_counts_and_sizes_are_those_of_the_files(folder):
@@ -71,16 +73,16 @@ def test_the_digest_changes_with_the_files_alone(folder):
 
 
 def test_every_column_is_explained_as_the_schema_says(folder):
-    add_scores(folder, Column("niqe", "float64", ""))
+    add_scores(folder, Column("niqe", "float64", "naturalness, lower is better"))
     card.write(folder)
     body = read(folder)[1]
     for config in read(folder)[0]["configs"]:
         section = re.search(rf"### {config['config_name']}\n\n(.*?)\n\n", body, re.DOTALL)[1]
         rows = [line.split(" | ") for line in section.splitlines()[2:]]
-        known = CONFIGS[config["config_name"]].columns
+        known = (CONFIGS | {"scores": SCORES})[config["config_name"]].columns
         assert [row[0].strip("| `") for row in rows][: len(known)] == [column.name for column in known]
         assert [row[2].rstrip(" |") for row in rows][: len(known)] == [column.meaning for column in known]
-    assert "| `niqe` | float64 | a metric added to the scores" in body
+    assert "| `niqe` | float64 | naturalness, lower is better |" in body
 
 
 def test_features_in_the_card_are_those_of_the_files(folder):
@@ -97,11 +99,11 @@ def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch
     blocks = re.findall(r"```python\n(.*?)```", read(folder)[1], re.DOTALL)
     known = {}
     for block in blocks:
-        exec(block.replace(card.HOME, "convergebench"), known)  # noqa: S102 - the card's own code is what is tested
+        exec(block.replace(card.REPO, "convergebench"), known)  # noqa: S102 - the card's own code is what is tested
     assert known["steps"].num_rows == 10
     calls = [line for block in blocks for line in block.splitlines() if line.startswith("load_dataset")]
     for call in calls:
-        alone = eval(call.replace(card.HOME, "convergebench"), known)  # noqa: S307
+        alone = eval(call.replace(card.REPO, "convergebench"), known)  # noqa: S307
         assert set(alone["editor"]) == {"jpeg:quality=40"}
         assert alone.num_rows == 5
     assert len(calls) == 2
@@ -118,7 +120,7 @@ def test_statistics_licences_and_attributions_are_counted_from_the_data(folder):
 
 def test_published_versions_survive_the_next_build(folder):
     path = folder / "README.md"
-    path.write_text(path.read_text().replace(card.FIRST, "### v1.0.0\n\nThe first."))
+    path.write_text(path.read_text().replace(card.NOT_PUBLISHED, "### v1.0.0\n\nThe first."))
     card.write(folder)
     assert "### v1.0.0\n\nThe first.\n\n## Cite" in path.read_text()
 
@@ -128,13 +130,13 @@ def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
     before = (folder / "README.md").read_bytes()
     stores.keep(tmp_path / "run", stores.chain(run=2))
     seen = []
-    swap = building.swap
+    swap = building.replace_files
 
     def watched(*given):
         swap(*given)
         seen.append((folder / "README.md").read_bytes())
 
-    monkeypatch.setattr(building, "swap", watched)
+    monkeypatch.setattr(building, "replace_files", watched)
     building.build(store_reader.find_finished([tmp_path / "run"]), folder)
     assert seen == [before]
     assert (folder / "README.md").read_bytes() != before

@@ -2,10 +2,12 @@
 
 import shutil
 
+import pyarrow.parquet as pq
 import pytest
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.dataset.columns import CONFIGS
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import checks
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
@@ -19,7 +21,7 @@ def rewrite(file, **changes):
 
     def damage(folder):
         path = folder / file
-        columns = schema.CONFIGS[file.split("/")[1]].columns
+        columns = CONFIGS[file.split("/")[1]].columns
         rows = [row | changes for row in Reader(folder).rows(file.split("/")[1]) if path.exists()]
         schema.write(path, columns, [row for row in rows if row.get("editor", "paint") == "paint"])
         card.write(folder)
@@ -34,6 +36,13 @@ def edit(old, new):
         path.write_text(path.read_text().replace(old, new))
 
     return damage
+
+
+def unexplained(folder):
+    """The scores as a program would leave them that knows nothing of meanings."""
+    path = folder / "data/scores/0000.parquet"
+    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
+    card.write(folder)
 
 
 STEPS = "data/steps/paint/0000.parquet"
@@ -53,6 +62,8 @@ STEPS = "data/steps/paint/0000.parquet"
             "has other columns than the first file of steps",
         ),
         (edit("| `seed` |", "| seed |"), "the card does not explain the column 'seed'"),
+        (edit("the seed the editor was given", "a number"), "the card does not explain the column 'seed'"),
+        (unexplained, "no file of scores says what its column 'psnr' means"),
         (edit("num_examples: 10", "num_examples: 11"), "the card counts other rows of steps than the 10 in its files"),
         (edit("content sha256 ", "content sha256 0"), "are not those the card was written for"),
         (edit("## Cite", "{{cite}}"), "the card is incomplete"),
@@ -82,5 +93,5 @@ def test_an_honest_dataset_passes_every_check(folder):
     checks.check(folder, seen.append)
     assert seen == [
         *Reader(folder).files("steps"),
-        *(f"data/{name}/0000.parquet" for name in ("chains", "scores", "sources")),
+        *(f"data/{name}/0000.parquet" for name in ("chains", "sources", "editors", "scores")),
     ]

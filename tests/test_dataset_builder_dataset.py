@@ -9,11 +9,12 @@ from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation import store_reader as store
-from convergebench.generation.records import UserError
+from convergebench.generation.records import EditorInfo, UserError, canonical
 from hub_fixtures import REPO
 
 pytest_plugins = ["hub_fixtures"]
 REFERENCE = stores.picture(9)
+PAINT = EditorInfo("paint", "baseline", "Draws what is asked for.")
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,7 @@ def runs(tmp_path_factory):
     stores.keep(run, stores.chain("jpeg:quality=40", 1), reference=REFERENCE)
     fruits = replace(stores.program("fruit"), cycle=("add a {item}",), items=("pear", "fig"), closes=False)
     stores.keep(run, replace(stores.chain("jpeg:quality=40", 2), program=fruits))
+    stores.write(run / "editors.json", canonical({"paint": PAINT.to_dict()}))
     return run
 
 
@@ -68,6 +70,7 @@ def test_what_the_store_holds_is_what_the_reader_gives(runs, reader):
         assert [reader.picture(chain.id, step.step) for step in steps] == pictures
         assert [reader.picture_at(each.place) for each in every if each.chain == chain.id] == pictures
         assert reader.reference(chain.id) == store.read_reference(stored)
+    assert reader.editors() == {"paint": PAINT, "jpeg:quality=40": EditorInfo("jpeg")}
     assert sum(reader.reference(chain.id) == REFERENCE for chain in chains) == 1
 
 
@@ -79,6 +82,14 @@ def test_what_is_not_there_is_none_or_said(reader):
     assert reader.steps_of(replace(chain, id="0" * 16)) == []
     with pytest.raises(UserError, match="no chain 'nothing' in "):
         reader.picture("nothing", 0)
+
+
+def test_a_dataset_from_before_the_table_of_editors_has_ordinary_editors(folder, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/chains").symlink_to(folder / "data/chains")
+    assert Reader(tmp_path).editors() == {
+        label: EditorInfo(label.split(":")[0]) for label in ("paint", "jpeg:quality=40")
+    }
 
 
 def test_a_damaged_file_is_named(folder, tmp_path):

@@ -33,7 +33,7 @@ def test_a_version_goes_up_and_comes_down_through_xet(hub, api, made, folder, tm
 
 CLIENTS = """
 import datasets
-from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.dataset.reader import Reader
 
 old = datasets.load_dataset("NS/convergebench", "scores", split="test", revision="v1.0.0")
 assert set(old["psnr"]) == {30.0} and set(old["editor"]) == {"paint", "jpeg:quality=40"}, old

@@ -13,7 +13,7 @@ import stores
 from click.testing import CliRunner
 from convergebench.cli.import_ import import_
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import (
     chains as importing,
 )

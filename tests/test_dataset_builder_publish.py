@@ -7,7 +7,8 @@ import pytest
 import stores
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.dataset.columns import CHAINS, Column
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO, local
@@ -87,7 +88,7 @@ def test_a_tag_never_moves_and_keeps_its_promise(hub, api, made, folder):
 
 def test_a_schema_change_asks_for_a_major_version(hub, api, folder, tmp_path):
     publish(api, folder, REPO, "v1.0.0")
-    wider = [*schema.CHAINS.columns, schema.Column("mood", "string", "")]
+    wider = [*CHAINS.columns, Column("mood", "string", "")]
     rows = [row | {"mood": "calm"} for row in Reader(folder).rows("chains")]
     schema.write(folder / "data/chains/0000.parquet", wider, rows)
     card.write(folder)

@@ -7,8 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 import stores
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import CONFIGS, STEPS, Column, Reader, Shard
+from convergebench.dataset_builder.dataset.columns import CONFIGS, STEPS, Column
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.schema import Shard
+from convergebench.metric_modules.scores import FLOORS, SCORES
 
+EVERY = CONFIGS | {"scores": SCORES, "floors": FLOORS}
 FEATURES = {"image": datasets.Image()}
 
 
@@ -21,14 +25,14 @@ def row(number, data):
     return {**plain, "step": number, "image": data and {"bytes": data, "path": f"{number:04d}.png"}}
 
 
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
 def test_the_arrow_schema_is_that_of_the_features(config):
     wanted = features(config.columns)
     assert schema.arrow(config.columns).equals(wanted.arrow_schema, check_metadata=True)
     assert schema.yaml_features(config.columns) == wanted._to_yaml_list()
 
 
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
 def test_columns_are_plain_values_or_pictures_that_come_first(config):
     types = [column.type for column in config.columns]
     assert "image" not in types[1:]
@@ -99,14 +103,24 @@ def test_an_unfinished_file_is_not_there(tmp_path):
 
 
 def test_a_metric_added_later_keeps_its_column(tmp_path):
-    columns = [*schema.SCORES.columns, Column("niqe", "float64", "naturalness")]
+    columns = [*SCORES.columns, Column("niqe", "float64", "naturalness")]
     values = {column.name: None for column in columns} | {"niqe": 3.5}
-    schema.write(tmp_path / "a.parquet", columns, [values])
-    kept = schema.columns_of(pq.read_schema(tmp_path / "a.parquet"), "scores")
-    assert [(c.name, c.type) for c in kept] == [(c.name, c.type) for c in columns]
+    schema.write(tmp_path / "a.parquet", columns, [values], "one step")
+    config = schema.config_of(pq.read_metadata(tmp_path / "a.parquet"), "scores")
+    assert (config.columns, config.row) == (tuple(columns), "one step")
+
+
+def test_a_file_of_steps_says_nothing_of_its_columns_and_is_explained_by_its_config(tmp_path):
+    shard = Shard(tmp_path / "a.parquet", STEPS.columns)
+    shard.add(row(0, b"x"))
+    shard.close()
+    footer = pq.read_metadata(tmp_path / "a.parquet")
+    assert schema.MEANINGS not in footer.metadata
+    assert schema.config_of(footer, "steps") == STEPS
+    assert {column.meaning for column in schema.config_of(footer, "other").columns} == {schema.UNEXPLAINED}
 
 
 def test_a_file_without_rows_is_a_table_without_rows(tmp_path):
-    schema.write(tmp_path / "data" / "scores" / "0000.parquet", schema.SCORES.columns, [])
+    schema.write(tmp_path / "data" / "scores" / "0000.parquet", SCORES.columns, [])
     table = Reader(tmp_path).table("scores")
-    assert (table.num_rows, table.column_names) == (0, [column.name for column in schema.SCORES.columns])
+    assert (table.num_rows, table.column_names) == (0, [column.name for column in SCORES.columns])

@@ -12,9 +12,10 @@ import stores
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.schema import SCORES, Reader
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation import store_reader
+from convergebench.metric_modules.scores import SCORES
 from hub_server import HubServer
 from huggingface_hub import HfApi
 
@@ -23,7 +24,7 @@ REPO = "NS/convergebench"
 CODE = """
 import os, urllib.error, urllib.request
 import datasets
-from convergebench.dataset_builder.dataset.schema import Reader
+from convergebench.dataset_builder.dataset.reader import Reader
 
 def mark(name):
     try:

@@ -44,21 +44,24 @@ SCORED = replace(OLD, schema=OLD.schema | {"scores": FEATURES}, rows=OLD.rows | 
     ],
 )
 def test_the_level_is_that_of_the_largest_change(old, new, level, says):
-    change = versions.compare(old, new)
+    change = versions.describe_change(old, new)
     assert change.level == level
     assert re.match(says, change.words[0])
 
 
 def test_a_metric_added_to_the_scores_is_minor():
     wider = replace(SCORED, schema=SCORED.schema | {"scores": [*FEATURES, {"name": "niqe", "dtype": "float64"}]})
-    assert versions.compare(SCORED, replace(wider, files={"data/scores/0000.parquet": ("4" * 64, 9)})).level == "minor"
+    assert (
+        versions.describe_change(SCORED, replace(wider, files={"data/scores/0000.parquet": ("4" * 64, 9)})).level
+        == "minor"
+    )
 
 
 def test_only_new_files_are_uploaded_and_gone_ones_deleted():
-    change = versions.compare(OLD, MORE)
+    change = versions.describe_change(OLD, MORE)
     assert (change.added, change.removed, change.unchanged) == (("data/steps/jpeg/0000.parquet",), (), 1)
     assert change.bytes == 50
-    assert versions.compare(MORE, OLD).removed == ("data/steps/jpeg/0000.parquet",)
+    assert versions.describe_change(MORE, OLD).removed == ("data/steps/jpeg/0000.parquet",)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +86,13 @@ def test_only_new_files_are_uploaded_and_gone_ones_deleted():
 )
 def test_a_tag_that_promises_less_than_the_change_is_refused(tag, old, new, says):
     with pytest.raises(UserError, match=says):
-        versions.allow(tag, ["v1.0.0", "a-branch-point"], versions.compare(old, new))
+        versions.check_tag(tag, ["v1.0.0", "a-branch-point"], versions.describe_change(old, new))
 
 
 @pytest.mark.parametrize("tag", ["v1.1.0", "v1.2.0", "v2.0.0"])
 def test_a_tag_that_promises_enough_is_taken(tag):
-    assert versions.allow(tag, ["v1.0.0", "v0.1.0"], versions.compare(OLD, MORE)) == Version.read(tag)
+    assert versions.check_tag(tag, ["v1.0.0", "v0.1.0"], versions.describe_change(OLD, MORE)) == Version.parse(tag)
 
 
 def test_the_first_tag_is_free():
-    assert str(versions.allow("v0.3.0", [], versions.compare(None, OLD))) == "v0.3.0"
+    assert str(versions.check_tag("v0.3.0", [], versions.describe_change(None, OLD))) == "v0.3.0"

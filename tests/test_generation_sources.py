@@ -131,11 +131,11 @@ def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
 
 
 def test_every_attribution_line_is_in_the_card_of_a_dataset_made_of_v1():
-    from convergebench.dataset_builder.building.statistics import Counts, licence_ids, licences_text
+    from convergebench.dataset_builder.building.card_tables import Counts, licence_ids, licences_table
 
     rows = [{"source": row.id, **catalogue.source(row.id).to_dict()} for row in V1]
     known = Counts(0, 0, 0, 0, {}, {}, {}, {}, rows, {})
-    text = licences_text(known)
+    text = licences_table(known)
     for row in V1:
         line = next(line for line in text.splitlines() if f"`{row.id}`" in line)
         assert row.attribution in line

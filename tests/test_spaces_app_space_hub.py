@@ -40,4 +40,4 @@ def test_a_hub_dataset_is_read_at_its_revision_without_fetching_all_pictures(tmp
     assert editors == str([("fading", 0.08), ("identity", None), ("steady", 0.12)])
     assert picture == f"input {len(small_dataset.picture(0))}"
     fetched = {path.parent.name for path in (tmp_path / "home").rglob("*.parquet")}
-    assert fetched == {"chains", "scores", "floors", "sources"}
+    assert fetched == {"chains", "scores", "floors", "sources", "editors"}

@@ -5,19 +5,33 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.records import UserError
-from convergebench.generation.store_reader import FoundChains, StoredChain, reference_size, source_size
+from convergebench.generation.records import EditorInfo, UserError
+from convergebench.generation.store_reader import (
+    FoundChains,
+    StoredChain,
+    read_picture,
+    read_reference,
+    read_source,
+    read_steps,
+    reference_size,
+    source_size,
+)
 
-from ..dataset.schema import CHAINS, SHARD, SOURCES, STEPS, Config, Shard, Written
-from . import card, stale
-from .rows import chain_row, source_row, step_rows
+from ..dataset.columns import CHAINS, EDITORS, SOURCES, STEPS, Config
+from ..dataset.reader import Reader
+from ..dataset.rows import Row, chain_row, editor_row, source_row, step_row
+from ..dataset.schema import SHARD, Shard, Written, config_of, write
+from . import card
+
+SCORE_KEY = ["chain", "step", "sha256"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +50,7 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Part:
+class PlannedFile:
     """A file to be written: of which config, where, and from which chains."""
 
     config: Config
@@ -45,73 +59,76 @@ class Part:
 
 
 def build(found: FoundChains, out: Path, progress: Callable[[], None] = lambda: None) -> Built:
-    """Write the done chains found as a dataset folder, or bring the one that is there up to date.
+    """Write the finished chains found as a dataset folder, or bring the one that is there up to date.
 
     `progress` is called for every row of `steps`.
     """
     if not found.done:
         raise UserError("no chain is done in the runs given; `convergebench generate` finishes them")
-    stored = sorted(found.done.values(), key=lambda one: one.order)
-    sources = by_source(stored)
-    card.refuse_strangers(out)
+    chains = sorted(found.done.values(), key=lambda chain: chain.order)
+    of_sources = one_chain_per_source(chains)
+    card.refuse_other_folders(out)
     with disk_errors_explained(out), locked(out):
         draft = out / ".building"
         shutil.rmtree(draft, ignore_errors=True)
         try:
-            written = write_parts(draft, plan(stored, sources), progress)
-            swap(draft, out, set(written))
+            written = write_files(draft, plan_files(chains, of_sources), progress)
+            written |= write_editors(draft, found.editors)
+            replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        dropped = stale.drop_scores(out)
+        dropped = drop_stale_scores(out)
         card.write(out, fresh=written)
     return Built(
         folder=out,
-        chains=len(stored),
-        steps=sum(one.calls + 1 for one in stored),
-        sources=len(sources),
+        chains=len(chains),
+        steps=sum(chain.calls + 1 for chain in chains),
+        sources=len(of_sources),
         files=len(written),
-        bytes=sum(one.bytes for one in written.values()),
+        bytes=sum(file.bytes for file in written.values()),
         unfinished=tuple(found.unfinished),
         foreign=tuple(found.foreign),
         stale=dropped,
     )
 
 
-def by_source(stored: Iterable[StoredChain]) -> list[StoredChain]:
+def one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
     """A chain for each source, sorted by the source's id; one id names one picture."""
     first: dict[str, StoredChain] = {}
-    for one in stored:
-        other = first.setdefault(one.source.id, one)
-        if other.source != one.source:
+    for chain in chains:
+        other = first.setdefault(chain.source.id, chain)
+        if other.source != chain.source:
             raise UserError(
-                f"source {one.source.id!r} is one picture in {other.folder} and another, "
-                f"or described otherwise, in {one.folder}; build from one of the two"
+                f"source {chain.source.id!r} is one picture in {other.folder} and another, "
+                f"or described otherwise, in {chain.folder}; build from one of the two"
             )
     return [first[name] for name in sorted(first)]
 
 
-def plan(stored: list[StoredChain], sources: list[StoredChain]) -> list[Part]:
-    """Deal the chains to files of bounded size."""
-    parts = []
-    folders = editor_folders({one.editor for one in stored})
-    for editor, members in itertools.groupby(stored, key=lambda one: one.editor):
-        parts += deal(STEPS, f"data/steps/{folders[editor]}", list(members), lambda one: one.bytes)
-    parts += deal(CHAINS, "data/chains", stored, reference_size)
-    parts += deal(SOURCES, "data/sources", sources, source_size)
-    return parts
+def plan_files(chains: list[StoredChain], of_sources: list[StoredChain]) -> list[PlannedFile]:
+    """Distribute the chains over files of bounded size."""
+    files = []
+    folders = editor_folders({chain.editor for chain in chains})
+    for editor, group in itertools.groupby(chains, key=lambda chain: chain.editor):
+        files += split_by_size(STEPS, f"data/steps/{folders[editor]}", list(group), lambda chain: chain.bytes)
+    files += split_by_size(CHAINS, "data/chains", chains, reference_size)
+    files += split_by_size(SOURCES, "data/sources", of_sources, source_size)
+    return files
 
 
-def deal(config: Config, folder: str, members: list[StoredChain], weight: Callable[[StoredChain], int]) -> list[Part]:
+def split_by_size(
+    config: Config, folder: str, chains: list[StoredChain], size_of: Callable[[StoredChain], int]
+) -> list[PlannedFile]:
     """Files of at most SHARD bytes of pictures, in order; a chain is never split."""
-    dealt: list[list[StoredChain]] = []
+    groups: list[list[StoredChain]] = []
     filled = SHARD
-    for one in members:
-        if filled + weight(one) > SHARD or not dealt:
-            dealt.append([])
+    for chain in chains:
+        if filled + size_of(chain) > SHARD or not groups:
+            groups.append([])
             filled = 0
-        dealt[-1].append(one)
-        filled += weight(one)
-    return [Part(config, f"{folder}/{number:04d}.parquet", tuple(group)) for number, group in enumerate(dealt)]
+        groups[-1].append(chain)
+        filled += size_of(chain)
+    return [PlannedFile(config, f"{folder}/{number:04d}.parquet", tuple(group)) for number, group in enumerate(groups)]
 
 
 def editor_folders(editors: Iterable[str]) -> dict[str, str]:
@@ -127,24 +144,21 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
     return folders
 
 
-def write_parts(draft: Path, parts: list[Part], progress: Callable[[], None]) -> dict[str, Written]:
+def write_files(draft: Path, files: list[PlannedFile], progress: Callable[[], None]) -> dict[str, Written]:
     """Write every file; a few at once, because finding chunk borders keeps one core busy per file."""
 
-    def write(part: Part) -> Written:
-        path = draft / part.file
+    def write_file(planned: PlannedFile) -> Written:
+        path = draft / planned.file
         path.parent.mkdir(parents=True, exist_ok=True)
-        shard = Shard(path, part.config.columns)
-        for one in part.chains:
-            if part.config is STEPS:
-                for row in step_rows(one):
-                    shard.add(row)
-                    progress()
-            else:
-                shard.add(chain_row(one) if part.config is CHAINS else source_row(one))
+        shard = Shard(path, planned.config.columns)
+        for row in rows_of(planned):
+            shard.add(row)
+            if planned.config is STEPS:
+                progress()
         return shard.close()
 
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        futures = {part.file: pool.submit(write, part) for part in parts}
+        futures = {planned.file: pool.submit(write_file, planned) for planned in files}
         try:
             return {file: future.result() for file, future in futures.items()}
         except BaseException:
@@ -152,14 +166,60 @@ def write_parts(draft: Path, parts: list[Part], progress: Callable[[], None]) ->
             raise
 
 
-def swap(draft: Path, out: Path, files: set[str]) -> None:
+def rows_of(planned: PlannedFile) -> Iterator[Row]:
+    """The rows of a file, read from the stores as they are asked for."""
+    for chain in planned.chains:
+        if planned.config is STEPS:
+            for step in read_steps(chain):
+                yield step_row(chain, step, read_picture(chain, step))
+        elif planned.config is CHAINS:
+            yield chain_row(chain, read_reference(chain))
+        else:
+            path, data = read_source(chain)
+            yield source_row(chain.source, data, path)
+
+
+def write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, Written]:
+    """The small table of what each editor is."""
+    file = "data/editors/0000.parquet"
+    rows = [editor_row(label, editors[label]) for label in sorted(editors)]
+    return {file: write(draft / file, EDITORS.columns, rows, EDITORS.row)}
+
+
+def replace_files(draft: Path, out: Path, files: set[str]) -> None:
     """Put the finished files in place and take away those that are no longer part of the dataset."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)
-    for config in (STEPS, CHAINS, SOURCES):
+    for config in (STEPS, CHAINS, SOURCES, EDITORS):
         for path in sorted((out / "data" / config.name).rglob("*.parquet")):
             if path.relative_to(out).as_posix() not in files:
                 path.unlink()
                 with contextlib.suppress(OSError):  # a folder that is not empty stays
                     path.parent.rmdir()
+
+
+def drop_stale_scores(folder: Path) -> int:
+    """Take out the score rows whose step is gone or has another picture now; how many there were."""
+    reader = Reader(folder)
+    files = reader.files("scores")
+    if not files:
+        return 0
+    current = {score_key(row) for row in reader.table("steps", SCORE_KEY).to_pylist()}
+    dropped = 0
+    for file in files:
+        config = config_of(reader.footer(file), "scores")
+        with reader.open(file) as opened:
+            rows = opened.read().to_pylist()
+        kept = [row for row in rows if score_key(row) in current]
+        dropped += len(rows) - len(kept)
+        if not kept:
+            (folder / file).unlink()
+        elif len(kept) < len(rows):
+            write(folder / file, config.columns, kept, config.row)
+    return dropped
+
+
+def score_key(row: Row) -> tuple[Any, ...]:
+    """Names the picture that a row of scores belongs to."""
+    return tuple(row[name] for name in SCORE_KEY)

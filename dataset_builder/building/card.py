@@ -4,102 +4,179 @@
 would make it return the rows of an earlier build, or those of another folder of the same name.
 """
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError
 
-from ..dataset.schema import CONFIGS, SPLIT, Config, Reader, Written, columns_of, yaml_features
-from ..publishing.benchmark import eval_yaml
-from .hashes import Hashes
-from .statistics import columns_text, configs_text, counts, licence_ids, licences_text, statistics_text, totals_text
+from ..dataset.columns import Config
+from ..dataset.reader import Reader
+from ..dataset.schema import SPLIT, Written, config_of, hash_file, yaml_features
+from .card_tables import (
+    columns_table,
+    configs_table,
+    count_dataset,
+    licence_ids,
+    licences_table,
+    statistics_tables,
+    totals_text,
+)
 
-HOME = "convergebench/convergebench"
-PATTERNS = {"steps": "data/steps/*/*.parquet"}
+REPO = "convergebench/convergebench"
+FILE_PATTERNS = {"steps": "data/steps/*/*.parquet"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-FIRST = "Not published yet."
+NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
+HASHES = ".hashes.json"  # beside the data and never published: without it every file is read to be hashed
+
+TASK = "convergence"
+FRAMEWORK = "convergebench"
+METRIC = "rounds_kept"
+DESCRIPTION = (
+    "How long does an image editor survive being used again and again? An editor makes a change and takes it back, "
+    "round after round; the value is the mean number of rounds it keeps the picture."
+)
+
+
+@dataclass(frozen=True)
+class ConfigInfo:
+    """What the card says of a config."""
+
+    config: Config
+    rows: int
+    files: int
+    download: int  # bytes of its files
+    size: int  # bytes of its rows in memory
+    digest: str
+
+    @property
+    def yaml_config(self) -> dict[str, Any]:
+        """Its entry under `configs` in the card's YAML."""
+        name = self.config.name
+        path = FILE_PATTERNS.get(name, f"data/{name}/*.parquet")
+        return {
+            "config_name": name,
+            **({"default": True} if name == "steps" else {}),
+            "description": f"A row is {self.config.row}. {self.rows:,} rows, content sha256 {self.digest}",
+            "data_files": [{"split": SPLIT, "path": path}],
+        }
+
+    @property
+    def yaml_info(self) -> dict[str, Any]:
+        """Its entry under `dataset_info`."""
+        return {
+            "config_name": self.config.name,
+            "features": yaml_features(self.config.columns),
+            "splits": [{"name": SPLIT, "num_bytes": self.size, "num_examples": self.rows}],
+            "download_size": self.download,
+            "dataset_size": self.size,
+        }
 
 
 def write(
     folder: Path, repo: str | None = None, fresh: Mapping[str, Written] | None = None, versions: str | None = None
 ) -> Path:
-    """Write README.md and eval.yaml from the files under data/; the list of published versions stays as it is."""
+    """Write README.md and eval.yaml from the files under data/; the list of published versions stays as it is.
+
+    `fresh` are the files that were just written, whose hashes are known.
+    """
     import yaml
 
-    refuse_strangers(folder)
+    refuse_other_folders(folder)
     template = (Path(__file__).parent / "dataset_card.md").read_text(encoding="utf-8")
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
-    hashes = Hashes(folder, fresh or {})
-    infos = {name: about for name in CONFIGS if (about := info(reader, hashes, CONFIGS[name]))}
-    hashes.save()
-    known = counts(reader)
+    infos = config_infos(reader, fresh or {})
+    counts = count_dataset(reader)
     meta: dict[str, Any] = yaml.safe_load(head)
-    meta["license"] = licence_ids(known)
-    meta["size_categories"] = [next((words for most, words in SIZES if known.steps < most), "n>1M")]
-    meta["configs"] = [about["config"] for about in infos.values()]
-    meta["dataset_info"] = [about["dataset_info"] for about in infos.values()]
-    editor = next(iter(known.editors), "paint")
+    meta["license"] = licence_ids(counts)
+    meta["size_categories"] = [next((words for most, words in SIZES if counts.steps < most), "n>1M")]
+    meta["configs"] = [info.yaml_config for info in infos]
+    meta["dataset_info"] = [info.yaml_info for info in infos]
+    editor = next(iter(counts.editors), "paint")
     values = {
-        "repo": repo or previous(folder, r'load_dataset\("([^"]+/[^"]+)", split') or HOME,
-        "totals": totals_text(known),
+        "repo": repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO,
+        "totals": totals_text(counts),
         "editor": editor,
-        "editor_files": f"data/steps/{known.folders.get(editor, editor)}/*.parquet",
-        "configs": configs_text(infos),
-        "columns": columns_text({name: about["columns"] for name, about in infos.items()}),
-        "statistics": statistics_text(known),
-        "licences": licences_text(known),
-        "versions": versions or previous(folder, VERSIONS) or FIRST,
+        "editor_files": f"data/steps/{counts.folders.get(editor, editor)}/*.parquet",
+        "configs": configs_table([(info.config, info.rows, info.files, info.download) for info in infos]),
+        "columns": columns_table([info.config for info in infos]),
+        "statistics": statistics_tables(counts),
+        "licences": licences_table(counts),
+        "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
-    replace(folder / "eval.yaml", eval_yaml(infos))
-    text = "---\n" + yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120) + "---\n" + fill(body, values)
-    return replace(folder / "README.md", text)
+    write_whole(folder / "eval.yaml", eval_yaml({info.config.name for info in infos}).encode())
+    text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
+    front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
+    write_whole(folder / "README.md", f"---\n{front}---\n{text}".encode())
+    return folder / "README.md"
 
 
-def fill(text: str, values: Mapping[str, str]) -> str:
-    """Put the values in the place of {{name}}."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], text)
+def config_infos(reader: Reader, fresh: Mapping[str, Written]) -> list[ConfigInfo]:
+    """What the card says of each config that has files."""
+    hashes = file_hashes(reader, fresh)
+    infos = []
+    for name in reader.configs():
+        files = reader.files(name)
+        footers = [reader.footer(file) for file in files]
+        groups = [footer.row_group(group) for footer in footers for group in range(footer.num_row_groups)]
+        infos.append(
+            ConfigInfo(
+                config=config_of(footers[0], name),
+                rows=sum(footer.num_rows for footer in footers),
+                files=len(files),
+                download=sum((reader.folder / file).stat().st_size for file in files),
+                size=sum(group.total_byte_size for group in groups),
+                digest=digest(files, hashes.__getitem__),
+            )
+        )
+    return infos
 
 
-def info(reader: Reader, hashes: Hashes, config: Config) -> dict[str, Any] | None:
-    """What the card says of a config; None where it has no files."""
-    files = reader.files(config.name)
-    if not files:
-        return None
-    footers = [reader.footer(file) for file in files]
-    columns = columns_of(footers[0].schema.to_arrow_schema(), config.name)
-    rows = sum(footer.num_rows for footer in footers)
-    size = sum(footer.row_group(group).total_byte_size for footer in footers for group in range(footer.num_row_groups))
-    download = sum((Path(reader.folder) / file).stat().st_size for file in files)
-    described: dict[str, Any] = {"config_name": config.name}
-    if config.name == "steps":
-        described["default"] = True
-    described["description"] = f"A row is {config.row}. {rows:,} rows, content sha256 {digest(files, hashes.of)}"
-    pattern = PATTERNS.get(config.name, f"data/{config.name}/*.parquet")
-    described["data_files"] = [{"split": SPLIT, "path": pattern}]
-    return {
-        "config": described,
-        "columns": columns,
-        "rows": rows,
-        "files": len(files),
-        "download": download,
-        "dataset_info": {
-            "config_name": config.name,
-            "features": yaml_features(columns),
-            "splits": [{"name": SPLIT, "num_bytes": size, "num_examples": rows}],
-            "download_size": download,
-            "dataset_size": size,
-        },
-    }
+def file_hashes(reader: Reader, fresh: Mapping[str, Written]) -> dict[str, str]:
+    """The sha256 of every data file. A file whose size, time and inode are those of the last time is not read again.
+
+    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes.
+    """
+    path = reader.folder / HASHES
+    try:
+        cached = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):  # without a readable cache every file is hashed again
+        cached = {}
+    entries = {}
+    for file in [file for name in reader.configs() for file in reader.files(name)]:
+        status = (reader.folder / file).stat()
+        stamp = [status.st_size, status.st_mtime_ns, status.st_ino]
+        if file in fresh:
+            value = fresh[file].sha256
+        elif cached.get(file, [])[:3] == stamp:
+            value = cached[file][3]
+        else:
+            value = hash_file(reader.folder / file)
+        entries[file] = [*stamp, value]
+    write_whole(path, json.dumps(entries, sort_keys=True).encode())
+    return {file: entry[3] for file, entry in entries.items()}
 
 
 def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
     """One hash for a config: it changes when any of its files does."""
     return sha256("".join(f"{file} {hash_of(file)}\n" for file in files).encode()).hexdigest()
+
+
+def eval_yaml(configs: Collection[str]) -> str:
+    """The file that registers the dataset as a benchmark on the Hub; its task is the scores where there are scores."""
+    import yaml
+
+    task = {"id": TASK, "config": "scores" if "scores" in configs else "steps", "split": SPLIT}
+    metric = {"id": METRIC, "higher_is_better": True, "primary": True}
+    about = {"name": "ConvergeBench", "description": DESCRIPTION, "evaluation_framework": FRAMEWORK}
+    return yaml.safe_dump({**about, "metrics": [metric], "tasks": [task]}, sort_keys=False, width=100)
 
 
 def front_matter(path: Path) -> tuple[dict[str, Any], str]:
@@ -112,26 +189,19 @@ def front_matter(path: Path) -> tuple[dict[str, Any], str]:
     return yaml.safe_load(parts[1]) or {}, parts[2]
 
 
-def previous(folder: Path, pattern: str) -> str | None:
-    """A passage of the card that is there, kept when the card is written again."""
+def passage(folder: Path, pattern: str) -> str | None:
+    """A passage of the card that is there, to be kept when the card is written again."""
     path = folder / "README.md"
     found = re.search(pattern, path.read_text(encoding="utf-8"), re.DOTALL) if path.exists() else None
     return found[1].strip() if found else None
 
 
-def refuse_strangers(folder: Path) -> None:
-    """A folder that holds something else is left alone."""
+def refuse_other_folders(folder: Path) -> None:
+    """Raise where a folder holds something else than a dataset of ours."""
     if (folder / "run.json").exists():
         raise UserError(f"{folder} holds a chain store; give another folder for the dataset")
     path = folder / "README.md"
-    if (
-        path.exists()
-        and "\n- convergebench\n" not in path.read_text(encoding="utf-8", errors="replace").split("\n---\n")[0]
-    ):
+    if not path.exists():
+        return
+    if "\n- convergebench\n" not in path.read_text(encoding="utf-8", errors="replace").split("\n---\n")[0]:
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
-
-
-def replace(path: Path, text: str) -> Path:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    return part.replace(path)

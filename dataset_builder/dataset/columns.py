@@ -154,6 +154,17 @@ FLOORS = Config(
     ),
 )
 
+EDITORS = Config(
+    "editors",
+    "one editor with its options",
+    (
+        Column("editor", "string", "the editor as a reader names it, with the options that differ from its defaults"),
+        Column("name", "string", "its name without options"),
+        Column("role", "string", "editor, baseline (an end of the scale) or transport (a re-encoding alone)"),
+        Column("about", "string", "what it is, in one sentence"),
+    ),
+)
+
 PUBLISHED = Config(
     "published",
     "numbers that somebody else published for one step, under their own definitions",
@@ -176,4 +187,5 @@ PUBLISHED = Config(
     ),
 )
 
-CONFIGS = {config.name: config for config in (STEPS, CHAINS, SCORES, SOURCES, FLOORS, PUBLISHED)}
+# The configs that this room writes. Others, such as the scores, are explained in the metadata of their own files.
+CONFIGS = {config.name: config for config in (STEPS, CHAINS, SOURCES, EDITORS, PUBLISHED)}

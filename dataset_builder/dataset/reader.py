@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from convergebench.generation.records import FinishedChain, Source, Step, UserError
+from convergebench.generation.records import EditorInfo, FinishedChain, Source, Step, UserError
 
-from .rows import chain_from_row, source_from_row, step_from_row
+from .columns import CONFIGS
+from .rows import chain_from_row, editor_from_row, source_from_row, step_from_row
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -35,14 +36,6 @@ class PlacedStep(NamedTuple):
     chain: str
     step: Step
     place: Place
-
-
-class EditorInfo(NamedTuple):
-    """What is known of an editor; `role` is editor, baseline or transport."""
-
-    name: str
-    role: str = "editor"
-    about: str = ""
 
 
 class UnreadableFile(OSError):
@@ -87,6 +80,11 @@ class Reader:
             return sorted(str(path).removeprefix(self.root + "/") for path in found)
         root = self.folder
         return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
+
+    def configs(self) -> list[str]:
+        """The configs that have files: those of this room in their order, then others such as the scores."""
+        there = {path.name for path in (self.folder / "data").glob("*") if self.files(path.name)}
+        return [name for name in CONFIGS if name in there] + sorted(there - CONFIGS.keys())
 
     def copy_tables(self, configs: Sequence[str]) -> Path:
         """Fetch some configs of a Hub dataset whole into the Hub's cache; this reader stays at their commit."""
@@ -217,7 +215,7 @@ class Reader:
         labels = dict.fromkeys(self.table("chains", ["editor"])["editor"].to_pylist())
         found = {label: EditorInfo(label.split(":")[0]) for label in labels}
         for row in self.rows("editors"):
-            found[row["editor"]] = EditorInfo(row["name"], row["role"], row["about"])
+            found[row["editor"]] = editor_from_row(row)
         return found
 
     def steps_of(self, chain: FinishedChain) -> list[Step]:

@@ -25,12 +25,6 @@ __all__ = [
     "Config",
     "Place",
     "Reader",
-    "Shard",
-    "Written",
-    "arrow",
-    "columns_of",
-    "write",
-    "yaml_features",
 ]
 
 SPLIT = "test"
@@ -39,6 +33,10 @@ ROWS = 10_000  # in a row group at most, where there are no pictures
 SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
 # As `datasets` writes them, so that the Hub finds what two versions of a file have in common.
 CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
+# Keys of a file's metadata.
+MEANINGS = b"convergebench_columns"  # JSON: what each column means
+ROW = b"convergebench_row"  # what a row is
+UNEXPLAINED = "not explained in the file"
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 ARROW = {
     "image": IMAGE,
@@ -61,14 +59,16 @@ def arrow(columns: Iterable[Column]) -> pa.Schema:
     return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
-def columns_of(schema: pa.Schema, config: str) -> list[Column]:
-    """The columns a file has, with their meanings; a metric that was added later says so itself."""
-    known = {column.name: column for column in CONFIGS[config].columns} if config in CONFIGS else {}
-    names = {ours: name for name, ours in ARROW.items()}
-    added = "a metric added to the scores; its folder under metric_modules says what it measures"
-    if config == "published":
-        added = "as published"
-    return [known.get(field.name) or Column(field.name, names[field.type], added) for field in schema]
+def config_of(footer: pq.FileMetaData, name: str) -> Config:
+    """What a file says of its rows and columns; where it says nothing, what its config says."""
+    metadata = footer.metadata or {}
+    known = CONFIGS.get(name) or Config(name, "", ())
+    meanings = {column.name: column.meaning for column in known.columns}
+    meanings |= json.loads(metadata.get(MEANINGS, b"{}"))
+    types = {ours: type for type, ours in ARROW.items()}
+    fields = footer.schema.to_arrow_schema()
+    columns = [Column(field.name, types[field.type], meanings.get(field.name) or UNEXPLAINED) for field in fields]
+    return Config(name, metadata.get(ROW, b"").decode() or known.row or UNEXPLAINED, tuple(columns))
 
 
 def yaml_features(columns: Iterable[Column]) -> list[dict[str, str]]:
@@ -88,7 +88,7 @@ class Written(NamedTuple):
 class Shard:
     """One Parquet file being written; memory holds one row group, however long the file becomes."""
 
-    def __init__(self, path: Path, columns: Iterable[Column]):
+    def __init__(self, path: Path, columns: Iterable[Column], metadata: Mapping[bytes, str] | None = None):
         self.path, self.schema = path, arrow(columns)
         self.pictures = [field.name for field in self.schema if field.type == IMAGE]
         plain = [field.name for field in self.schema if field.type != IMAGE]
@@ -102,7 +102,7 @@ class Shard:
             use_content_defined_chunking=CHUNKING,
             write_page_index=True,
         )
-        self.writer.add_key_value_metadata({"content_defined_chunking": json.dumps(CHUNKING)})
+        self.writer.add_key_value_metadata({"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})})
         self.rows: list[Mapping[str, Any]] = []
         self.weight = self.count = 0
 
@@ -129,14 +129,17 @@ class Shard:
         return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path))
 
 
-def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any]]) -> Written:
-    """Write a whole file, so that it is there complete or not at all."""
+def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any]], row: str = "") -> Written:
+    """Write a whole table, so that the file is there complete or not at all; it says what its columns and a row are."""
+    columns = list(columns)
+    meanings = {column.name: column.meaning for column in columns if column.meaning}
+    metadata = {MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({ROW: row} if row else {})
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        shard = Shard(part, columns)
-        for row in rows:
-            shard.add(row)
+        shard = Shard(part, columns, metadata)
+        for values in rows:
+            shard.add(values)
         written = shard.close()
         part.replace(path)
     finally:

@@ -12,7 +12,9 @@ from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError, canonical
 
 from ..building import card
-from ..dataset.schema import PUBLISHED, Column, Reader, hash_file, write
+from ..dataset.columns import PUBLISHED, Column
+from ..dataset.reader import Reader
+from ..dataset.schema import hash_file, write
 from .tables import read_rows
 
 KEY = ("editor", "case", "run", "round", "position")
@@ -51,7 +53,7 @@ def import_scores(
     """
     if duplicates not in RULES:
         raise UserError(f"no rule {duplicates!r} for duplicates; the rules are {', '.join(RULES)}")
-    card.refuse_strangers(folder)
+    card.refuse_other_folders(folder)
     if not Reader(folder).files("chains"):
         raise UserError(f"{folder} is no dataset; `convergebench build` makes one")
     rows = list(flat(read_rows(table)))
@@ -84,7 +86,7 @@ def import_scores(
             | {"reasons": canonical(reasons), "chain": chains.get(key[:3])}
         )
     made.sort(key=lambda row: tuple((row[name] is not None, row[name]) for name in KEY))
-    extra = [Column(name, "float64", "") for name in metrics if name not in NAMES]
+    extra = [Column(name, "float64", "as published") for name in metrics if name not in NAMES]
     path = (
         folder
         / "data"
@@ -92,7 +94,7 @@ def import_scores(
         / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', table.stem).strip('.-') or 'table'}.parquet"
     )
     with disk_errors_explained(folder), locked(folder):
-        write(path, [*PUBLISHED.columns, *extra], made)
+        write(path, [*PUBLISHED.columns, *extra], made, PUBLISHED.row)
         card.write(folder)
     matched = sum(row["chain"] is not None for row in made)
     return Scores(path, len(made), matched, len(rows) - len(made), zero_count)

@@ -10,7 +10,10 @@ from typing import Any
 from convergebench.generation.records import UserError
 
 from ..building.card import digest, front_matter
-from ..dataset.schema import CONFIGS, PUBLISHED, SCORES, Reader, arrow, hash_file
+from ..building.card_tables import escape_cell
+from ..dataset.columns import CONFIGS
+from ..dataset.reader import Reader
+from ..dataset.schema import UNEXPLAINED, arrow, config_of, hash_file
 
 SECRETS = re.compile(
     r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}|r8_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
@@ -35,25 +38,23 @@ def check(folder: Path, progress: Callable[[str], None] = lambda file: None) -> 
     check_sources(reader)
     secrets = known_secrets()
     check_text("README.md", (folder / "README.md").read_text(encoding="utf-8"), secrets)
-    for config in CONFIGS:
+    for config in reader.configs():
         for file in reader.files(config):
             check_rows(reader, file, secrets)
             progress(file)
 
 
 def check_schema(reader: Reader) -> None:
-    """Every file of a config has its columns; scores and published numbers may have more."""
-    for name, config in CONFIGS.items():
-        wanted = arrow(config.columns)
+    """The files of a config have the same columns: its own of this version. Published scores may have more."""
+    for name in reader.configs():
         first = None
         for file in reader.files(name):
             found = reader.footer(file).schema.to_arrow_schema()
             first = first or found
             if found != first:
                 raise UserError(f"{file} has other columns than the first file of {name}; build or score again")
-            if list(found)[: len(wanted)] != list(wanted) or (
-                len(found) > len(wanted) and config not in (SCORES, PUBLISHED)
-            ):
+            wanted = list(arrow(CONFIGS[name].columns)) if name in CONFIGS else list(found)
+            if list(found)[: len(wanted)] != wanted or (len(found) > len(wanted) and name != "published"):
                 raise UserError(f"{file} has not the columns of {name} in this version; build or score again")
 
 
@@ -62,7 +63,7 @@ def check_card(folder: Path, reader: Reader) -> None:
     meta, body = front_matter(folder / "README.md")
     described = {config["config_name"]: config for config in meta.get("configs", [])}
     infos = {info["config_name"]: info for info in meta.get("dataset_info", [])}
-    present = [name for name in CONFIGS if reader.files(name)]
+    present = reader.configs()
     if sorted(described) != sorted(present) or sorted(infos) != sorted(present):
         raise UserError(f"the card describes {sorted(described)} but there are files of {sorted(present)}; build again")
     for name in present:
@@ -74,9 +75,12 @@ def check_card(folder: Path, reader: Reader) -> None:
             "sha256 " + digest(files, lambda file: hash_file(folder / file))
         ):
             raise UserError(f"the files of {name} are not those the card was written for; build again")
-    for column in (column for name in present for column in CONFIGS[name].columns):
-        if f"| `{column.name}` |" not in body:
-            raise UserError(f"the card does not explain the column {column.name!r}; build again")
+    for name in present:
+        for column in config_of(reader.footer(reader.files(name)[0]), name).columns:
+            if column.meaning == UNEXPLAINED:
+                raise UserError(f"no file of {name} says what its column {column.name!r} means; build or score again")
+            if f"| `{column.name}` | {column.type} | {escape_cell(column.meaning)} |" not in body:
+                raise UserError(f"the card does not explain the column {column.name!r}; build again")
     if left := re.search(r"\{\{(\w+)\}\}", body):
         raise UserError(f"the card is incomplete: {left[0]} was never filled in; build again")
 
@@ -89,7 +93,7 @@ def check_sources(reader: Reader) -> None:
 
 
 def check_rows(reader: Reader, file: str, secrets: dict[str, str]) -> None:
-    """Pictures are what their sha256 says, and nothing said beside them gives a secret or a local path away."""
+    """Pictures have the sha256 of their rows, and no text holds a secret or a local path."""
     with reader.open(file) as opened:
         for group in range(opened.num_row_groups):
             for row in opened.read_row_group(group).to_pylist():

@@ -13,7 +13,7 @@ from . import hub, versions
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-LEFT = ("__pycache__", ".", "test_")  # beginnings of names that stay here
+NOT_PUBLISHED = ("__pycache__", ".", "test_")  # beginnings of names
 
 
 def metric_folders(folder: Path) -> list[Path]:
@@ -31,7 +31,7 @@ def publish_metrics(
     folder: Path,
     repo: str,
     tag: str | None,
-    shown: Callable[[str, int, int], None] = lambda repo, files, changed: None,
+    report: Callable[[str, int, int], None] = lambda repo, files, changed: None,
     dry_run: bool = False,
 ) -> dict[str, str | None]:
     """Each metric to its Space NAMESPACE/NAME under one tag; `repo` may name the Space where there is one metric."""
@@ -40,12 +40,12 @@ def publish_metrics(
     if name and (len(folders) > 1 or folders[0].resolve().name != name):
         names = ", ".join(path.resolve().name for path in folders)
         raise UserError(f"--repo is {repo!r} but {folder} holds {names}; give the namespace alone, {namespace!r}")
-    refuse_evaluates_own(tag)
-    done: dict[str, str | None] = {}
+    refuse_tag_of_evaluate(tag)
+    commits: dict[str, str | None] = {}
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"
-        done[space] = publish_files(api, space_files(path), space, tag, shown, dry_run)
-    return done
+        commits[space] = publish_files(api, space_files(path), space, tag, report, dry_run)
+    return commits
 
 
 def publish_files(
@@ -53,24 +53,24 @@ def publish_files(
     files: Mapping[str, Path],
     repo: str,
     tag: str | None,
-    shown: Callable[[str, int, int], None] = lambda repo, files, changed: None,
+    report: Callable[[str, int, int], None] = lambda repo, files, changed: None,
     dry_run: bool = False,
 ) -> str | None:
     """One set of files as a Space; a Space that already is exactly so is tagged without a commit."""
     if tag:
-        versions.Version.read(tag)
+        versions.Version.parse(tag)
     meta = front_matter(files["README.md"])[0] if "README.md" in files else {}
     sdk = meta.get("sdk")
     if sdk not in ("gradio", "static", "docker"):
         raise UserError(f"the card for {repo} names no sdk in its YAML; a Space needs one, such as sdk: gradio")
-    remote = hub.look(api, repo, "space")
+    remote = hub.read_repo(api, repo, "space")
     if tag and tag in remote.tags:
         raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-    added, removed = hub.differs(files, remote)
-    shown(repo, len(files), len(added) + len(removed))
+    added, removed = hub.differences(files, remote)
+    report(repo, len(files), len(added) + len(removed))
     if dry_run:
         return None
-    return hub.push(api, repo, "space", files, f"Version {tag}" if tag else "Update", tag, space_sdk=sdk)
+    return hub.commit_files(api, repo, "space", files, f"Version {tag}" if tag else "Update", tag, space_sdk=sdk)
 
 
 def space_files(folder: Path) -> dict[str, Path]:
@@ -78,13 +78,13 @@ def space_files(folder: Path) -> dict[str, Path]:
     files = {}
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
-        if path.is_file() and not any(part.startswith(LEFT) for part in inside.parts):
+        if path.is_file() and not any(part.startswith(NOT_PUBLISHED) for part in inside.parts):
             files[inside.as_posix()] = path.resolve()
     return files
 
 
-def refuse_evaluates_own(tag: str | None) -> None:
-    """`evaluate` asks a Space for the tag of its own version first, and would stay with that for ever."""
+def refuse_tag_of_evaluate(tag: str | None) -> None:
+    """`evaluate` asks a Space for the tag of its own version first, and would load that version for ever."""
     from importlib.metadata import version
 
     if tag == f"v{version('evaluate')}" or (tag and re.fullmatch(r"v0\.4\.\d+", tag)):

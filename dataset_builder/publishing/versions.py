@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from convergebench.generation.records import UserError
 
-from ..building.statistics import number
+from ..building.card_tables import count_text
 
 LEVELS = ("patch", "minor", "major")
 
@@ -25,7 +25,7 @@ class Version(NamedTuple):
         return f"v{self.major}.{self.minor}.{self.patch}"
 
     @classmethod
-    def read(cls, tag: str) -> "Version":
+    def parse(cls, tag: str) -> "Version":
         found = re.fullmatch(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", tag)
         if not found:
             raise UserError(f"no tag {tag!r}; a tag is vMAJOR.MINOR.PATCH, such as v1.0.0")
@@ -63,13 +63,13 @@ class Change:
     bytes: int  # of the files to upload
 
 
-def compare(old: State | None, new: State) -> Change:
-    """From the last published version to what is to be published."""
+def describe_change(old: State | None, new: State) -> Change:
+    """What changes from the last published version to what is to be published."""
     old_files = old.files if old else {}
     added = tuple(sorted(file for file, about in new.files.items() if old_files.get(file) != about))
     removed = tuple(sorted(set(old_files) - set(new.files)))
-    major = major_words(old, new) if old else []
-    minor = minor_words(old, new)
+    major = major_changes(old, new) if old else []
+    minor = minor_changes(old, new)
     if old and (added or removed) and not minor:
         minor = ["data files changed"]
     level = "major" if major else "minor" if minor else "patch"
@@ -78,11 +78,11 @@ def compare(old: State | None, new: State) -> Change:
     return Change(level, words, added, removed, len(new.files) - len(added), size)
 
 
-def major_words(old: State, new: State) -> list[str]:
+def major_changes(old: State, new: State) -> list[str]:
     words = []
     for name in sorted(set(old.schema) & set(new.schema)):
         if old.schema[name] != new.schema[name]:
-            before, after = (_names(schema[name]) for schema in (old.schema, new.schema))
+            before, after = (feature_names(schema[name]) for schema in (old.schema, new.schema))
             gone, more = sorted(before - after), sorted(after - before)
             # A metric added to the scores changes nothing for those who read the others.
             if name == "scores" and not gone and more:
@@ -93,7 +93,7 @@ def major_words(old: State, new: State) -> list[str]:
     for name in sorted(set(old.schema) - set(new.schema)):
         words.append(f"the config {name} is gone")
     if lost := len(old.chains - new.chains):
-        words.append(f"{number(lost, 'chain')} gone")
+        words.append(f"{count_text(lost, 'chain')} gone")
     known = dict(old.suites)
     for suite, version in sorted(new.suites):
         if known.get(suite, version) != version:
@@ -101,17 +101,17 @@ def major_words(old: State, new: State) -> list[str]:
     return words
 
 
-def _names(features: Sequence[Any]) -> set[str]:
+def feature_names(features: Sequence[Any]) -> set[str]:
     return {f"{feature['name']}:{feature['dtype']}" for feature in features}
 
 
-def minor_words(old: State | None, new: State) -> list[str]:
+def minor_changes(old: State | None, new: State) -> list[str]:
     words = []
     before = old.chains if old else frozenset()
     if more := new.chains - before:
         editors = sorted(new.editors - (old.editors if old else frozenset()))
         words.append(
-            f"{number(len(more), 'chain')} added" + (f", with the editors {', '.join(editors)}" if editors else "")
+            f"{count_text(len(more), 'chain')} added" + (f", with the editors {', '.join(editors)}" if editors else "")
         )
     for name in sorted(set(new.schema) - set(old.schema if old else {})) if old else []:
         words.append(f"the config {name} is new")
@@ -120,10 +120,10 @@ def minor_words(old: State | None, new: State) -> list[str]:
     return words
 
 
-def allow(tag: str, tags: Sequence[str], change: Change) -> Version:
-    """Refuse a tag that goes back or promises less than the change is."""
-    wanted = Version.read(tag)
-    published = sorted(Version.read(name) for name in tags if re.fullmatch(r"v\d+\.\d+\.\d+", name))
+def check_tag(tag: str, tags: Sequence[str], change: Change) -> Version:
+    """Refuse a tag that does not come after the last one, or whose level is below that of the change."""
+    wanted = Version.parse(tag)
+    published = sorted(Version.parse(name) for name in tags if re.fullmatch(r"v\d+\.\d+\.\d+", name))
     if not published:
         return wanted
     last = published[-1]

@@ -22,7 +22,7 @@ from ..statistics.fates import Field, fields
 from ..statistics.zeros import Zeros
 from .errors import DAMAGED_FILE
 
-SMALL = ("chains", "scores", "floors", "sources")  # fetched whole where the dataset is on the Hub
+SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
 REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
 # Columns of the scores that the statistics do not look at, beside the metrics' that are only stored.
 UNUSED_BY_STATISTICS = {"editor", "source", "program", "run", "step", "status", "sha256", "signature", "changed_size"}

@@ -72,9 +72,10 @@ def rows(store: Path):
 def datasets_library(store: Path, out: Path) -> None:
     import datasets
     from convergebench.dataset_builder.dataset import schema
+    from convergebench.dataset_builder.dataset.columns import STEPS
 
     datasets.disable_progress_bars()
-    features = datasets.Features.from_arrow_schema(schema.arrow(schema.STEPS.columns))
+    features = datasets.Features.from_arrow_schema(schema.arrow(STEPS.columns))
     made = datasets.Dataset.from_generator(
         rows, gen_kwargs={"store": store}, features=features, cache_dir=str(out / "cache")
     )
@@ -84,8 +85,9 @@ def datasets_library(store: Path, out: Path) -> None:
 def bare_loop(store: Path, out: Path) -> None:
     """Row groups of 8 MB, the same options, a sha256 per picture: nothing else."""
     from convergebench.dataset_builder.dataset import schema
+    from convergebench.dataset_builder.dataset.columns import STEPS
 
-    shard = schema.Shard(out / "steps.parquet", schema.STEPS.columns)
+    shard = schema.Shard(out / "steps.parquet", STEPS.columns)
     for row in rows(store):
         hashlib.sha256(row["image"]["bytes"]).hexdigest()
         shard.add(row)

@@ -105,7 +105,7 @@ def decode(data: bytes) -> float:
 
 def rows_a_time(dataset: Path, count: int = 28_000) -> float:
     """Seconds to write so many rows of scores and to read them back."""
-    from convergebench.dataset_builder.dataset.schema import Reader
+    from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.metric_modules._engine import table
 
     rows = Reader(dataset).table("scores").to_pylist()

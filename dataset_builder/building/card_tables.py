@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..dataset.schema import CONFIGS, Column, Reader
+from ..dataset.columns import Config
+from ..dataset.reader import Reader
 
 # The Hub's own names of licences; whatever has none is "other", and the table says what it is.
 LICENCES = {
@@ -37,7 +38,7 @@ class Counts:
     programs: Mapping[str, list[str]]  # the cycle of each program
 
 
-def counts(reader: Reader) -> Counts:
+def count_dataset(reader: Reader) -> Counts:
     """Count everything once, without reading a picture."""
     steps = reader.table("steps", ["editor", "step", "status", "type", "bytes"]).to_pydict()
     chains = reader.table("chains").to_pylist()
@@ -90,48 +91,53 @@ def size_text(size: float) -> str:
     return f"{size:,.1f} TB"
 
 
-def table(head: list[str], rows: list[list[object]]) -> str:
-    """A Markdown table; a bar inside a cell does not end it."""
-    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-    lines = [head, ["---"] * len(head), *cells]
+def markdown_table(titles: list[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table, with bars inside a cell escaped."""
+    cells = [[escape_cell(str(cell)) for cell in row] for row in rows]
+    lines = [titles, ["---"] * len(titles), *cells]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def number(count: int, noun: str) -> str:
+def escape_cell(text: str) -> str:
+    """Text as a cell of a Markdown table."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def count_text(count: int, noun: str) -> str:
+    """1234 and chain as 1,234 chains."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def totals_text(known: Counts) -> str:
-    editors = number(len(known.editors), "editor")
-    return (
-        f"{number(known.chains, 'chain')} of {editors} on {number(len(known.sources), 'source picture')}: "
-        f"{number(known.steps, 'step')}, {number(known.pictures, 'picture')}, {size_text(known.bytes)}"
-    )
+def totals_text(counts: Counts) -> str:
+    """What is in the dataset, in one line."""
+    editors, sources = count_text(len(counts.editors), "editor"), count_text(len(counts.sources), "source picture")
+    steps, pictures = count_text(counts.steps, "step"), count_text(counts.pictures, "picture")
+    chains, size = count_text(counts.chains, "chain"), size_text(counts.bytes)
+    return f"{chains} of {editors} on {sources}: {steps}, {pictures}, {size}"
 
 
-def configs_text(infos: Mapping[str, Mapping[str, Any]]) -> str:
-    rows: list[list[object]] = [
-        [
-            f"`{name}`",
-            f"one row is {CONFIGS[name].row}",
-            f"{about['rows']:,}",
-            about["files"],
-            size_text(about["download"]),
-        ]
-        for name, about in infos.items()
+def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:
+    """Each config with its rows, files and bytes."""
+    rows = [
+        [f"`{config.name}`", f"one row is {config.row}", f"{count:,}", files, size_text(download)]
+        for config, count, files, download in configs
     ]
-    return table(["config", "what a row is", "rows", "files", "download"], rows) + "\n\nEach has one split, `test`."
+    titles = ["config", "what a row is", "rows", "files", "download"]
+    return markdown_table(titles, rows) + "\n\nEach has one split, `test`."
 
 
-def columns_text(columns: Mapping[str, list[Column]]) -> str:
+def columns_table(configs: Iterable[Config]) -> str:
+    """The columns of each config, with their meanings."""
     parts = []
-    for name, own in columns.items():
-        rows: list[list[object]] = [[f"`{column.name}`", column.type, column.meaning] for column in own]
-        parts.append(f"### {name}\n\n" + table(["column", "type", "meaning"], rows))
+    for config in configs:
+        rows = [[f"`{column.name}`", column.type, column.meaning] for column in config.columns]
+        parts.append(f"### {config.name}\n\n" + markdown_table(["column", "type", "meaning"], rows))
     return "\n\n".join(parts)
 
 
-def statistics_text(known: Counts) -> str:
+def statistics_tables(counts: Counts) -> str:
+    """Chains and answers by editor, category and program."""
+
     def listed(counter: Counter[str]) -> str:
         return ", ".join(f"{count:,} {name}" for name, count in sorted(counter.items())) or "none"
 
@@ -148,35 +154,35 @@ def statistics_text(known: Counts) -> str:
             listed(of["types"]),
             cost(of["costs"]),
         ]
-        for name, of in known.editors.items()
+        for name, of in counts.editors.items()
     ]
-    kinds = sorted({kind for _, kind in known.categories})
+    kinds = sorted({kind for _, kind in counts.categories})
     by_category: dict[str, list[object]] = defaultdict(list)
-    for category in sorted({category for category, _ in known.categories}):
-        by_category[category] = [category, *(f"{known.categories.get((category, kind), 0):,}" for kind in kinds)]
+    for category in sorted({category for category, _ in counts.categories}):
+        by_category[category] = [category, *(f"{counts.categories.get((category, kind), 0):,}" for kind in kinds)]
     programs: list[list[object]] = [
         [f"`{name}`", " → ".join(cycle[:4]) + (" → ..." if len(cycle) > 4 else "")]
-        for name, cycle in known.programs.items()
+        for name, cycle in counts.programs.items()
     ]
     return "\n\n".join(
         (
-            "Suites: " + listed(Counter(known.suites)) + " (chains).",
-            table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors),
+            "Suites: " + listed(Counter(counts.suites)) + " (chains).",
+            markdown_table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors),
             "Chains by category of program and kind of source:",
-            table(["category", *kinds], list(by_category.values())),
+            markdown_table(["category", *kinds], list(by_category.values())),
             "Programs:",
-            table(["program", "cycle"], programs),
+            markdown_table(["program", "cycle"], programs),
         )
     )
 
 
-def licence_ids(known: Counts) -> list[str]:
-    return sorted({LICENCES.get(row["licence"], "other") for row in known.sources})
+def licence_ids(counts: Counts) -> list[str]:
+    return sorted({LICENCES.get(row["licence"], "other") for row in counts.sources})
 
 
-def licences_text(known: Counts) -> str:
+def licences_table(counts: Counts) -> str:
     rows: list[list[object]] = [
         [f"`{row['source']}`", row["title"], row["kind"], row["origin"], row["licence"], row["attribution"]]
-        for row in known.sources
+        for row in counts.sources
     ]
-    return table(["source", "title", "kind", "origin", "licence", "attribution"], rows)
+    return markdown_table(["source", "title", "kind", "origin", "licence", "attribution"], rows)

@@ -1,37 +1,18 @@
-"""How the Hub learns that this is a benchmark: eval.yaml in the dataset, .eval_results beside the models."""
+"""Writes what model repositories on the Hub may take up: `.eval_results` files with the rounds that a model kept."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from convergebench.generation.records import UserError
 
-from ..dataset.schema import SPLIT, Reader
+from ..building.card import FRAMEWORK, METRIC, TASK
+from ..dataset.reader import Reader
 from ..importing.tables import json_file
-
-TASK = "convergence"
-FRAMEWORK = "convergebench"
-METRIC = "rounds_kept"
-DESCRIPTION = (
-    "How long does an image editor survive being used again and again? An editor makes a change and takes it back, "
-    "round after round; the value is the mean number of rounds it keeps the picture."
-)
-
-
-def eval_yaml(configs: Mapping[str, object]) -> str:
-    """The file that registers the dataset as a benchmark, with the scores as its task where there are scores."""
-    import yaml
-
-    task = {"id": TASK, "config": "scores" if "scores" in configs else "steps", "split": SPLIT}
-    metric = {"id": METRIC, "higher_is_better": True, "primary": True}
-    about = {"name": "ConvergeBench", "description": DESCRIPTION, "evaluation_framework": FRAMEWORK}
-    return yaml.safe_dump({**about, "metrics": [metric], "tasks": [task]}, sort_keys=False, width=100)
 
 
 def model_repos(folder: str | Path) -> dict[str, str]:
     """The Hub model repository of each editor that has one: its settings name it as `model`."""
-    rows = Reader(folder).table("chains", ["editor", "settings"]).to_pylist()
-    models = {row["editor"]: json.loads(row["settings"]).get("model") for row in rows}
+    models = {chain.editor: chain.chain.settings.get("model") for chain in Reader(folder).chains()}
     return {
         editor: model for editor, model in sorted(models.items()) if isinstance(model, str) and model.count("/") == 1
     }
