@@ -25,7 +25,7 @@ def build(*arguments):
 def test_the_dataset_goes_to_the_current_folder_under_its_name(folder):
     done = build("runs/demo")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("convergebench: 1 chain, 5 steps, 1 source in 3 files, ")
+    assert done.stdout.startswith("convergebench: 1 chain, 5 steps, 1 source in 4 files, ")
     assert Reader(folder / "convergebench").table("steps").num_rows == 5
 
 

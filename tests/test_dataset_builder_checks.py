@@ -63,7 +63,7 @@ STEPS = "data/steps/paint/0000.parquet"
         ),
         (edit("| `seed` |", "| seed |"), "the card does not explain the column 'seed'"),
         (edit("the seed the editor was given", "a number"), "the card does not explain the column 'seed'"),
-        (unexplained, "no file of scores says what its column 'psnr' means"),
+        (unexplained, "no file of scores says what its column 'chain' means"),
         (edit("num_examples: 10", "num_examples: 11"), "the card counts other rows of steps than the 10 in its files"),
         (edit("content sha256 ", "content sha256 0"), "are not those the card was written for"),
         (edit("## Cite", "{{cite}}"), "the card is incomplete"),

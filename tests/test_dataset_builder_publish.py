@@ -45,7 +45,7 @@ def test_another_editor_uploads_its_own_bytes_and_leaves_the_version_before_as_i
     assert hub.store.contents("dataset", REPO, "v1.0.0") == before
     assert hub.store.contents("dataset", REPO, "v1.1.0") == local(made / "second" / "convergebench")
     puts = [exchange.received for exchange in log if exchange.method == "PUT"]
-    assert len(puts) == 2  # the editor's shard and the chains; no shard of the others
+    assert len(puts) == 3  # the editor's shard, the chains and the editors; no shard of the others
     assert max(puts) == own
     text = (made / "second/convergebench/README.md").read_text()
     assert text.index("### v1.1.0") < text.index("### v1.0.0")
@@ -66,8 +66,14 @@ def test_a_line_that_breaks_over_the_card_does_not_lose_the_versions_before(hub,
 def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, api, folder):
     before = local(folder)
     plans = []
-    assert publish(api, folder, REPO, "v1.0.0", shown=plans.append, dry_run=True) is None
-    assert plans[0].rows == {"steps": (0, 10), "chains": (0, 2), "scores": (0, 8), "sources": (0, 1)}
+    assert publish(api, folder, REPO, "v1.0.0", report=plans.append, dry_run=True) is None
+    assert plans[0].rows == {
+        "steps": (0, 10),
+        "chains": (0, 2),
+        "sources": (0, 1),
+        "editors": (0, 2),
+        "scores": (0, 8),
+    }
     assert plans[0].change.bytes == sum(len(data) for path, data in before.items() if path.startswith("data/"))
     assert hub.store.repos == {}
     assert local(folder) == before
