@@ -1,5 +1,7 @@
 """Each metric and the app go to Spaces of their own, complete in themselves."""
 
+from pathlib import Path
+
 import huggingface_hub
 import pytest
 import stores
