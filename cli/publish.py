@@ -63,8 +63,8 @@ def publish(
         from convergebench.spaces_app.space.publish_folder import copy_space_to
 
         report = (lambda *about: None) if as_json else print_space
-        with tempfile.TemporaryDirectory() as folder:
-            files = spaces.space_files(path or copy_space_to(Path(folder)))
+        with tempfile.TemporaryDirectory() as temporary:
+            files = spaces.space_files(path or copy_space_to(Path(temporary)))
             outcome = {"commits": {repo: spaces.publish_files(api, files, repo, tag, report, dry_run)}}
     if as_json:
         click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | outcome))
