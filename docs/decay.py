@@ -6,6 +6,8 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.pictures import decode
+from convergebench.metric_modules.specs import quality_columns
 from convergebench.spaces_app.palette import GRID, INK, MUTED, SERIES
 from PIL import Image
 
@@ -30,16 +32,18 @@ WIDTH, HEIGHT = 10, 8.7  # inches, at 110 dots each
 def read(dataset: Path) -> tuple[dict[tuple[str, int, int], Image.Image], dict[str, dict[int, float]]]:
     """The pictures of the frames, and the lowest retained quality after each round."""
     reader = Reader(dataset)
-    chosen = {"source": SOURCE, "program": PROGRAM}
-    pictures, quality = {}, {name: {0: 1.0} for name in EDITORS}
-    for row in reader.rows("steps", ["editor", *chosen, "round", "position", "image"]):
-        place = (row["round"], row["position"])
-        if row["editor"] in EDITORS and place in FRAMES.values() and all(row[key] == chosen[key] for key in chosen):
-            pictures[row["editor"], *place] = Image.open(io.BytesIO(row["image"]["bytes"])).convert("RGB")
-    for row in reader.rows("scores"):
-        if row["editor"] in EDITORS and row["position"] == 2 and all(row[key] == chosen[key] for key in chosen):
-            lowest = min(row[f"retained_{metric}"] for metric in ("rmse", "ssim", "lpips"))
-            quality[row["editor"]][row["round"]] = lowest
+    pictures, quality = {}, {}
+    for chain in reader.chains():
+        if chain.editor not in EDITORS or (chain.source.id, chain.program.id) != (SOURCE, PROGRAM):
+            continue
+        for step in reader.steps_of(chain):
+            if (step.round, step.position) in FRAMES.values():
+                picture = decode(reader.picture(chain.id, step.step) or b"")
+                pictures[chain.editor, step.round, step.position] = picture
+        rows = [row for row in reader.rows("scores") if row["chain"] == chain.id and row["position"] == 2]
+        quality[chain.editor] = {0: 1.0} | {
+            row["round"]: min(row[f"retained_{name}"] for name in quality_columns()) for row in rows
+        }
     return pictures, quality
 
 

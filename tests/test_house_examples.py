@@ -31,14 +31,16 @@ PAGES = [
 CHEAP = ("editors", "metrics", "plan", "suites")  # commands that are run; the others are parsed
 READ_ONLY = ("text", "bibtex")  # nothing to run
 
-# In a process of its own: a page's Python blocks one after the other, and what each prints.
+# In a process of its own: the Python blocks of each page one after the other, in a folder, and what each block prints.
 RUNNER = """
-import contextlib, io, json, sys
-names = {}
-for code in json.load(sys.stdin):
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(code, "<block>", "exec"), names)
-    print(json.dumps(printed.getvalue().splitlines()))
+import contextlib, io, json, os, sys
+for folder, codes in json.load(sys.stdin):
+    os.chdir(folder)
+    names = {}
+    for code in codes:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, "<block>", "exec"), names)
+        print(json.dumps(printed.getvalue().splitlines()))
 """
 
 
@@ -72,13 +74,12 @@ def place(tmp_path_factory):
     return place
 
 
-def printed(codes, folder, home):
-    """What each block prints, run in this order in one process."""
+def printed(pages, home):
+    """What each block prints; `pages` are (folder, blocks), run in this order in one process."""
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home)}
     done = subprocess.run(
         [sys.executable, "-c", RUNNER],
-        input=json.dumps(codes),
-        cwd=folder,
+        input=json.dumps([(str(folder), codes) for folder, codes in pages]),
         env={**os.environ, **offline},
         capture_output=True,
         text=True,
@@ -106,22 +107,19 @@ def test_no_command_hides_in_an_indented_block():
         assert not re.search(r"^    (convergebench|python|make|pip) ", (HOUSE / page).read_text(), re.MULTILINE), page
 
 
-def test_the_python_of_the_readme_prints_what_it_says(place, tmp_path):
-    codes = [block.code for block in blocks("README.md") if block.language == "python"]
-    assert len(codes) >= 2
-    assert all(promised(code) for code in codes), "a block shows nothing that could fail"
-    assert printed(codes, place, tmp_path) == [promised(code) for code in codes]
-
-
-def test_the_python_of_the_datasets_card_runs_on_the_dataset(place, tmp_path):
-    card = (place / "convergebench" / "README.md").read_text()
-    codes = [block.code for block in blocks("dataset_card.md", card) if block.language == "python"]
+def test_the_python_of_the_readme_and_of_the_datasets_card_prints_what_it_should(place, tmp_path):
+    readme = [block.code for block in blocks("README.md") if block.language == "python"]
+    assert len(readme) >= 2
+    assert all(promised(code) for code in readme), "a block shows nothing that could fail"
+    text = (place / "convergebench" / "README.md").read_text()
+    card = [block.code for block in blocks("dataset_card.md", text) if block.language == "python"]
+    assert len(card) == len([block for block in blocks("dataset_card.md") if block.language == "python"])
+    card[0] += "\nprint(steps.num_rows, chains.num_rows, next(iter(stream))['status'])"
     (tmp_path / "convergebench").mkdir()
     (tmp_path / "convergebench" / "convergebench").symlink_to(place / "convergebench")  # the name the card gives it
-    assert len(codes) == len([block for block in blocks("dataset_card.md") if block.language == "python"])
-    shown = "\nprint(steps.num_rows, chains.num_rows, next(iter(stream))['status'])"
-    first = printed([codes[0] + shown, *codes[1:]], tmp_path, tmp_path)[0]
-    assert first == ["12 4 input"]
+    lines = printed([(place, readme), (tmp_path, card)], tmp_path / "home")
+    assert lines[: len(readme)] == [promised(code) for code in readme]
+    assert lines[len(readme)] == ["12 4 input"]
 
 
 def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):
@@ -130,7 +128,7 @@ def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):
         (tmp_path / f"{name}.png").write_bytes(small_dataset.picture(1, 0.2 * number))
     with serving(place / "convergebench", tmp_path / "cache") as server:
         code = block.code.replace('Client("convergebench/convergebench")', f'Client("{server.address}", verbose=False)')
-        board, step, half_lives = printed([code], tmp_path, tmp_path / "home")[0]
+        board, step, half_lives = printed([(tmp_path, [code])], tmp_path / "home")[0]
     assert (board, half_lives != "") == ("[('paint', 1.0)]", True)
     assert step.startswith(("add ", "remove ", "flip "))
 
