@@ -1,10 +1,16 @@
-"""Whole pictures that careless decoders get wrong, with how each has to look: wherever pictures are scored or shown."""
+"""Pictures that careless decoders get wrong, with how each has to look, and bytes that are no whole picture.
+
+Wherever pictures are stored, scored or shown, the test of that place takes them from here.
+"""
 
 import io
+import struct
+import zlib
 from typing import NamedTuple
 
+import cv2
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms
 
 WIDTH, HEIGHT = 96, 64
 RED, GREEN, WHITE = (255, 0, 0), (0, 160, 0), (255, 255, 255)
@@ -42,11 +48,36 @@ def sixteen_bits():
     return Image.fromarray(values)
 
 
+def sixteen_bit_colour():
+    deep = np.asarray(halves())[..., ::-1].astype(np.uint16) * 257
+    return cv2.imencode(".png", deep)[1].tobytes()
+
+
+def profile():
+    """The profile of a colour space that no reader of RGB expects: to follow it would be to change every pixel."""
+    return ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
+
+
+def bomb():
+    """A PNG whose header promises 10,000 x 10,000 pixels."""
+
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", 10_000, 10_000, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
+
+
 PICTURES = {
     "turned by its orientation tag.jpg": Awkward(
         encoded(halves().rotate(90, expand=True), "JPEG", quality=98, exif=tagged(6)), RED, GREEN
     ),
     "mirrored by its orientation tag.png": Awkward(encoded(halves(GREEN, RED), "PNG", exif=tagged(2)), RED, GREEN),
+    "upside down by its orientation tag.jpg": Awkward(
+        encoded(halves().rotate(180), "JPEG", quality=98, exif=tagged(3)), RED, GREEN
+    ),
+    "16 bit colour.png": Awkward(sixteen_bit_colour(), RED, GREEN),
+    "colour profile.png": Awkward(encoded(halves(), "PNG", icc_profile=profile()), RED, GREEN),
     "16 bits.png": Awkward(encoded(sixteen_bits(), "PNG"), (100, 100, 100), WHITE),
     "half transparent.png": Awkward(
         encoded(halves((255, 0, 0, 128), (0, 0, 0, 0), "RGBA"), "PNG"), (255, 127, 127), WHITE
@@ -59,6 +90,15 @@ PICTURES = {
     "one bit.png": Awkward(encoded(halves(0, 1, "1"), "PNG"), (0, 0, 0), WHITE),
     "CMYK.jpg": Awkward(encoded(halves((0, 255, 255, 0), (0, 0, 0, 0), "CMYK"), "JPEG", quality=98), RED, WHITE),
     "animation.gif": Awkward(encoded(halves(), "GIF", save_all=True, append_images=[halves(WHITE, WHITE)]), RED, GREEN),
+}
+NOISE = Image.fromarray(np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8))
+BROKEN = {  # bytes that are no whole picture, and a part of the sentence that refuses them
+    "truncated.jpg": (encoded(NOISE, "JPEG")[:-900], "that cannot be decoded"),
+    "truncated.png": (encoded(NOISE, "PNG")[:-900], "that cannot be decoded"),
+    "truncated.webp": (encoded(NOISE, "WEBP")[:-900], "that cannot be decoded"),
+    "bomb.png": (bomb(), "a png of 10000x10000, above the limit"),
+    "web page.png": (b"<html><body>502 Bad Gateway</body></html>", "no picture, starting with '<html>"),
+    "empty.png": (b"", "no bytes at all"),
 }
 
 

@@ -1,0 +1,41 @@
+"""A copy of the package into which a test drops something new, and the verbs as they run there."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HOUSE = Path(__file__).parent.parent
+ROOMS = ("cli", "generation", "dataset_builder", "metric_modules", "spaces_app")
+
+
+class HouseCopy:
+    """The rooms below `folder`/site/convergebench, and `folder`/work to run in."""
+
+    def __init__(self, folder: Path):
+        self.site, self.work = folder / "site", folder / "work"
+        self.work.mkdir(parents=True)
+        for room in ROOMS:
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(HOUSE / room, self.site / "convergebench" / room, ignore=ignore)  # links become files
+
+    def path(self, name: str) -> Path:
+        return self.site / "convergebench" / name
+
+    def write(self, name: str, text: str) -> None:
+        self.path(name).write_text(text, encoding="utf-8")
+
+    def append(self, name: str, text: str) -> None:
+        self.write(name, self.path(name).read_text(encoding="utf-8") + text)
+
+    def python(self, *words: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, *words]
+        done = subprocess.run(command, cwd=self.work, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def verb(self, *words: str) -> str:
+        """What `convergebench WORDS` prints."""
+        return self.python("-m", "convergebench.cli", *words)

@@ -1,0 +1,111 @@
+"""What counts as a picture, and which pixels it has."""
+
+import ast
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from awkward_pictures import BROKEN, PICTURES, assert_looks_right, tagged
+from convergebench.generation import pictures
+from PIL import Image
+
+GRADIENT = Image.fromarray((np.indices((24, 32)).sum(0)[..., None] * [4, 3, 2] % 256).astype(np.uint8))
+
+
+def encoded(picture, kind, **options):
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(("kind", "extension"), [("PNG", "png"), ("JPEG", "jpg"), ("WEBP", "webp"), ("GIF", "gif")])
+def test_the_type_is_read_from_the_magic_bytes(kind, extension):
+    assert pictures.sniff(encoded(GRADIENT, kind)) == extension
+
+
+def test_decoding_gives_the_pixels_of_the_bytes():
+    assert np.array_equal(pictures.decode(encoded(GRADIENT, "PNG")), GRADIENT)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_a_truncated_picture_is_broken(kind, share):
+    noise = np.random.default_rng(1).integers(0, 256, (64, 64, 3), np.uint8)
+    data = encoded(Image.fromarray(noise), kind)
+    with pytest.raises(pictures.Undecodable, match="that cannot be decoded"):
+        pictures.decode(data[: int(len(data) * share)])
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_an_awkward_picture_is_decoded_as_it_looks(name):
+    awkward = PICTURES[name]
+    picture = pictures.decode(awkward.data)
+    assert (picture.mode, picture.info) == ("RGB", {})
+    assert_looks_right(picture, awkward)
+    assert np.array_equal(pictures.decode_array(awkward.data), picture)
+    assert pictures.inspect(awkward.data) == (pictures.sniff(awkward.data), *awkward.size)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_bytes_that_are_no_whole_picture_are_refused_in_a_sentence_that_says_what_they_are(name):
+    data, refusal = BROKEN[name]
+    with pytest.raises(pictures.Undecodable, match=refusal) as caught:
+        pictures.decode(data)
+    assert " at 0x" not in str(caught.value), "an address in this process tells nobody anything"
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_orientation_tag_is_obeyed(orientation):
+    upright = np.asarray(GRADIENT)
+    stored = {
+        1: upright, 2: upright[:, ::-1], 3: upright[::-1, ::-1], 4: upright[::-1], 5: upright.swapaxes(0, 1),
+        6: np.rot90(upright, 1), 7: upright[::-1, ::-1].swapaxes(0, 1), 8: np.rot90(upright, -1),
+    }[orientation]  # fmt: skip
+    data = encoded(Image.fromarray(np.ascontiguousarray(stored)), "PNG", exif=tagged(orientation))
+    assert np.array_equal(pictures.decode(data), upright)
+
+
+def test_the_limit_on_pixels_is_the_callers_where_it_gives_one():
+    with pytest.raises(pictures.Undecodable, match="a png of 32x24, above the limit of 100 pixels"):
+        pictures.decode(encoded(GRADIENT, "PNG"), most_pixels=100)
+
+
+def test_a_picture_is_resized_only_where_it_has_another_size():
+    array = np.asarray(GRADIENT)
+    assert pictures.resize_to(array, 32, 24) is array
+    assert pictures.resize_to(array, 16, 12).shape == (12, 16, 3)
+
+
+def test_the_evaluation_size_is_the_references_own_or_given_by_its_short_side():
+    assert pictures.evaluation_size(640, 480, None) == pictures.evaluation_size(640, 480, "reference") == (640, 480)
+    assert pictures.evaluation_size(640, 480, 512) == (683, 512)
+    for wrong in (0, True, "half", 1.5):
+        with pytest.raises(ValueError, match="it is None, 'reference' or the length"):
+            pictures.evaluation_size(640, 480, wrong)
+
+
+def test_the_pixel_hash_ignores_the_encoder():
+    packed, loose = encoded(GRADIENT, "PNG", optimize=True), encoded(GRADIENT, "PNG", compress_level=0)
+    assert packed != loose
+    assert pictures.pixel_hash(pictures.decode(packed)) == pictures.pixel_hash(pictures.decode(loose))
+
+
+def test_the_decoder_needs_nothing_but_numpy_and_pillow():
+    """It stands in metric folders too, which `evaluate` downloads without this package."""
+    imports = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(Path(pictures.__file__).read_text()))
+        for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else
+                     [node.module or "."] if isinstance(node, ast.ImportFrom) else [])
+    }  # fmt: skip
+    assert imports - set(sys.stdlib_module_names) == {"numpy", "PIL"}
+
+
+def test_pixels_survive_our_own_encoding_without_metadata():
+    picture = GRADIENT.copy()
+    picture.info["comment"] = "secret"
+    data = pictures.encode_png(pictures.upright(picture))
+    assert np.array_equal(pictures.decode(data), GRADIENT)
+    assert b"secret" not in data
