@@ -3,7 +3,7 @@
 import html
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from convergebench.generation.records import FinishedChain, Step, UserError
@@ -35,7 +35,6 @@ def chain_view(dataset: ServedDataset, chain_id: str) -> dict[str, Any]:
     scores = dataset.scores_of(chain_id)
     source = dataset.reader.sources().get(chain.source.id)
     case = dataset.case_of.get(chain_id)
-    curves = case.retained if case else {}
     return {
         "chain": chain_id,
         "editor": chain.editor,
@@ -53,11 +52,19 @@ def chain_view(dataset: ServedDataset, chain_id: str) -> dict[str, Any]:
         "title": source and source.title,
         "credit": ", ".join(filter(None, (source.attribution, source.licence))) if source else "",
         **ending(dataset, case),
-        "curves": {name: values for name, values in curves.items() if any(value is not None for value in values)},
+        "curves": retained_curves(chain, scores.values()),
         "threshold": HALF,
         "metrics": listed_metrics(dataset),
         "steps": [step_view(step, scores.get(step.step, {}), len(chain.program.cycle)) for step in steps],
     }
+
+
+def retained_curves(chain: FinishedChain, scores: Iterable[Mapping[str, Any]]) -> dict[str, list[float | None]]:
+    """What every round's last picture retained, by each metric that has values."""
+    last_of_round = {row["round"]: row for row in scores if row["position"] == len(chain.program.cycle)}
+    rows: list[Mapping[str, Any]] = [last_of_round.get(round, {}) for round in range(1, chain.rounds + 1)]
+    curves = {name: [row.get(column.retained) for row in rows] for name, column in retained_columns().items()}
+    return {name: values for name, values in curves.items() if any(value is not None for value in values)}
 
 
 def listed_metrics(dataset: ServedDataset) -> list[dict[str, Any]]:

@@ -1,0 +1,88 @@
+"""A metric whose folder is dropped into a copy of the house is shown by the Space, with no other line changed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HOUSE = Path(__file__).parent.parent
+INSTALLED = str(Path(np.__file__).parents[1])  # where packages are, without this checkout
+SPEC = """
+SPEC = {
+    "name": "grain", "title": "Grain", "kind": "picture", "sees": "film grain", "misses": "all else",
+    "columns": [{
+        "name": "grain", "title": "Grain", "meaning": "how grainy", "unit": "g", "direction": "lower", "low": 0.0,
+        "ceiling": 0.0, "show": "curve", "floor": True,
+    }],
+}
+"""
+LOOK = """
+import json, sys
+from pathlib import Path
+import pyarrow as pa, pyarrow.parquet as pq
+import small_dataset
+folder = small_dataset.write(Path(sys.argv[1]))
+for path in (folder / "data" / "scores").glob("*.parquet"):
+    table = pq.read_table(path)
+    for name, given in (("grain", "lpips"), ("retained_grain", "retained_ssim")):
+        table = table.drop_columns([name] if name in table.column_names else []).append_column(name, table[given])
+    pq.write_table(table, path)
+
+import convergebench.metric_modules.specs as specs
+from convergebench.spaces_app.space import chains_tab, metrics_tab
+from convergebench.spaces_app.space.served_dataset import open_dataset
+dataset = open_dataset(str(folder))
+chain = small_dataset.chain_of(dataset, "fading")
+view = chains_tab.chain_view(dataset, chain)
+print(json.dumps({
+    "specs": specs.__file__,
+    "listed": [each for each in view["metrics"] if each["name"] == "grain"],
+    "curve": [view["curves"]["grain"], view["curves"]["ssim"]],
+    "step": [view["steps"][2]["scores"]["grain"], view["steps"][2]["retained"]["grain"]],
+    "metrics": sorted({row["metric"] for row in metrics_tab.metric_curves(dataset, chain)}),
+    "agreement": metrics_tab.agreement(dataset)["metrics"],
+    "detects": [each for each in metrics_tab.detects_and_misses() if each[0] == "Grain"],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """What the Space of a copy of the house shows, in which one metric more lies."""
+    copy = tmp_path_factory.mktemp("copy")
+    for room in ("generation", "dataset_builder", "metric_modules", "spaces_app"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(HOUSE / room, copy / "convergebench" / room, ignore=ignored)
+    folder = copy / "convergebench" / "metric_modules" / "grain"
+    folder.mkdir()
+    (folder / "spec.py").write_text(SPEC)
+    environment = {
+        "PYTHONPATH": os.pathsep.join((str(copy), str(HOUSE / "tests"), INSTALLED)),
+        "PATH": os.environ["PATH"],
+    }
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", LOOK, str(copy / "dataset")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert Path(found["specs"]).is_relative_to(copy)
+    return found
+
+
+def test_a_dropped_in_metric_is_listed_and_drawn_in_the_view_of_a_chain(shown):
+    listed = shown["listed"]
+    assert [(each["title"], each["unit"]) for each in listed] == [("Grain", "g")]
+    assert listed[0]["colour"] is not None
+    assert shown["curve"][0] == shown["curve"][1]
+    assert None not in shown["step"]
+
+
+def test_a_dropped_in_metric_stands_in_the_metrics_tab(shown):
+    assert "Grain" in shown["metrics"]
+    assert "Grain" in shown["agreement"]
+    assert shown["detects"] == [["Grain", "film grain", "all else"]]
