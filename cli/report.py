@@ -40,7 +40,7 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     from convergebench.spaces_app.reporting import sentences, write
     from convergebench.spaces_app.statistics.leaderboard import HEADLINE
     from convergebench.spaces_app.statistics.report import Options
-    from convergebench.spaces_app.statistics.table import as_text, sentence
+    from convergebench.spaces_app.study.tables import as_text, sentence
 
     check_dataset(dataset, threshold)
     try:

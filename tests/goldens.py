@@ -65,7 +65,7 @@ def simulated() -> dict[str, str]:
 def leaderboard(scores: list, chains: list, floors: list) -> str:
     """leaderboard.json as the report writes it."""
     from convergebench.spaces_app.statistics.report import report
-    from convergebench.spaces_app.statistics.table import as_json
+    from convergebench.spaces_app.study.tables import as_json
 
     return as_json(report(scores, chains, floors).tables["leaderboard"])
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.halflife.fates import CAUSES, Fate, convergence, convergence_name, curve_fate
 from convergebench.metric_modules.halflife.halflife import half_life
 from convergebench.metric_modules.halflife.intervals import median_interval, share_interval
+from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome, convergence, convergence_name, curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
 GAPS = [1, 2, 3, 5, 10, 15, 20]
@@ -17,17 +17,17 @@ def falling(half: float, rounds: int = 12) -> list[float]:
 
 
 def test_a_chain_is_lost_in_its_first_round_below_the_threshold_and_recovery_does_not_save_it():
-    assert curve_fate([0.9, 0.4, 0.9, 0.9], [1, 2, 3, 4]).time == 2
-    assert not curve_fate([0.9, 0.5, 0.5], [1, 2, 3]).lost, "the threshold itself is not below it"
+    assert curve_outcome([0.9, 0.4, 0.9, 0.9], [1, 2, 3, 4]).time == 2
+    assert not curve_outcome([0.9, 0.5, 0.5], [1, 2, 3]).lost, "the threshold itself is not below it"
 
 
 def test_a_chain_lost_at_once_has_a_half_life_of_one():
-    assert curve_fate([0.1], [1]) == Fate(0, 1, "below the threshold", crossing=pytest.approx(0.5 / 0.9))
+    assert curve_outcome([0.1], [1]) == Outcome(0, 1, "below the threshold", crossing=pytest.approx(0.5 / 0.9))
 
 
 def test_suites_with_gaps_report_the_bracket_and_interpolate_only_as_an_extra():
-    fate = curve_fate([0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1], GAPS)
-    assert (fate.text, fate.crossing) == ("(5, 10]", pytest.approx(7.5))
+    outcome = curve_outcome([0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1], GAPS)
+    assert (outcome.text, outcome.crossing) == ("(5, 10]", pytest.approx(7.5))
     result = half_life([[0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1]] * 3, rounds=GAPS)
     assert result["half_life"] == 10
     assert result["half_life_bracket"] == [5, 10]
@@ -37,8 +37,8 @@ def test_suites_with_gaps_report_the_bracket_and_interpolate_only_as_an_extra():
 
 def test_rounds_that_were_not_measured_widen_the_bracket_and_are_never_zero():
     for missing in (None, math.nan):
-        fate = curve_fate([0.9, missing, missing, 0.3], [1, 2, 3, 4])
-        assert (fate.kept, fate.lost_at) == (1, 4)
+        outcome = curve_outcome([0.9, missing, missing, 0.3], [1, 2, 3, 4])
+        assert (outcome.kept, outcome.lost_at) == (1, 4)
     assert half_life([[0.9, None, 0.8] + [0.7] * 7])["per_chain"][0]["text"] == ">10"
 
 
@@ -172,7 +172,7 @@ def test_bad_input_is_refused_in_one_sentence(options, sentence):
 GOOD = {name: [0.9] * 4 for name in ("rmse", "ssim", "lpips", "clip")}
 
 
-def lost(**changes) -> Fate:
+def lost(**changes) -> Outcome:
     whole = {
         "retained": GOOD | changes.pop("retained", {}),
         "applied": [True] * 4,
@@ -196,19 +196,19 @@ def lost(**changes) -> Fate:
     ],
 )
 def test_convergence_ends_with_the_first_loss_of_any_kind_and_keeps_its_cause(changes, cause):
-    assert lost(**changes) == Fate(2, 3, cause)
+    assert lost(**changes) == Outcome(2, 3, cause)
     assert cause in CAUSES
 
 
 def test_where_everything_holds_all_rounds_are_kept():
-    assert lost() == Fate(4)
+    assert lost() == Outcome(4)
 
 
 @pytest.mark.parametrize(("end", "cause"), [("refused", "refused"), ("no_image", "no image"), ("shrunk", "shrunk")])
 def test_convergence_ends_where_no_picture_comes(end, cause):
     short = {name: values[:2] for name, values in GOOD.items()}
-    assert convergence([1, 2, 3, 4], short, end=end) == Fate(2, 3, cause)
-    assert convergence([1, 2, 3, 4], short, end="failed") == Fate(2, failed=True)
+    assert convergence([1, 2, 3, 4], short, end=end) == Outcome(2, 3, cause)
+    assert convergence([1, 2, 3, 4], short, end="failed") == Outcome(2, failed=True)
     assert convergence([1, 2, 3, 4], short, end="failed").rounds_kept is None
 
 
@@ -218,7 +218,7 @@ def test_the_first_round_counts_before_the_order_of_causes_and_the_order_within_
     refused_after_a_forward_that_did_nothing = lost(
         applied=[False], undone=[None], retained={name: [None] for name in GOOD}, worst_tile=[None], end="refused"
     )
-    assert refused_after_a_forward_that_did_nothing == Fate(0, 1, "not applied")
+    assert refused_after_a_forward_that_did_nothing == Outcome(0, 1, "not applied")
 
 
 def test_a_no_op_keeps_zero_rounds():
@@ -231,7 +231,7 @@ def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
 
 
 def test_a_program_that_asks_for_no_change_is_judged_by_the_rest():
-    assert lost(applied=None, undone=None) == Fate(4)
+    assert lost(applied=None, undone=None) == Outcome(4)
 
 
 def test_the_name_says_what_was_not_checked():
@@ -242,8 +242,8 @@ def test_the_name_says_what_was_not_checked():
 
 
 def test_convergence_is_summed_up_like_a_half_life():
-    fates = [Fate(0, 1, "not applied"), Fate(5, 6, "part lost"), Fate(12), Fate(3, failed=True)]
-    result = summarise(fates, list(range(1, 13)), ["a", "a", "b", "b"])
+    outcomes = [Outcome(0, 1, "not applied"), Outcome(5, 6, "part lost"), Outcome(12), Outcome(3, failed=True)]
+    result = summarise(outcomes, list(range(1, 13)), ["a", "a", "b", "b"])
     assert result["share_failed"] == 0.25
     assert result["mean_rounds_kept"] == pytest.approx(0.25 * 0 + 0.375 * 5 + 0.375 * 12, abs=1e-6)
 

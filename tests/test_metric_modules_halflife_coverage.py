@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.halflife.fates import curve_fate
+from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 from scipy import stats
 
@@ -52,7 +52,7 @@ def simulate(design: Design, halves: tuple[float, ...], sets: int, seed: int = 7
         half = halves[number % len(halves)]
         effect = rng.normal(0, design.between, design.clusters)[sources] + rng.normal(0, design.within, len(sources))
         curves = 2.0 ** (-np.array(ROUNDS) / (half * np.exp(effect))[:, None])
-        result = summarise([curve_fate(curve, ROUNDS) for curve in curves.tolist()], ROUNDS, sources.tolist())
+        result = summarise([curve_outcome(curve, ROUNDS) for curve in curves.tolist()], ROUNDS, sources.tolist())
         mean = true_mean(half, float(np.hypot(design.between, design.within)))
         past_the_end = ROUNDS[-1] + 1
         low, high = (past_the_end if limit is None else limit for limit in result["half_life_interval"])

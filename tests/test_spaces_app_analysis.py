@@ -4,7 +4,7 @@ import json
 
 import pytest
 from convergebench.spaces_app.statistics.report import Options, report
-from convergebench.spaces_app.statistics.table import Column, Table, as_csv, as_text, cell, trimmed
+from convergebench.spaces_app.study.tables import Column, Table, as_csv, as_text, cell, hide_empty_columns
 from simulated import chain_row, dataset, floor_rows, score_rows
 
 
@@ -106,7 +106,9 @@ def test_a_column_with_the_way_between_returns_gives_the_contraction_factor():
 
 def test_columns_without_values_stay_in_the_files_and_off_the_page():
     rows = [{"a": 1, "b": None}]
-    table = trimmed(Table("t", "T", (Column("a", "A", "count"), Column("b", "B", "share", interval=True)), rows))
+    table = hide_empty_columns(
+        Table("t", "T", (Column("a", "A", "count"), Column("b", "B", "share", interval=True)), rows)
+    )
     assert as_csv(table) == "a,b,b_low,b_high\n1,,,\n"
     assert as_text(table) == "A\n1"
 

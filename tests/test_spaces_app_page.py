@@ -9,8 +9,8 @@ import pytest
 from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER, SERIES, contrast
 from convergebench.spaces_app.reporting import sentences, write
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, frame
-from convergebench.spaces_app.statistics import table
 from convergebench.spaces_app.statistics.report import report
+from convergebench.spaces_app.study import tables
 from simulated import dataset
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="
@@ -87,8 +87,8 @@ def test_every_number_of_the_page_is_in_the_tables_beside_it(laid, page):
             if isinstance(value, str):
                 told |= set(numbers(value))
             else:
-                forms = [form for form in table.FORMS if form != "count" or isinstance(value, int)]
-                told |= {number for form in forms for number in numbers(table.written(value, form))}
+                forms = [form for form in tables.FORMS if form != "count" or isinstance(value, int)]
+                told |= {number for form in forms for number in numbers(tables.format_value(value, form))}
     strips = {number for strip in STRIPS for number in numbers(strip.title + strip.frames[1].label)}
     shown = set(numbers(" ".join([*page.text, *page.words])))
     assert len(shown) > 80
@@ -100,7 +100,7 @@ def test_every_row_of_the_page_is_a_row_of_the_tables_cell_by_cell(laid, page):
     for made in laid[1].tables.values():
         columns = [column for column in made.columns if column.shown]
         known.add(tuple(column.title for column in columns))
-        known |= {tuple(table.cell(row, column) for column in columns) for row in made.rows}
+        known |= {tuple(tables.cell(row, column) for column in columns) for row in made.rows}
     rows = [tuple(cell for cell in row) for row in page.cells]
     assert len(rows) > 50
     assert [row for row in rows if row not in known] == []
@@ -110,7 +110,7 @@ def test_the_page_changes_when_a_table_does(laid):
     made = laid[1]
     rows = [dict(row) for row in made.tables["leaderboard"].rows]
     rows[0]["rounds_kept"] = 7.77
-    changed = {**made.tables, "leaderboard": table.Table("leaderboard", "", made.tables["leaderboard"].columns, rows)}
+    changed = {**made.tables, "leaderboard": tables.Table("leaderboard", "", made.tables["leaderboard"].columns, rows)}
     assert "7.8" in " ".join(sentences.all_of(changed)["lead"])
 
 

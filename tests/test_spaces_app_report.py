@@ -1,8 +1,9 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
 import pytest
-from convergebench.spaces_app.statistics import recall, table
+from convergebench.spaces_app.statistics import recall
 from convergebench.spaces_app.statistics.report import report
+from convergebench.spaces_app.study import tables
 from simulated import chain_row, dataset, end_chain, floor_rows, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}
@@ -112,7 +113,7 @@ def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():
     others = chain_row("one", 2, 1, 12)
     made = report([*scores, *score_rows(others, 12)], [chain, others], floor_rows(4))
     assert board(made)["one"]["failed"] == 0.5
-    assert made.fates["round trips"]["one"][0].lost is False
+    assert made.outcomes["round trips"]["one"][0].lost is False
 
 
 def test_the_same_case_from_two_datasets_counts_once():
@@ -202,12 +203,12 @@ def test_tables_say_the_same_in_every_format(golden):
     import json
 
     for made in golden.tables.values():
-        lines = list(csv.DictReader(io.StringIO(table.as_csv(made))))
-        rows = json.loads(table.as_json(made))["rows"]
+        lines = list(csv.DictReader(io.StringIO(tables.as_csv(made))))
+        rows = json.loads(tables.as_json(made))["rows"]
         assert len(lines) == len(rows) == len(made.rows)
         for line, row in zip(lines, rows, strict=True):
             assert line == {key: "" if value is None else str(value) for key, value in row.items()}
-        latex = table.as_latex(made)
+        latex = tables.as_latex(made)
         assert latex.count(r"\\") == len(rows) + 1
         assert [latex.count(rule) for rule in ("\\toprule", "\\midrule", "\\bottomrule")] == [1, 1, 1]
 
@@ -215,7 +216,7 @@ def test_tables_say_the_same_in_every_format(golden):
 def test_names_that_mean_something_to_html_or_latex_stay_text():
     scores, chains, floors = dataset({"<script>alert(1)</script>": 1.0, "50%_of {$x$} & \\co": 1.0}, sources=4)
     made = report(scores, chains, floors)
-    page = table.as_html(made.tables["leaderboard"])
+    page = tables.as_html(made.tables["leaderboard"])
     assert "<script>" not in page
-    latex = table.as_latex(made.tables["leaderboard"])
+    latex = tables.as_latex(made.tables["leaderboard"])
     assert r"50\%\_of \{\$x\$\} \& \textbackslash{}co" in latex

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy
 import pytest
 from convergebench.metric_modules.halflife.comparison import compare
-from convergebench.metric_modules.halflife.fates import Fate
-from convergebench.spaces_app.statistics import leaderboard, pairs
-from convergebench.spaces_app.statistics.cases import follow
-from convergebench.spaces_app.statistics.fates import converged, fields
-from convergebench.spaces_app.statistics.zeros import Zeros
+from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.spaces_app.statistics import leaderboard
+from convergebench.spaces_app.study.cases import read_cases
+from convergebench.spaces_app.study.comparisons import compare_editors, outcomes_by_case, verdict_name
+from convergebench.spaces_app.study.floors import Floors
+from convergebench.spaces_app.study.groups import group_cases, outcome_of_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import chain_row, end_chain, floor_rows, kept_rounds, score_rows
@@ -24,7 +25,7 @@ def fated(kept, there=None):
     """Every editor's cases as the comparison takes them, without those that are not there."""
     return {
         editor: {
-            (f"picture-{source}", f"program-{program}", 1): (fate(int(value)), ROUNDS)
+            (f"picture-{source}", f"program-{program}", 1): (outcome(int(value)), ROUNDS)
             for (source, program), value in numpy.ndenumerate(values)
             if there is None or there[editor][source, program]
         }
@@ -32,12 +33,12 @@ def fated(kept, there=None):
     }
 
 
-def fate(kept):
-    return Fate(kept) if kept >= ROUNDS else Fate(kept, kept + 1, "quality lost")
+def outcome(kept):
+    return Outcome(kept) if kept >= ROUNDS else Outcome(kept, kept + 1, "quality lost")
 
 
-def verdicts(fates):
-    return {(pair.first, pair.second): pairs.words(pair) for pair in pairs.compared(fates, list(fates))}
+def verdicts(outcomes):
+    return {(pair.first, pair.second): verdict_name(pair) for pair in compare_editors(outcomes, list(outcomes))}
 
 
 def reversals(simulations):
@@ -76,7 +77,7 @@ def called_different(simulations, sources, factor, seed=11):
     calls = 0
     for _ in range(simulations):
         kept = kept_rounds(generator, {"one": 1.0, "two": factor}, sources, 3, ROUNDS)
-        sides = [{key: fate.kept for key, (fate, _) in own.items()} for own in fated(kept).values()]
+        sides = [{key: outcome.kept for key, (outcome, _) in own.items()} for own in fated(kept).values()]
         pair = compare(("one", "two"), *sides, {key: key[0] for key in sides[0]})
         calls += pair.p_value <= 0.05
     return calls / simulations
@@ -104,10 +105,10 @@ def test_two_equal_editors_are_called_different_in_at_most_65_of_1000(sources):
 
 def headline(scores, chains, floors):
     """One editor's row, as the report makes it."""
-    cases, _ = follow(scores, chains, Zeros(floors, chains))
-    field = fields(cases)["round trips"]
-    fates = [converged(case, field.checks) for case in field.cases["one"]]
-    return leaderboard.row("one", field, fates, None, (), 0.5)
+    cases, _ = read_cases(scores, chains, Floors(floors, chains))
+    group = group_cases(cases)["round trips"]
+    outcomes = [outcome_of_case(case, group.checks) for case in group.cases["one"]]
+    return leaderboard.row("one", group, outcomes, None, 0.5)
 
 
 RISING = ("rounds_kept", "restricted_mean", "survival", "forward", "quality_kept", "meaning_kept")
@@ -160,8 +161,8 @@ def test_a_refusal_never_helps_in_a_comparison_whatever_else_failed(
 
 
 def difference(scores, chains, floors):
-    cases, _ = follow(scores, chains, Zeros(floors, chains))
-    [pair] = pairs.compared(pairs.fates_by_case(fields(cases)["round trips"]), ["one", "two"])
+    cases, _ = read_cases(scores, chains, Floors(floors, chains))
+    [pair] = compare_editors(outcomes_by_case(group_cases(cases)["round trips"]), ["one", "two"])
     return pair.difference
 
 

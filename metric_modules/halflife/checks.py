@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from numbers import Real
 
-from .fates import END_CAUSES, ENDS, known
+from .outcomes import END_CAUSES, ENDS, known
 
 SCALES = ("retained", "absolute")
 DIRECTIONS = ("higher", "lower")

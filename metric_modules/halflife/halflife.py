@@ -7,8 +7,8 @@ import datasets
 import evaluate
 
 from .checks import check_counts, check_curve, check_options, check_rounds
-from .fates import Fate, curve_fate
 from .intervals import RESAMPLES, SEED
+from .outcomes import Outcome, curve_outcome
 from .summary import summarise
 from .survival import kaplan_meier
 
@@ -66,28 +66,28 @@ def half_life(
     for number, curve in enumerate(curves, 1):
         check_curve(number, curve, known_rounds, scale, known_ends[number - 1], known_end_rounds[number - 1])
     start = 1.0 if scale == "retained" else None
-    fates = [
-        curve_fate(curve, known_rounds, limit, better, start, end, end_round)  # type: ignore[arg-type]
+    outcomes = [
+        curve_outcome(curve, known_rounds, limit, better, start, end, end_round)  # type: ignore[arg-type]
         for curve, end, end_round in zip(curves, known_ends, known_end_rounds, strict=True)
     ]
-    grid, alive = kaplan_meier([fate.time for fate in fates], [fate.lost for fate in fates])
+    grid, alive = kaplan_meier([outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes])
     signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, known_rounds))}"
     return {
-        **summarise(fates, known_rounds, clusters, confidence),
+        **summarise(outcomes, known_rounds, clusters, confidence),
         "curve": {"rounds": [int(each) for each in grid], "survival": alive.tolist()},
-        "per_chain": [entry(fate) for fate in fates],
+        "per_chain": [entry(outcome) for outcome in outcomes],
         "signature": f"{signature}|confidence={confidence}|bootstrap={RESAMPLES}|seed={SEED}",
     }
 
 
-def entry(fate: Fate) -> dict[str, Any]:
+def entry(outcome: Outcome) -> dict[str, Any]:
     """One chain's own half-life: null where it was not lost, with how far it was followed in `text`."""
     return {
-        "half_life": fate.lost_at,
-        "bracket": [fate.kept, fate.lost_at],
-        "text": fate.text,
-        "cause": fate.cause,
-        "interpolated": fate.crossing,
+        "half_life": outcome.lost_at,
+        "bracket": [outcome.kept, outcome.lost_at],
+        "text": outcome.text,
+        "cause": outcome.cause,
+        "interpolated": outcome.crossing,
     }
 
 

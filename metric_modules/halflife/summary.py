@@ -1,41 +1,43 @@
-"""From the fates of many chains to one row of a table: half-life, restricted mean, survival, each with its interval."""
+"""From the outcomes of many chains to one row of a table: half-life, restricted mean and survival with intervals."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .fates import Fate
 from .intervals import mean_interval, median_interval, share_interval
+from .outcomes import Outcome
 from .survival import area, kaplan_meier, median, pseudo_values
 
 MEDIAN_FROM = 10  # rounds; chains followed for less are told by the share that survives
 
 
 def summarise(
-    fates: Sequence[Fate],
+    outcomes: Sequence[Outcome],
     rounds: Sequence[int],
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
 ) -> dict[str, Any]:
-    """Half-life, restricted mean and survival of chains from their fates; `clusters` names each chain's source.
+    """Half-life, restricted mean and survival of chains from their outcomes; `clusters` names each chain's source.
 
     Used alike for the half-life of a metric and for convergence. Without clusters every chain stands alone. Chains
     without a single round, good or bad, tell nothing and are counted apart; where there are no others, all is null.
     """
-    if not any(fate.time for fate in fates):
-        blank = dict.fromkeys(summarise([Fate(1)], [1]))
+    if not any(outcome.time for outcome in outcomes):
+        blank = dict.fromkeys(summarise([Outcome(1)], [1]))
         return blank | {
             "half_life_reason": "no chain has a measured round",
             "chains": 0,
-            "chains_unmeasured": len(fates),
+            "chains_unmeasured": len(outcomes),
         }
-    names = range(len(fates)) if clusters is None else clusters
-    watched, sources = zip(*[(fate, name) for fate, name in zip(fates, names, strict=True) if fate.time], strict=True)
-    times = np.array([fate.time for fate in watched], float)
-    lost = np.array([fate.lost for fate in watched], bool)
+    names = range(len(outcomes)) if clusters is None else clusters
+    watched, sources = zip(
+        *[(outcome, name) for outcome, name in zip(outcomes, names, strict=True) if outcome.time], strict=True
+    )
+    times = np.array([outcome.time for outcome in watched], float)
+    lost = np.array([outcome.lost for outcome in watched], bool)
     # A chain watched up to a round was not at risk of the loss that others met after that round.
-    kept = np.array([fate.kept + 1e-9 * fate.lost for fate in watched])
+    kept = np.array([outcome.kept + 1e-9 * outcome.lost for outcome in watched])
     grid, alive = kaplan_meier(times, lost)
     # Past the last chain that was still watched nothing is known, unless all are lost.
     horizon = float(rounds[-1]) if alive.size and alive[-1] < 1e-12 else min(float(rounds[-1]), times.max())
@@ -56,9 +58,9 @@ def summarise(
         ),
         "last_round": int(horizon),
         "share_censored": float(1 - lost.mean()),
-        "share_failed": float(np.mean([fate.failed for fate in watched])),
+        "share_failed": float(np.mean([outcome.failed for outcome in watched])),
         "chains": len(watched),
-        "chains_unmeasured": len(fates) - len(watched),
+        "chains_unmeasured": len(outcomes) - len(watched),
         "clusters": len(set(sources)),
     }
 
@@ -99,10 +101,10 @@ def spell(limits: list[int]) -> str:
     return str(bad) if bad == good + 1 else f"({good}, {bad}]"
 
 
-def interpolated(fates: Sequence[Fate], rounds: Sequence[int]) -> float | None:
+def interpolated(outcomes: Sequence[Outcome], rounds: Sequence[int]) -> float | None:
     """An extra to be labelled as such: the median of the points where straight lines between rounds cross."""
-    crossings = [fate.time if fate.crossing is None else fate.crossing for fate in fates]
-    middle = float(median(*kaplan_meier(crossings, [fate.lost for fate in fates])))
+    crossings = [outcome.time if outcome.crossing is None else outcome.crossing for outcome in outcomes]
+    middle = float(median(*kaplan_meier(crossings, [outcome.lost for outcome in outcomes])))
     return None if rounds[-1] < MEDIAN_FROM or np.isinf(middle) else middle
 
 

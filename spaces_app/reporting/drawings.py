@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from convergebench.metric_modules.halflife.fates import CAUSES
+from convergebench.metric_modules.halflife.outcomes import CAUSES
 
 from ..palette import GRID, MUTED, PAPER, SERIES
 from ..statistics.curves import NAMES
-from ..statistics.table import Table, written
+from ..study.tables import Table, format_value
 from .figures import Drawing, Look, blank, key, lines, panels, single, summed_up
 from .figures import looks as looks_of
 
@@ -70,7 +70,8 @@ def incidence(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | 
     axes.set_xlabel("share of cases")
     key(figure, axes, 4)
     told = [
-        f"{editor}: " + ", ".join(f"{cause} {written(rows[editor][cause], 'share')}" for cause in ["kept", *causes])
+        f"{editor}: "
+        + ", ".join(f"{cause} {format_value(rows[editor][cause], 'share')}" for cause in ["kept", *causes])
         for editor in shown
     ]
     return Drawing("causes", "What ended convergence", "; ".join(told) + ".", figure)
@@ -100,8 +101,8 @@ def plane(name: str, rows: Rows, looks: Mapping[str, Look], across: str, up: str
     axes.set_ylabel(METRICS.get(up, up))
     key(figure, axes, 3)
     told = [
-        f"{editor} goes from {written(way[0][0], 'share')} and {written(way[0][1], 'share')} to "
-        f"{written(way[-1][0], 'share')} and {written(way[-1][1], 'share')}"
+        f"{editor} goes from {format_value(way[0][0], 'share')} and {format_value(way[0][1], 'share')} to "
+        f"{format_value(way[-1][0], 'share')} and {format_value(way[-1][1], 'share')}"
         for editor, way in ways.items()
     ]
     return Drawing(name, f"{words}, from the first round (hollow) to the last", "; ".join(told) + ".", figure)
@@ -148,7 +149,7 @@ def growth(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | Non
             axes.plot(row[name], place, marker=look.marker, color=look.colour, ms=7)
             if row[f"{name}_low"] is not None:
                 axes.plot([row[f"{name}_low"], row[f"{name}_high"]], [place, place], color=look.colour, lw=1.8)
-            told.append(f"{editor}, {GROWN[name]} {written(row[name], 'number')}")
+            told.append(f"{editor}, {GROWN[name]} {format_value(row[name], 'number')}")
         axes.set_yticks(range(len(shown)), shown)
         axes.set_xlabel(GROWN[name])
         axes.axvline(1, color=MUTED.light, lw=0.8, ls=(0, (2, 2)))
@@ -196,5 +197,7 @@ def price(table: Table, group: str, looks: Mapping[str, Look]) -> Drawing | None
     axes.set_xlabel("US dollars a round")
     axes.set_ylabel("rounds kept, mean")
     key(figure, axes)
-    told = [f"{row['editor']} keeps {row['rounds_kept']:.1f} rounds at {written(row['cost'], 'money')}" for row in rows]
+    told = [
+        f"{row['editor']} keeps {row['rounds_kept']:.1f} rounds at {format_value(row['cost'], 'money')}" for row in rows
+    ]
     return Drawing("price", "Rounds kept against the cost of a round", "; ".join(told) + ".", figure)

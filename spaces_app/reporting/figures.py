@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..palette import DASHES, GRID, INK, MARKERS, MUTED, PAPER, SERIES, tidied
 from ..statistics.curves import NAMES
-from ..statistics.table import sentence, written
+from ..study.tables import format_value, sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +168,7 @@ def key(figure: "Figure", axes: "Axes", columns: int = 4) -> None:
 def summed_up(rows: Sequence[Mapping[str, Any]], form: str = "share") -> str:
     """The last value of each editor, in words."""
     last = {row["editor"]: row for row in rows}
-    words = [f"{editor} {written(row['mean'], form)} after round {row['round']}" for editor, row in last.items()]
+    words = [f"{editor} {format_value(row['mean'], form)} after round {row['round']}" for editor, row in last.items()]
     return "; ".join(words) + "."
 
 

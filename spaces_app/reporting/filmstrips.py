@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.metric_modules.halflife.fates import Fate
+from convergebench.metric_modules.halflife.outcomes import Outcome
 
-from ..statistics.cases import Case
-from ..statistics.fates import Field, any_value, quality, role
-from ..statistics.table import Column, Table, written
+from ..study.cases import Case
+from ..study.groups import CaseGroup, is_measured, lowest_quality
+from ..study.tables import Column, Table, format_value
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 FRAMES = 6  # with the original
@@ -24,7 +24,7 @@ COLUMNS = (
     Column("program", "Program"),
     Column("round", "Round", "count"),
     Column("quality", "Retained quality", "share"),
-    Column("fate", "Lost in round"),
+    Column("outcome", "Lost in round"),
     Column("cause", "To"),
 )
 
@@ -47,22 +47,22 @@ class Strip:
     frames: tuple[Frame, ...]
 
 
-def worst(field: Field, fates: Mapping[str, Sequence[Fate]]) -> Table:
+def worst(group: CaseGroup, outcomes: Mapping[str, Sequence[Outcome]]) -> Table:
     """For each editor the cases lost first, the lowest quality before others; a row for each round shown.
 
     One case for each source; a refusal in the first round leaves no pictures to look at. Reference rows are shown only
     where there is nothing else.
     """
-    tested = [editor for editor in field.cases if role(editor) != "reference"] or list(field.cases)
+    tested = [editor for editor in group.cases if group.roles[editor] != "reference"] or list(group.cases)
     rows = []
     for editor in tested:
-        pairs = list(zip(field.cases[editor], fates[editor], strict=True))
-        lost = [(case, fate) for case, fate in pairs if fate.lost and any_value(case, 0)]
-        lost.sort(key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], field.checks), pair[0].chain))
-        first = {case.source: (case, fate) for case, fate in reversed(lost)}
+        pairs = list(zip(group.cases[editor], outcomes[editor], strict=True))
+        lost = [(case, outcome) for case, outcome in pairs if outcome.lost and is_measured(case, 0)]
+        lost.sort(key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], group.checks), pair[0].chain))
+        first = {case.source: (case, outcome) for case, outcome in reversed(lost)}
         chosen = [pair for pair in lost if first[pair[0].source] == pair][: max(1, STRIPS // len(tested))]
-        for case, fate in chosen:
-            values = quality(case, field.checks) or [None] * case.rounds
+        for case, outcome in chosen:
+            values = lowest_quality(case, group.checks) or [None] * case.rounds
             last = case.rounds if case.end_round is None else case.end_round
             about: dict[str, Any] = {
                 "editor": editor,
@@ -71,7 +71,7 @@ def worst(field: Field, fates: Mapping[str, Sequence[Fate]]) -> Table:
                 "program": case.program,
             }
             rows += [
-                about | {"round": round, "quality": values[round - 1], "fate": fate.text, "cause": fate.cause}
+                about | {"round": round, "quality": values[round - 1], "outcome": outcome.text, "cause": outcome.cause}
                 for round in spread(last, FRAMES - 1)
             ]
     note = "" if rows else "No editor lost a case of which there are pictures."
@@ -79,7 +79,7 @@ def worst(field: Field, fates: Mapping[str, Sequence[Fate]]) -> Table:
 
 
 def mean_quality(case: Case, checks: Sequence[str]) -> float:
-    values = [value for value in quality(case, checks) if value is not None]
+    values = [value for value in lowest_quality(case, checks) if value is not None]
     return sum(values) / len(values) if values else 0.0
 
 
@@ -101,8 +101,8 @@ def strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> list[Str
         for row in rows:
             words = f"{name}, as {one['editor']} returned it in round {row['round']}"
             data = reader.picture(chain, row["round"] * lengths[chain])
-            frames.append(frame(data, f"round {row['round']}, {written(row['quality'], 'share')}", words))
-        title = f"{name}: {one['cause']} in round {one['fate']}"
+            frames.append(frame(data, f"round {row['round']}, {format_value(row['quality'], 'share')}", words))
+        title = f"{name}: {one['cause']} in round {one['outcome']}"
         found.append(Strip(one["editor"], title, tuple(frames)))
     return found
 

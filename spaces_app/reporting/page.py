@@ -7,7 +7,7 @@ from typing import Any
 
 from ..palette import dark_rules
 from ..statistics import causes
-from ..statistics.table import Table, as_html, sentence
+from ..study.tables import Table, as_html, sentence
 from .figures import Drawing
 from .filmstrips import Frame, Strip
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..statistics.cases import GROUPS
-from ..statistics.fates import CHECKS
 from ..statistics.methods import WHAT
-from ..statistics.table import Table, cell, written
+from ..study.cases import GROUPS
+from ..study.groups import CHECKS
+from ..study.tables import Table, cell, format_value
 
 
 def all_of(tables: Mapping[str, Table]) -> dict[str, list[str]]:
@@ -83,4 +83,4 @@ def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
     empty = {key for key in columns if all(row.get(key) is None for row in rows)}
     shown = tuple(column for column in board.columns if column.key in columns and column.key not in empty)
     title = rows[0]["name"] if rows else board.note
-    return Table(board.name, str(title), shown, rows, written(None, "text"))
+    return Table(board.name, str(title), shown, rows, format_value(None, "text"))

@@ -8,7 +8,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 
 from ..statistics import methods
 from ..statistics.report import Options, Report, report
-from ..statistics.table import Table, as_csv, as_json, as_latex
+from ..study.tables import Table, as_csv, as_json, as_latex
 from . import filmstrips, sentences
 from .figures import Drawing, looks, styled
 from .page import page
@@ -33,10 +33,10 @@ def write(dataset: Path, out: Path, options: Options = Options()) -> Written:  #
     scores, floors, published = (list(reader.rows(config)) for config in ("scores", "floors", "published"))
     made = report(scores, chains, floors, calls, published, options)
     lengths = {row["chain"]: len(json.loads(row["cycle"])) for row in chains}
-    first = next(iter(made.fields), None)
+    first = next(iter(made.groups), None)
     strips = []
     if first:
-        worst = filmstrips.worst(made.fields[first], made.fates[first])
+        worst = filmstrips.worst(made.groups[first], made.outcomes[first])
         made.tables["worst"] = worst
         strips = filmstrips.strips(worst, reader, lengths)
     return lay(made, out, strips)
@@ -74,10 +74,10 @@ def draw(made: Report) -> dict[str, list[Drawing]]:
     names = list(dict.fromkeys(row["editor"] for row in board))
     apart = {row["editor"] for row in board if row["role"] == "reference rows"}
     chosen = looks([name for name in names if name not in apart], [name for name in names if name in apart])
-    tables, first = made.tables, next(iter(made.fields), "")
+    tables, first = made.tables, next(iter(made.groups), "")
     with styled():
         found: dict[str, list[Drawing | None]] = {
-            group: [*drawings.of_group(tables, group, chosen, place == 0)] for place, group in enumerate(made.fields)
+            group: [*drawings.of_group(tables, group, chosen, place == 0)] for place, group in enumerate(made.groups)
         }
         found["sensitivity"] = [drawings.sensitivity(tables["sensitivity"], first, chosen)]
         found["growth"] = [drawings.growth(tables["growth"], first, chosen)]

@@ -11,8 +11,8 @@ from convergebench.metric_modules.scores import missing_values
 from convergebench.metric_modules.specs import number_columns, retained_columns, score_columns
 
 from ..palette import SERIES
-from ..statistics.cases import Case
-from ..statistics.fates import HALF, converged, quality, role
+from ..study.cases import Case
+from ..study.groups import HALF, editor_role, lowest_quality, outcome_of_case
 from . import previews
 from .errors import explain_errors
 from .served_dataset import ServedDataset
@@ -103,8 +103,8 @@ def ending(dataset: ServedDataset, case: Case | None) -> dict[str, Any]:
     if case is None or case.group == "additions":
         return {"kept": None, "cause": None, "lost_at": None}
     counted = dataset.counted.get(case.group)
-    fate = converged(case, counted.checks if counted else ())
-    return {"kept": fate.rounds_kept, "cause": fate.cause, "lost_at": fate.lost_at}
+    outcome = outcome_of_case(case, counted.checks if counted else ())
+    return {"kept": outcome.rounds_kept, "cause": outcome.cause, "lost_at": outcome.lost_at}
 
 
 def choices(
@@ -134,14 +134,14 @@ def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
     chosen = set(chains)
     cases = [case for case in dataset.cases if case.chain in chosen and case.group in dataset.counted]
     if not editor:  # that an oracle lasts longest and a random editor shortest is no news
-        cases = [case for case in cases if role(case.editor) == "editor"] or cases
+        cases = [case for case in cases if editor_role(case.editor) == "editor"] or cases
     if not cases:
         raise UserError("there is no case to count in these scores")
 
     def lasted(case: Case) -> tuple[float, float]:
         checks = dataset.counted[case.group].checks
-        values = [value for value in quality(case, checks) if value is not None]
-        return converged(case, checks).kept, sum(values) / len(values) if values else 0.0
+        values = [value for value in lowest_quality(case, checks) if value is not None]
+        return outcome_of_case(case, checks).kept, sum(values) / len(values) if values else 0.0
 
     return (min if how == "worst" else max)(cases, key=lasted).chain
 

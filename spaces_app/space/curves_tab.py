@@ -11,9 +11,9 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
 
 from ..palette import GRID, INK, MUTED, PAPER, SERIES
-from ..statistics.cases import Case
 from ..statistics.curves import slice_rows
-from ..statistics.fates import ROLES, role
+from ..study.cases import Case
+from ..study.groups import ROLES, editor_role
 from . import page
 from .errors import explain_errors
 from .leaderboard import ALL, Choice, leaderboard
@@ -54,21 +54,21 @@ def curve_rows(dataset: ServedDataset, choice: Choice, metric: str) -> list[dict
     if metric not in metric_titles(dataset):
         raise UserError(f"no metric {str(metric)[:40]!r}; the metrics are {', '.join(metric_titles(dataset))}")
     found = leaderboard(dataset, choice)
-    if found.field is None:
+    if found.group is None:
         return []
-    rows = slice_rows(found.field, found.fates, ALL, lambda case: True, full=True, only=metric)
+    rows = slice_rows(found.group, found.outcomes, ALL, lambda case: True, full=True, only=metric)
     return [row for row in rows if row["metric"] == metric]
 
 
 def editor_styles(dataset: ServedDataset) -> dict[str, tuple[str, str, float]]:
     """Colour, dash and width of every editor, the same in all figures; baselines are thin and dashed."""
     editors = sorted(
-        dataset.names["editor"], key=lambda name: (role(name) != "editor", dataset.names["editor"].index(name))
+        dataset.names["editor"], key=lambda name: (editor_role(name) != "editor", dataset.names["editor"].index(name))
     )
     found = {}
     baselines = 0
     for place, editor in enumerate(editors):
-        baseline = ROLES[role(editor)] == ROLES["reference"]
+        baseline = ROLES[editor_role(editor)] == ROLES["reference"]
         dash = DASHES[baselines % len(DASHES)] if baseline else "solid"
         baselines += baseline
         found[editor] = (SERIES[place % len(SERIES)].light, dash, 1.6 if baseline else 2.8)
@@ -87,7 +87,7 @@ def figure(dataset: ServedDataset, choice: Choice, metric: str, single: bool = F
         own = [row for row in rows if row["editor"] == editor]
         rounds = [row["round"] for row in own]
         if single:
-            for case in leaderboard(dataset, choice).field.cases[editor][:MOST_SINGLE_CHAINS]:  # type: ignore[union-attr]
+            for case in leaderboard(dataset, choice).group.cases[editor][:MOST_SINGLE_CHAINS]:  # type: ignore[union-attr]
                 plot.add_trace(chain_line(go, case, metric, colour, editor))
         banded = [row for row in own if row["mean_low"] is not None]
         if banded:

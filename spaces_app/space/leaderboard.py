@@ -9,10 +9,10 @@ from convergebench.metric_modules.specs import meaning_columns, quality_columns,
 
 from ..statistics import leaderboard as statistic
 from ..statistics import pairs
-from ..statistics.cases import Case
-from ..statistics.fates import HALF, Field, converged, fields, of_curve, quality
-from ..statistics.report import standing
-from ..statistics.table import Table
+from ..study.cases import Case
+from ..study.comparisons import compare_group
+from ..study.groups import HALF, CaseGroup, group_cases, lowest_quality, outcome_of_case, outcome_of_curve
+from ..study.tables import Table
 from .served_dataset import ServedDataset
 
 ALL = "all"
@@ -36,8 +36,8 @@ class Leaderboard:
 
     table: Table
     versus: Table
-    field: Field | None
-    fates: dict[str, list[Any]]
+    group: CaseGroup | None
+    outcomes: dict[str, list[Any]]
 
 
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
@@ -78,19 +78,20 @@ def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboar
 
 @lru_cache(maxsize=256)
 def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
-    field = chosen_field(dataset, choice)
-    if field is None:
+    group = chosen_group(dataset, choice)
+    if group is None:
         none = "No tests match these filters."
         empty = Table("leaderboard", "Convergence", statistic.COLUMNS, [], none)
         return Leaderboard(empty, pairs.table([]), None, {})
-    fates = {editor: [fate(case, field, choice) for case in cases] for editor, cases in field.cases.items()}
-    rows, versus = standing(field, fates, dataset.recalling, choice.threshold)
+    outcomes = {editor: [outcome(case, group, choice) for case in cases] for editor, cases in group.cases.items()}
+    compared = compare_group(group, outcomes)
+    rows = statistic.group_rows(group, outcomes, compared.ranks, choice.threshold)
     if choice.metric != "convergence":
         rows = [row | {"name": metric_titles(dataset)[choice.metric]} for row in rows]
-    return Leaderboard(statistic.table(rows), pairs.table(versus), field, fates)
+    return Leaderboard(statistic.table(rows), pairs.table(pairs.group_rows(group, compared)), group, outcomes)
 
 
-def chosen_field(dataset: ServedDataset, choice: Choice) -> Field | None:
+def chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
     """The cases of the choice, as the headline counts them."""
     cases = [
         case
@@ -99,14 +100,14 @@ def chosen_field(dataset: ServedDataset, choice: Choice) -> Field | None:
         and choice.category in (ALL, case.category)
         and (not choice.editors or case.editor in choice.editors)
     ]
-    return fields(cases, dataset.excluded).get(choice.group)
+    return group_cases(cases, dataset.excluded, dataset.recalling).get(choice.group)
 
 
-def fate(case: Case, field: Field, choice: Choice) -> Any:
+def outcome(case: Case, group: CaseGroup, choice: Choice) -> Any:
     """What became of one case by the chosen metric."""
     if choice.metric == "convergence":
-        return converged(case, field.checks, choice.threshold)
-    values = quality(case, field.checks) if choice.metric == "quality" else case.retained[choice.metric]
-    found = of_curve(case, values, choice.threshold)
+        return outcome_of_case(case, group.checks, choice.threshold)
+    values = lowest_quality(case, group.checks) if choice.metric == "quality" else case.retained[choice.metric]
+    found = outcome_of_curve(case, values, choice.threshold)
     lost_to = "meaning lost" if choice.metric in meaning_columns() else "quality lost"
     return replace(found, cause=lost_to) if found.cause == "below the threshold" else found

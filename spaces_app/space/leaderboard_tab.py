@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..reporting.filmstrips import spread
-from ..statistics.cases import Case
-from ..statistics.fates import HALF, converged, role
-from ..statistics.table import NONE, Column, Table, missing, written
+from ..study.cases import Case
+from ..study.groups import HALF, editor_role, outcome_of_case
+from ..study.tables import NONE, Column, Table, format_value, is_missing
 from . import page
 from .errors import explain_errors
 from .leaderboard import ALL, Choice, Leaderboard, leaderboard, metric_titles
@@ -56,10 +56,10 @@ element.addEventListener('click', (event) => {
 def first_screen(dataset: ServedDataset) -> str:
     """Headline, counts and two strips of pictures; without cases, one sentence."""
     found = leaderboard(dataset)
-    if found.field is None or not found.table.rows:
+    if found.group is None or not found.table.rows:
         return f'<p class="cb-note">{html.escape(found.table.note)}</p>'
     rows = tested_editors(found)
-    tested = sum(role(name) == "editor" for name in dataset.names["editor"])
+    tested = sum(editor_role(name) == "editor" for name in dataset.names["editor"])
     counts = {
         "editor": tested,
         "baseline": len(dataset.names["editor"]) - tested,
@@ -79,17 +79,17 @@ def tested_editors(found: Leaderboard) -> list[Mapping[str, Any]]:
 
 def telling_cases(found: Leaderboard) -> list[Case]:
     """The first and the last editor on one case; where there is one editor, its best case and its worst."""
-    field = found.field
-    assert field is not None  # noqa: S101 - ours: asked only where there is a table
+    group = found.group
+    assert group is not None  # noqa: S101 - ours: asked only where there is a table
     rows = tested_editors(found)
-    first, last = (field.cases[row["editor"]] for row in (rows[0], rows[-1]))
+    first, last = (group.cases[row["editor"]] for row in (rows[0], rows[-1]))
 
     def mean(case: Case) -> float:
         values = [value for value in case.quality if value is not None]
         return sum(values) / len(values) if values else 0.0
 
     if len(rows) == 1:
-        ordered = sorted(first, key=lambda case: (converged(case, field.checks).kept, mean(case)))
+        ordered = sorted(first, key=lambda case: (outcome_of_case(case, group.checks).kept, mean(case)))
         return [ordered[-1], ordered[0]] if len(ordered) > 1 else ordered
     of_last = {case.key: case for case in last}
     both = [(case, of_last[case.key]) for case in first if case.key in of_last]
@@ -99,14 +99,15 @@ def telling_cases(found: Leaderboard) -> list[Case]:
 
 def strip(dataset: ServedDataset, found: Leaderboard, case: Case) -> dict[str, Any]:
     """One case: the original and a few of its returns; each opens the chain at that step."""
-    assert found.field is not None  # noqa: S101 - ours
-    fate = converged(case, found.field.checks)
+    assert found.group is not None  # noqa: S101 - ours
+    outcome = outcome_of_case(case, found.group.checks)
     length = len(dataset.chain(case.chain).program.cycle)
     last = case.rounds if case.end_round is None else max(case.end_round - 1, 1)
+    words = OUTCOMES.get(str(outcome.cause), outcome.cause)
     return {
         "case": case,
-        "survived": not fate.lost,
-        "outcome": f"round {fate.lost_at}: {OUTCOMES.get(str(fate.cause), fate.cause)}" if fate.lost else "survived",
+        "survived": not outcome.lost,
+        "outcome": f"round {outcome.lost_at}: {words}" if outcome.lost else "survived",
         "frames": [(0, "original"), *((round * length, f"round {round}") for round in spread(last, FRAMES))],
     }
 
@@ -180,14 +181,14 @@ def is_numeric(column: Column) -> bool:
 
 def cell(row: Mapping[str, Any], column: Column) -> Cell:
     value = row.get(column.key)
-    text = written(value, column.form)
+    text = format_value(value, column.form)
     if column.key == "editor":
         return Cell(text, str(value), editor=True)
     limits = ""
     low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
-    if column.key.endswith("_text") and not missing(low) and low != high:
+    if column.key.endswith("_text") and not is_missing(low) and low != high:
         form = "count" if column.form == "text" else column.form
-        limits = f"{written(low, form)} to {'…' if missing(high) else written(high, form)}"
+        limits = f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
     bar = rounds_bar(row) if column.key == "rounds_kept" else None
     return Cell(text, sort_key(row, column), is_numeric(column), limits, bar=bar)
 
@@ -195,7 +196,7 @@ def cell(row: Mapping[str, Any], column: Column) -> Cell:
 def sort_key(row: Mapping[str, Any], column: Column) -> str:
     """The number behind a cell; a half-life beyond the last round sorts after all others."""
     value = row.get(column.key)
-    if missing(value):
+    if is_missing(value):
         return ""
     if column.key.endswith("_text"):
         digits = "".join(sign for sign in str(value) if sign.isdigit() or sign in "., ").replace(",", " ").split()
@@ -206,16 +207,16 @@ def sort_key(row: Mapping[str, Any], column: Column) -> str:
 
 def rounds_bar(row: Mapping[str, Any]) -> Bar:
     value, last = row["rounds_kept"], row["last_round"]
-    if missing(value) or not last:
+    if is_missing(value) or not last:
         return Bar(NONE)
     low, high = row["rounds_kept_low"], row["rounds_kept_high"]
 
     def along(rounds: float) -> float:
         return 4 + (BAR - 8) * min(max(float(rounds), 0.0), last) / last
 
-    if missing(low):
+    if is_missing(low):
         return Bar(f"{value:.1f} of {last}", along(value))
-    high = last if missing(high) else high
+    high = last if is_missing(high) else high
     words = f"{value:.1f} of {last}, 95% interval {low:.1f} to {high:.1f}"
     return Bar(words, along(value), along(low), along(high))
 

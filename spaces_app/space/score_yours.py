@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from convergebench.generation import pictures
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.halflife.fates import curve_fate
+from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.retained.floors import floor, retained_value
 from convergebench.metric_modules.specs import ceilings
@@ -107,7 +107,8 @@ def half_lives_of(rows: Sequence[Mapping[str, Any]], threshold: float) -> dict[s
     rounds = [row["round"] for row in rows]
     names = ["quality", *(name for name in rows[0] if name.startswith("retained_"))]
     curves = {name: [row[name] for row in rows] for name in names}
-    return {name: curve_fate(values, rounds, threshold).text for name, values in curves.items() if None not in values}
+    whole = {name: values for name, values in curves.items() if None not in values}
+    return {name: curve_outcome(values, rounds, threshold).text for name, values in whole.items()}
 
 
 def pixels(name: str, data: bytes) -> np.ndarray:

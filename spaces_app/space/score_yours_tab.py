@@ -14,7 +14,7 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import score_columns
 
 from ..palette import INK
-from ..statistics.table import Column
+from ..study.tables import Column
 from . import curves_tab, page, score_yours
 from .errors import explain_errors
 from .leaderboard import Choice, leaderboard

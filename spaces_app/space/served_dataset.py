@@ -17,9 +17,9 @@ from convergebench.generation.records import FinishedChain, UserError
 from convergebench.metric_modules.specs import score_columns
 
 from ..statistics import recall
-from ..statistics.cases import Case, follow
-from ..statistics.fates import Field, fields
-from ..statistics.zeros import Zeros
+from ..study.cases import Case, read_cases
+from ..study.floors import Floors
+from ..study.groups import CaseGroup, group_cases
 from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
@@ -56,8 +56,8 @@ class ServedDataset:
         self.chains = {chain.id: chain for chain in reader.chains()}
         self.chain_rows: dict[str, Row] = {row["chain"]: row for row in rows}  # as the statistics want them
         self.editors = reader.editors()
-        self.zeros = Zeros(list(reader.rows("floors")), rows)
-        self.excluded = self.zeros.excluded(rows)
+        self.floors = Floors(list(reader.rows("floors")), rows)
+        self.excluded = self.floors.excluded(rows)
         self.scores = read_scores(reader)
         self.score_slices = slices_by_chain(self.scores)
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)
@@ -78,7 +78,7 @@ class ServedDataset:
             slices = [self.score_slices.get(row["chain"], (0, 0)) for row in rows]
             scores = [score for start, end in slices for score in needed.slice(start, end - start).to_pylist()]
             calls = [self.mean_calls[row["chain"]] for row in rows if row["chain"] in self.mean_calls]
-            found += follow(scores, rows, self.zeros, calls)[0]
+            found += read_cases(scores, rows, self.floors, calls)[0]
         return found
 
     @cached_property
@@ -87,9 +87,9 @@ class ServedDataset:
         return {case.chain: case for case in self.cases}
 
     @cached_property
-    def counted(self) -> dict[str, Field]:
+    def counted(self) -> dict[str, CaseGroup]:
         """The groups of programs that a headline counts, with their cases."""
-        return fields(self.cases, self.excluded)
+        return group_cases(self.cases, self.excluded)
 
     @cached_property
     def recalling(self) -> list[str]:

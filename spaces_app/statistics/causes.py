@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from convergebench.metric_modules.halflife.fates import CAUSES, Fate
+from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 from convergebench.metric_modules.halflife.survival import cumulative_incidence
 
-from .fates import ROLES, Field, role
-from .table import Column, Table
+from ..study.groups import CaseGroup
+from ..study.tables import Column, Table
 
 SLICES = ("category", "kind", "program", "reversibility")
 COLUMNS = (
@@ -32,28 +32,28 @@ BREAKDOWN = (
     Column("sources", "Sources", "count"),
 )
 
-Fated = Mapping[str, Sequence[Fate]]
+Outcomes = Mapping[str, Sequence[Outcome]]
 
 
-def table(fields: Sequence[Field], fates: Mapping[str, Fated], recalling: Sequence[str] = ()) -> Table:
+def table(groups: Sequence[CaseGroup], outcomes: Mapping[str, Outcomes]) -> Table:
     """The share of cases lost to each cause by each round; with the share still converging they add up to one."""
     rows: list[dict[str, Any]] = []
-    for field in fields:
-        for editor, cases in field.cases.items():
-            about = {"group": field.group, "editor": editor, "role": ROLES[role(editor, recalling)]}
-            rows += [about | row for row in incidence(fates[field.group][editor], max(case.rounds for case in cases))]
+    for group in groups:
+        for editor, cases in group.cases.items():
+            about = {"group": group.name, "editor": editor, "role": group.role_title(editor)}
+            rows += [about | row for row in incidence(outcomes[group.name][editor], max(case.rounds for case in cases))]
     shown = {cause for row in rows for cause in CAUSES if row[cause]}
     columns = tuple(column._replace(shown=column.shown and (column.key not in CAUSES or column.key in shown))
                     for column in COLUMNS)  # fmt: skip
     return Table("causes", "What ended convergence", columns, rows)
 
 
-def incidence(fates: Sequence[Fate], rounds: int) -> list[dict[str, Any]]:
+def incidence(outcomes: Sequence[Outcome], rounds: int) -> list[dict[str, Any]]:
     """One row per round: each cause's share so far, and who is left."""
-    watched = [fate for fate in fates if fate.time]
+    watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
         return []
-    times, causes = [fate.time for fate in watched], [fate.cause for fate in watched]
+    times, causes = [outcome.time for outcome in watched], [outcome.cause for outcome in watched]
     grid, shares = cumulative_incidence(times, causes)
     rows = []
     for round in range(1, rounds + 1):
@@ -64,27 +64,27 @@ def incidence(fates: Sequence[Fate], rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def breakdown(fields: Sequence[Field], fates: Mapping[str, Fated], recalling: Sequence[str] = ()) -> Table:
+def breakdown(groups: Sequence[CaseGroup], outcomes: Mapping[str, Outcomes]) -> Table:
     """Each editor's rounds kept by category, kind, program and reversibility."""
     rows: list[dict[str, Any]] = []
-    for field in fields:
+    for group in groups:
         for name in SLICES:
-            for value in sorted({getattr(case, name) for cases in field.cases.values() for case in cases}):
-                for editor, cases in field.cases.items():
+            for value in sorted({getattr(case, name) for cases in group.cases.values() for case in cases}):
+                for editor, cases in group.cases.items():
                     both = [
-                        (case, fate)
-                        for case, fate in zip(cases, fates[field.group][editor], strict=True)
+                        (case, outcome)
+                        for case, outcome in zip(cases, outcomes[group.name][editor], strict=True)
                         if getattr(case, name) == value
                     ]
                     if both:
-                        about = {"group": field.group, "by": name, "value": value, "editor": editor}
-                        rows.append(about | {"role": ROLES[role(editor, recalling)]} | summary_row(both))
+                        about = {"group": group.name, "by": name, "value": value, "editor": editor}
+                        rows.append(about | {"role": group.role_title(editor)} | summary_row(both))
     return Table("breakdown", "Rounds kept by category, kind, program and reversibility", BREAKDOWN, rows)
 
 
-def summary_row(both: Sequence[tuple[Any, Fate]]) -> dict[str, Any]:
+def summary_row(both: Sequence[tuple[Any, Outcome]]) -> dict[str, Any]:
     sources = [case.source for case, _ in both]
-    own = summarise([fate for _, fate in both], list(range(1, max(case.rounds for case, _ in both) + 1)), sources)
+    own = summarise([outcome for _, outcome in both], list(range(1, max(case.rounds for case, _ in both) + 1)), sources)
     low, high = own["mean_rounds_kept_interval"] or (None, None)
     first, last = own["half_life_interval"] or (None, None)
     return {

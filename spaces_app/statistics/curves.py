@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from convergebench.metric_modules.halflife.fates import Fate
 from convergebench.metric_modules.halflife.intervals import mean_interval, share_interval
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import kaplan_meier
 
-from .cases import QUALITIES, RAW, RETAINED, Case
-from .fates import Field, quality
-from .table import Column, Table
+from ..study.cases import QUALITIES, RAW, RETAINED, Case
+from ..study.groups import CaseGroup, lowest_quality
+from ..study.tables import Column, Table
 
 COLUMNS = (
     Column("group", "Programs"),
@@ -36,21 +36,21 @@ NAMES = {
     **{name: name.upper() for name in RAW},
 }
 
-Fated = Mapping[str, Sequence[Fate]]
+Outcomes = Mapping[str, Sequence[Outcome]]
 
 
-def table(fields: Sequence[Field], fates: Mapping[str, Fated]) -> Table:
+def table(groups: Sequence[CaseGroup], outcomes: Mapping[str, Outcomes]) -> Table:
     """All curves of all groups, whole and by category and kind."""
     rows: list[dict[str, Any]] = []
-    for field in fields:
-        own = fates[field.group]
-        rows += slice_rows(field, own, "all", lambda case: True, full=True)
+    for group in groups:
+        own = outcomes[group.name]
+        rows += slice_rows(group, own, "all", lambda case: True, full=True)
         for name in SLICES:
-            for value in sorted({getattr(case, name) for cases in field.cases.values() for case in cases}):
+            for value in sorted({getattr(case, name) for cases in group.cases.values() for case in cases}):
                 chosen = matching(name, value)
-                sources = {case.source for cases in field.cases.values() for case in cases if chosen(case)}
+                sources = {case.source for cases in group.cases.values() for case in cases if chosen(case)}
                 if len(sources) >= SMALLEST:
-                    rows += slice_rows(field, own, f"{name}: {value}", chosen, full=False)
+                    rows += slice_rows(group, own, f"{name}: {value}", chosen, full=False)
     return Table("curves", "Curves over rounds", COLUMNS, rows)
 
 
@@ -59,14 +59,16 @@ def matching(name: str, value: str) -> Any:
 
 
 def slice_rows(
-    field: Field, fates: Fated, label: str, chosen: Any, full: bool, only: str | None = None
+    group: CaseGroup, outcomes: Outcomes, label: str, chosen: Any, full: bool, only: str | None = None
 ) -> list[dict[str, Any]]:
     """The curves of one slice, editor by editor; those of one metric where `only` names it."""
     picked = {
         editor: [
-            (case, fate) for case, fate in zip(cases, fates[editor], strict=True) if chosen(case) and not fate.failed
+            (case, outcome)
+            for case, outcome in zip(cases, outcomes[editor], strict=True)
+            if chosen(case) and not outcome.failed
         ]
-        for editor, cases in field.cases.items()
+        for editor, cases in group.cases.items()
     }
     picked = {editor: pairs for editor, pairs in picked.items() if pairs}
     common = set.intersection(*({case.key for case, _ in pairs} for pairs in picked.values())) if picked else set()
@@ -74,20 +76,22 @@ def slice_rows(
     rows = []
     for editor, pairs in picked.items():
         used = [pair for pair in pairs if not shared or pair[0].key in common]
-        about = {"group": field.group, "slice": label, "editor": editor, "on": "common" if shared else "own"}
-        rows += [about | row for row in editor_rows(field, used, full, only)]
+        about = {"group": group.name, "slice": label, "editor": editor, "on": "common" if shared else "own"}
+        rows += [about | row for row in editor_rows(group, used, full, only)]
     return rows
 
 
 def editor_rows(
-    field: Field, pairs: Sequence[tuple[Case, Fate]], full: bool, only: str | None = None
+    group: CaseGroup, pairs: Sequence[tuple[Case, Outcome]], full: bool, only: str | None = None
 ) -> list[dict[str, Any]]:
     """Every curve of one editor over the rounds all of its cases were planned for."""
     cases = [case for case, _ in pairs]
     rounds = min(case.rounds for case in cases)
     sources = [case.source for case in cases]
-    rows = survival_rows([fate for _, fate in pairs], sources, rounds) if only in (None, "kept") else []
-    curves: dict[str, Sequence[Sequence[float | None]]] = {"quality": [quality(case, field.checks) for case in cases]}
+    rows = survival_rows([outcome for _, outcome in pairs], sources, rounds) if only in (None, "kept") else []
+    curves: dict[str, Sequence[Sequence[float | None]]] = {
+        "quality": [lowest_quality(case, group.checks) for case in cases]
+    }
     if full:
         curves |= {f"retained {name}": [case.retained[name] for case in cases] for name in RETAINED}
         curves |= {name: [case.raw[name] for case in cases] for name in RAW}
@@ -99,18 +103,18 @@ def editor_rows(
     return rows
 
 
-def survival_rows(fates: Sequence[Fate], sources: Sequence[str], rounds: int) -> list[dict[str, Any]]:
+def survival_rows(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int) -> list[dict[str, Any]]:
     """The share still converging after each round, by Kaplan and Meier."""
-    times, lost = [fate.time for fate in fates], [fate.lost for fate in fates]
+    times, lost = [outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes]
     grid, alive = kaplan_meier(times, lost)
     rows = []
     for round in range(1, rounds + 1):
         before = grid <= round
         share = float(alive[before][-1]) if before.any() else 1.0
-        seen = [place for place, fate in enumerate(fates) if fate.time >= round or fate.lost]
+        seen = [place for place, outcome in enumerate(outcomes) if outcome.time >= round or outcome.lost]
         if not seen:
             break
-        marks = np.array([fates[place].time > round or not fates[place].lost for place in seen])
+        marks = np.array([outcomes[place].time > round or not outcomes[place].lost for place in seen])
         low, high = share_interval(share, marks, [sources[place] for place in seen], 0.95) or (None, None)
         names = {sources[place] for place in seen}
         about = {"metric": "kept", "round": round, "cases": len(seen), "sources": len(names)}

@@ -6,9 +6,9 @@ from typing import Any
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, mean_over_clusters
 from convergebench.metric_modules.contraction.shape import shape
 
-from .cases import Case
-from .fates import ROLES, Field, role
-from .table import Column, Table, trimmed
+from ..study.cases import Case
+from ..study.groups import CaseGroup
+from ..study.tables import Column, Table, hide_empty_columns
 
 COLUMNS = (
     Column("editor", "Editor"),
@@ -25,16 +25,16 @@ COLUMNS = (
 NO_STEPS = "q needs the distance between consecutive returns, which the scores do not hold"
 
 
-def table(fields: Sequence[Field], recalling: Sequence[str] = ()) -> Table:
+def table(groups: Sequence[CaseGroup]) -> Table:
     """One row per editor and group: 0 is jitter, 1 a random walk, 2 drift; q below 1 contracts."""
     rows = [
-        {"editor": editor, "role": ROLES[role(editor, recalling)], "group": field.group} | row(cases)
-        for field in fields
-        for editor, cases in field.cases.items()
+        {"editor": editor, "role": group.role_title(editor), "group": group.name} | row(cases)
+        for group in groups
+        for editor, cases in group.cases.items()
     ]
     reasons = sorted({part for row in rows for part in (row["reason"] or "").split("; ") if part})
     note = f"Not computed: {'; '.join(reasons)}." if reasons else ""
-    return trimmed(Table("growth", "Contraction and growth", COLUMNS, rows, note))
+    return hide_empty_columns(Table("growth", "Contraction and growth", COLUMNS, rows, note))
 
 
 def row(cases: Sequence[Case]) -> dict[str, Any]:

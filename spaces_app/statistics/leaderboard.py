@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from convergebench.metric_modules.halflife.fates import CAUSES, Fate
 from convergebench.metric_modules.halflife.intervals import mean_interval
+from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
-from .cases import Case
-from .fates import ROLES, Field, of_curve, quality, role
-from .table import Column, Table, trimmed
+from ..study.cases import Case
+from ..study.groups import ROLES, CaseGroup, OutcomesByEditor, lowest_quality, outcome_of_curve
+from ..study.tables import Column, Table, hide_empty_columns
 
 COLUMNS = (
     Column("editor", "Editor"),
@@ -44,22 +44,26 @@ HEADLINE = ("editor", "rank", "half_life_text", "rounds_kept", "forward", "refus
 
 
 def row(
-    editor: str, field: Field, fates: Sequence[Fate], rank: int | None, recalling: Sequence[str], threshold: float
+    editor: str,
+    group: CaseGroup,
+    outcomes: Sequence[Outcome],
+    rank: int | None,
+    threshold: float,
 ) -> dict[str, Any]:
-    """All that the headline says of one editor; `fates` are those of its cases, in their order."""
-    cases = field.cases[editor]
+    """All that the headline says of one editor; `outcomes` are those of its cases, in their order."""
+    cases = group.cases[editor]
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
-    own = summarise(fates, rounds, sources)
-    causes = Counter(fate.cause for fate in fates if fate.lost)
+    own = summarise(outcomes, rounds, sources)
+    causes = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     first = max(causes, key=lambda cause: (causes[cause], -CAUSES.index(cause))) if causes else None
-    meaning = [case.retained["clip"] if "clip" in field.checks else [] for case in cases]
-    done = [case for case, fate in zip(cases, fates, strict=True) if not fate.failed]
+    meaning = [case.retained["clip"] if "clip" in group.checks else [] for case in cases]
+    done = [case for case, outcome in zip(cases, outcomes, strict=True) if not outcome.failed]
     return {
         "editor": editor,
-        "role": ROLES[role(editor, recalling)],
-        "group": field.group,
-        "name": field.name,
+        "role": group.role_title(editor),
+        "group": group.name,
+        "name": group.headline,
         "rank": rank,
         **limits("half_life_text", own, "half_life_text", "half_life"),
         "half_life": own["half_life"],
@@ -68,12 +72,12 @@ def row(
         # A share at an earlier round, where nobody was followed to the last one, would not be comparable.
         **(limits("survival", own, "survival") if own["last_round"] == rounds[-1] else {}),
         "last_round": own["last_round"],
-        **curve(cases, [quality(case, field.checks) for case in cases], rounds, sources, "quality", threshold),
+        **curve(cases, [lowest_quality(case, group.checks) for case in cases], rounds, sources, "quality", threshold),
         **curve(cases, meaning, rounds, sources, "meaning", threshold),
         **forward(cases),
         "refused": sum(case.end == "refused" for case in cases) / len(cases),
         "no_image": sum(case.end == "no_image" for case in cases) / len(cases),
-        "failed": sum(fate.failed for fate in fates) / len(cases),
+        "failed": sum(outcome.failed for outcome in outcomes) / len(cases),
         "cost": mean([case.cost for case in cases]),
         "seconds": mean([case.seconds for case in cases]),
         "cause": first and f"{first} ({causes[first] / max(len(done), 1):.0%})",
@@ -81,6 +85,18 @@ def row(
         "cases": len(cases),
         "sources": len(set(sources)),
     }
+
+
+def group_rows(
+    group: CaseGroup, outcomes: OutcomesByEditor, ranks: Mapping[str, int | None], threshold: float
+) -> list[dict[str, Any]]:
+    """Every row of one group: ranked editors first, then by mean rounds kept; reference rows last."""
+    rows = [row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
+    order = list(ROLES.values())
+    return sorted(
+        rows,
+        key=lambda row: (order.index(row["role"]), row["rank"] or 10**6, -(row["rounds_kept"] or 0), row["editor"]),
+    )
 
 
 def limits(key: str, summary: Mapping[str, Any], name: str, interval: str | None = None) -> dict[str, Any]:
@@ -100,8 +116,8 @@ def curve(
     """Half-life and mean rounds of one metric, whatever ended convergence; empty where it is not checked."""
     if not any(curves):
         return {}
-    fates = [of_curve(case, list(values), threshold) for case, values in zip(cases, curves, strict=True)]
-    own = summarise(fates, rounds, sources)
+    outcomes = [outcome_of_curve(case, list(values), threshold) for case, values in zip(cases, curves, strict=True)]
+    own = summarise(outcomes, rounds, sources)
     return limits(f"{key}_text", own, "half_life_text", "half_life") | limits(f"{key}_kept", own, "mean_rounds_kept")
 
 
@@ -129,16 +145,7 @@ def mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def ordered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """By group and role, ranked ones first, then by mean rounds kept."""
-    order = list(ROLES.values())
-    return sorted(
-        rows,
-        key=lambda row: (order.index(row["role"]), row["rank"] or 10**6, -(row["rounds_kept"] or 0), row["editor"]),
-    )
-
-
 def table(rows: Sequence[dict[str, Any]]) -> Table:
     """A column that is empty for every editor is not shown, but for the rank."""
     note = "" if rows else "There is no case to count."
-    return trimmed(Table("leaderboard", "Convergence", COLUMNS, rows, note), ["rank"])
+    return hide_empty_columns(Table("leaderboard", "Convergence", COLUMNS, rows, note), ["rank"])

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import EXACT_UP_TO, LEVEL
-from convergebench.metric_modules.halflife.fates import Fate
+from convergebench.metric_modules.halflife.outcomes import Outcome
 
-from .cases import Case
-from .fates import CHECKS, Field, coverage
-from .table import Column, Table, written
+from ..study.cases import Case
+from ..study.groups import CHECKS, CaseGroup, coverage
+from ..study.tables import Column, Table, format_value
 
 WHAT = {
     "edits": "whether edits were made and taken back",
@@ -26,8 +26,8 @@ def facts(
     cases: Sequence[Case],
     left_out: Sequence[str],
     excluded: Sequence[str],
-    groups: Mapping[str, Field],
-    fates: Mapping[str, Mapping[str, Sequence[Fate]]],
+    groups: Mapping[str, CaseGroup],
+    outcomes: Mapping[str, Mapping[str, Sequence[Outcome]]],
     scores: Sequence[Mapping[str, Any]],
     floors: Sequence[Mapping[str, Any]],
     threshold: float,
@@ -53,10 +53,10 @@ def facts(
         found[f"chains that ended {end}"] = count
     for name, own in groups.items():
         every = [case for editor in own.cases.values() for case in editor]
-        missing = sum(fate.failed for editor in fates[name].values() for fate in editor)
+        missing = sum(outcome.failed for editor in outcomes[name].values() for outcome in editor)
         covered = coverage(every)
         found |= {
-            f"{name}: headline": own.name,
+            f"{name}: headline": own.headline,
             f"{name}: cases": len(every),
             f"{name}: sources": len({case.source for case in every}),
             f"{name}: programs": len({case.program for case in every}),
@@ -65,7 +65,7 @@ def facts(
             f"{name}: checks": ", ".join(own.checks),
             f"{name}: checks that only some editors have": ", ".join(own.partial) or "none",
         }
-        found |= {f"{name}: coverage of {check}": written(covered[check], "share") for check in CHECKS}
+        found |= {f"{name}: coverage of {check}": format_value(covered[check], "share") for check in CHECKS}
     signatures = sorted({part for row in scores for part in (row.get("signature") or "").split(" | ") if part})
     for number, signature in enumerate(signatures, 1):
         found[f"signature {number}"] = signature

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from convergebench.metric_modules.halflife.comparison import Comparison, compare, holm
-from convergebench.metric_modules.halflife.fates import Fate, curve_fate
+from convergebench.metric_modules.halflife.comparison import Comparison, compare
+from convergebench.metric_modules.halflife.outcomes import Outcome, curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
+from ..study.comparisons import comparison_row, correct_together
+from ..study.tables import Column, Table
 from .curves import value_rows
-from .pairs import judged
-from .table import Column, Table
 
 UNTOUCHED = {"ssim": 1.0, "clip": 1.0}  # metrics on which half of the untouched value can be asked for without a floor
 LOWER = ("rmse", "lpips")
@@ -103,18 +103,16 @@ def editor_row(
     return row
 
 
-def fate_of(values: Mapping[int, float], rounds: Sequence[int], metric: str) -> Fate:
+def fate_of(values: Mapping[int, float], rounds: Sequence[int], metric: str) -> Outcome:
     untouched = UNTOUCHED[metric]
-    return curve_fate([values.get(round) for round in rounds], rounds, untouched / 2, start=untouched)
+    return curve_outcome([values.get(round) for round in rounds], rounds, untouched / 2, start=untouched)
 
 
 def pair_rows(own: Mapping[str, Curves], source_of: Mapping[tuple[str, int], str], metric: str) -> list[dict[str, Any]]:
     """Every two editors on the rounds and cases that both have; better is positive, whatever the metric's direction."""
     names = sorted(own)
     pairs = [both(own, source_of, metric, a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
-    asked = [pair for pair in pairs if pair.p_value is not None]
-    corrected = dict(zip(map(id, asked), holm([pair.p_value or 0.0 for pair in asked]), strict=True))
-    return [pair_row(pair, corrected.get(id(pair))) for pair in pairs]
+    return [comparison_row(pair) for pair in correct_together(pairs)]
 
 
 def both(
@@ -129,20 +127,3 @@ def both(
             if side:
                 mean[key] = sign * sum(side[round] for round in shared) / len(shared) if shared else None
     return compare((first, second), means[0], means[1], dict(source_of))
-
-
-def pair_row(pair: Comparison, p_holm: float | None) -> dict[str, Any]:
-    low, high = pair.interval or (None, None)
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": pair.difference,
-        "difference_low": low,
-        "difference_high": high,
-        "cases": pair.cases,
-        "left_out": pair.left_out,
-        "sources": pair.sources,
-        "p_value": pair.p_value,
-        "p_holm": p_holm,
-        "verdict": judged(pair, p_holm),
-    }

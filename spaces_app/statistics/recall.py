@@ -11,7 +11,7 @@ from typing import Any
 from convergebench.metric_modules.halflife.comparison import LEVEL
 from scipy import special
 
-from .table import Column, Table
+from ..study.tables import Column, Table
 
 CHANCE = 0.5  # an answer that has nothing to do with the original is closer to it, or to its mirror image, by chance
 COLUMNS = (

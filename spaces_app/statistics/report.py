@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from convergebench.metric_modules.halflife.fates import Fate
+from convergebench.metric_modules.halflife.outcomes import Outcome
 
+from ..study.cases import Case, read_cases
+from ..study.comparisons import compare_group
+from ..study.floors import Floors
+from ..study.groups import HALF, CaseGroup, group_cases, outcome_of_case
+from ..study.tables import Table
 from . import causes, curves, growth, hardest, leaderboard, methods, pairs, published, recall, sensitivity, variance
-from .cases import Case, follow
-from .fates import HALF, Field, converged, fields, role
-from .table import Table
-from .zeros import Zeros
 
 Row = Mapping[str, Any]
 
@@ -27,8 +28,8 @@ class Report:
     """All tables by their names, and what they were made from."""
 
     tables: dict[str, Table]
-    fields: dict[str, Field]
-    fates: dict[str, dict[str, list[Fate]]]
+    groups: dict[str, CaseGroup]
+    outcomes: dict[str, dict[str, list[Outcome]]]
     cases: list[Case] = field(repr=False, default_factory=list)
 
 
@@ -44,62 +45,40 @@ def report(
 
     `calls` are the rows of `steps` and tell time and cost; `theirs` are those of `published`.
     """
-    zeros = Zeros(floors, chains)
-    cases, left_out = follow(scores, chains, zeros, calls)
+    zeros = Floors(floors, chains)
+    cases, left_out = read_cases(scores, chains, zeros, calls)
     excluded = zeros.excluded(chains)
-    groups = fields(cases, excluded)
     audit = recall.table(scores, chains)
-    recalling = recall.confirmed(audit)
-    fates = {
+    groups = group_cases(cases, excluded, recall.confirmed(audit))
+    outcomes = {
         group: {
-            editor: [converged(case, own.checks, options.threshold) for case in every]
+            editor: [outcome_of_case(case, own.checks, options.threshold) for case in every]
             for editor, every in own.cases.items()
         }
         for group, own in groups.items()
     }
     headline, versus = [], []
-    for group, own in groups.items():
-        rows, compared = standing(own, fates[group], recalling, options.threshold)
-        headline += rows
-        versus += compared
+    for name, group in groups.items():
+        compared = compare_group(group, outcomes[name])
+        headline += leaderboard.group_rows(group, outcomes[name], compared.ranks, options.threshold)
+        versus += pairs.group_rows(group, compared)
     chosen = list(groups.values())
     imported, lines = published.tables(theirs, chains)
-    drawn = curves.table(chosen, fates)
+    drawn = curves.table(chosen, outcomes)
     tables = [
         leaderboard.table(headline),
         pairs.table(versus),
         replace(drawn, rows=[*drawn.rows, *lines]),
-        causes.table(chosen, fates, recalling),
-        causes.breakdown(chosen, fates, recalling),
-        variance.table(chosen, fates),
-        hardest.table(chosen, fates),
-        hardest.measured(chosen, fates),
+        causes.table(chosen, outcomes),
+        causes.breakdown(chosen, outcomes),
+        variance.table(chosen, outcomes),
+        hardest.table(chosen, outcomes),
+        hardest.measured(chosen, outcomes),
         sensitivity.table(chosen, options.threshold),
-        growth.table(chosen, recalling),
+        growth.table(chosen),
         audit,
         *imported,
     ]
     made = {table.name: table for table in tables}
-    made["facts"] = methods.facts(cases, left_out, excluded, groups, fates, scores, floors, options.threshold)
-    return Report(made, groups, fates, cases)
-
-
-def standing(
-    own: Field, fates: Mapping[str, Sequence[Fate]], recalling: Sequence[str], threshold: float
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The headline's rows and the comparisons of one group: editors among themselves, and against reference rows."""
-    keyed = {
-        editor: {case.key: (fate, case.rounds) for case, fate in zip(cases, fates[editor], strict=True)}
-        for editor, cases in own.cases.items()
-    }
-    longest = sorted(own.cases, key=lambda editor: -sum(fate.kept for fate in fates[editor]) / len(fates[editor]))
-    editors = [editor for editor in longest if role(editor, recalling) == "editor"]
-    others = [editor for editor in longest if editor not in editors]
-    among = pairs.compared(keyed, editors)
-    against = pairs.compared(keyed, editors, others) if editors and others else []
-    places = pairs.ranks(editors, among)
-    rows = [
-        leaderboard.row(editor, own, fates[editor], places.get(editor), recalling, threshold) for editor in own.cases
-    ]
-    versus = pairs.rows(keyed, among, own.group, "editors") + pairs.rows(keyed, against, own.group, "reference rows")
-    return leaderboard.ordered(rows), versus
+    made["facts"] = methods.facts(cases, left_out, excluded, groups, outcomes, scores, floors, options.threshold)
+    return Report(made, groups, outcomes, cases)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from convergebench.metric_modules.halflife.fates import Fate
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import area, kaplan_meier
 
-from .cases import RETAINED, Case
-from .fates import HALF, Field, converged, of_curve, role
-from .table import Column, Table
+from ..study.cases import RETAINED, Case
+from ..study.groups import HALF, CaseGroup, outcome_of_case, outcome_of_curve
+from ..study.tables import Column, Table
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 COLUMNS = (
@@ -18,46 +18,45 @@ COLUMNS = (
     Column("setting", "To"),
     Column("tau", "Agreement of the order (Kendall's τ)", "number"),
 )
-Rule = Callable[[Case], Fate]
+Rule = Callable[[Case], Outcome]
 
 
-def mean_kept(fates: Sequence[Fate], horizon: int) -> float | None:
+def mean_kept(outcomes: Sequence[Outcome], horizon: int) -> float | None:
     """Mean rounds kept up to the horizon, a chain that failed technically counting as far as it was watched."""
-    watched = [fate for fate in fates if fate.time]
+    watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
         return None
     # A chain watched up to a round was not at risk of the loss that others met after that round.
-    kept = [min(fate.kept, horizon) + 1e-9 * fate.lost for fate in watched]
-    return round(float(area(*kaplan_meier(kept, [fate.lost for fate in watched]), horizon)), 6)
+    kept = [min(outcome.kept, horizon) + 1e-9 * outcome.lost for outcome in watched]
+    return round(float(area(*kaplan_meier(kept, [outcome.lost for outcome in watched]), horizon)), 6)
 
 
-def table(fields: Sequence[Field], threshold: float = HALF) -> Table:
+def table(groups: Sequence[CaseGroup], threshold: float = HALF) -> Table:
     """One row per change, one column of mean rounds kept per editor; tau is 1 where the order stays as it is."""
     rows: list[dict[str, Any]] = []
     editors: dict[str, None] = {}
-    for field in fields:
-        tested = [editor for editor in field.cases if role(editor) == "editor"]
-        chosen = tested if len(tested) > 1 else list(field.cases)
-        base = means(field, chosen, partial(converged, checks=field.checks, threshold=threshold), field.rounds)
-        for what, setting, rule, horizon in changes(field, threshold):
-            own = means(field, chosen, rule, horizon)
-            rows.append({"group": field.group, "what": what, "setting": setting, "tau": tau(own, base)} | own)
+    for group in groups:
+        chosen = group.tested(2)
+        base = means(group, chosen, partial(outcome_of_case, checks=group.checks, threshold=threshold), group.rounds)
+        for what, setting, rule, horizon in changes(group, threshold):
+            own = means(group, chosen, rule, horizon)
+            rows.append({"group": group.name, "what": what, "setting": setting, "tau": tau(own, base)} | own)
         editors |= dict.fromkeys(chosen)
     columns = (*COLUMNS, *(Column(editor, editor, "rounds") for editor in editors))
     return Table("sensitivity", "Mean rounds kept when the rules change", columns, rows)
 
 
-def changes(field: Field, threshold: float) -> list[tuple[str, str, Rule, int]]:
-    """What is changed, to what, the fate of a case under it, and the number of rounds."""
-    rounds = field.rounds
-    headline = partial(converged, checks=field.checks)
+def changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, int]]:
+    """What is changed, to what, the outcome of a case under it, and the number of rounds."""
+    rounds = group.rounds
+    headline = partial(outcome_of_case, checks=group.checks)
     found: list[tuple[str, str, Rule, int]] = [
         ("threshold", f"{level:g}", partial(headline, threshold=level), rounds) for level in THRESHOLDS
     ]
     found += [
         ("metric alone", name.upper(), partial(alone, name=name, threshold=threshold), rounds)
         for name in RETAINED
-        if name in field.checks
+        if name in group.checks
     ]
     shorter = sorted({max(1, rounds // 4), max(1, rounds // 2)} - {rounds})
     return found + [
@@ -66,12 +65,12 @@ def changes(field: Field, threshold: float) -> list[tuple[str, str, Rule, int]]:
     ]
 
 
-def alone(case: Case, name: str, threshold: float) -> Fate:
-    return of_curve(case, case.retained[name], threshold)
+def alone(case: Case, name: str, threshold: float) -> Outcome:
+    return outcome_of_curve(case, case.retained[name], threshold)
 
 
-def means(field: Field, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
-    found = {editor: mean_kept([rule(case) for case in field.cases[editor]], horizon) for editor in editors}
+def means(group: CaseGroup, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
+    found = {editor: mean_kept([rule(case) for case in group.cases[editor]], horizon) for editor in editors}
     return {editor: value for editor, value in found.items() if value is not None}
 
 

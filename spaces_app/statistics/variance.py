@@ -5,11 +5,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from convergebench.metric_modules.halflife.fates import Fate
+from convergebench.metric_modules.halflife.outcomes import Outcome
 
-from .cases import Case
-from .fates import Field, role
-from .table import Column, Table
+from ..study.cases import Case
+from ..study.groups import CaseGroup
+from ..study.tables import Column, Table
 
 TERMS = ("editor", "program", "source", "editor × program", "editor × source")
 COLUMNS = (
@@ -19,42 +19,36 @@ COLUMNS = (
     Column("share", "Share of the variance", "share"),
     Column("adjusted", "Without what chance explains", "share"),
 )
-Fated = Mapping[str, Sequence[Fate]]
+Outcomes = Mapping[str, Sequence[Outcome]]
 
 
-def under_test(field: Field, least: int = 1) -> list[str]:
-    """The editors under test; all rows where there are fewer of them than that."""
-    found = [editor for editor in field.cases if role(editor) == "editor"]
-    return found if len(found) >= least else list(field.cases)
-
-
-def known(field: Field, fates: Fated, least: int = 1) -> list[tuple[Case, Fate]]:
+def known(group: CaseGroup, outcomes: Outcomes, least: int = 1) -> list[tuple[Case, Outcome]]:
     """The cases of the editors under test, without those that are missing."""
     return [
-        (case, fate)
-        for editor in under_test(field, least)
-        for case, fate in zip(field.cases[editor], fates[editor], strict=True)
-        if not fate.failed
+        (case, outcome)
+        for editor in group.tested(least)
+        for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True)
+        if not outcome.failed
     ]
 
 
-def table(fields: Sequence[Field], fates: Mapping[str, Fated]) -> Table:
+def table(groups: Sequence[CaseGroup], outcomes: Mapping[str, Outcomes]) -> Table:
     """Each term's share of the sum of squares, after those above it; what is left is the last row."""
     rows: list[dict[str, Any]] = []
-    for field in fields:
-        split = shares(known(field, fates[field.group], least=2))
-        rows += [{"group": field.group} | row for row in split]
+    for group in groups:
+        split = shares(known(group, outcomes[group.name], least=2))
+        rows += [{"group": group.name} | row for row in split]
     note = "" if rows else "Rounds kept do not differ, so there is no variance to split."
-    if any(role(editor) == "reference" for field in fields for editor in under_test(field, 2)):
+    if any(group.roles[editor] == "reference" for group in groups for editor in group.tested(2)):
         note += "There are fewer than two editors, so reference rows are among those whose variance is split. "
     if any(row["term"] == "what is left" and not row["df"] for row in rows):
         note += "Without repeated runs nothing is left over that would tell an interaction from chance."
     return Table("variance", "What the variance of rounds kept goes with", COLUMNS, rows, note)
 
 
-def shares(values: Sequence[tuple[Case, Fate]]) -> list[dict[str, Any]]:
+def shares(values: Sequence[tuple[Case, Outcome]]) -> list[dict[str, Any]]:
     """Sequential sums of squares by least squares on indicator columns; empty where nothing varies."""
-    kept = np.array([fate.kept for _, fate in values], float)
+    kept = np.array([outcome.kept for _, outcome in values], float)
     kept = kept - kept.mean() if len(kept) else kept
     total = float(kept @ kept)
     if total < 1e-9:

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..study.cases import read_cases
+from ..study.comparisons import compare_editors, outcomes_by_case
+from ..study.floors import Floors
+from ..study.groups import CaseGroup, group_cases
+from ..study.tables import Column, Table, as_text
 from . import leaderboard, pairs
-from .cases import follow
-from .fates import Field, fields
 from .report import Options
-from .table import Column, Table, as_text
-from .zeros import Zeros
 
 Row = Mapping[str, Any]
 SHOWN = 5
@@ -41,27 +42,27 @@ def versus(
     options: Options = Options(),  # noqa: B008 - frozen
 ) -> Versus:
     """The pair in each group of programs that both have; only what both have is checked."""
-    zeros = Zeros(floors, chains)
-    cases, _ = follow(scores, chains, zeros)
+    zeros = Floors(floors, chains)
+    cases, _ = read_cases(scores, chains, zeros)
     names = sorted({case.editor for case in cases})
     for name in (first, second):
         if name not in names:
             raise ValueError(f"no scores of an editor {name!r}; there are {', '.join(names)}")
     if first == second:
         raise ValueError(f"{first!r} was given twice; a comparison needs two editors")
-    groups = fields([case for case in cases if case.editor in (first, second)], zeros.excluded(chains))
-    told = [of_group(field, first, second, options) for field in groups.values() if len(field.cases) > 1]
+    groups = group_cases([case for case in cases if case.editor in (first, second)], zeros.excluded(chains))
+    told = [of_group(group, first, second, options) for group in groups.values() if len(group.cases) > 1]
     if not told:
         raise ValueError(f"{first!r} and {second!r} have no group of programs in common")
     return Versus("\n\n".join(text for text, _ in told), [values for _, values in told])
 
 
-def of_group(field: Field, first: str, second: str, options: Options) -> tuple[str, dict[str, Any]]:
+def of_group(group: CaseGroup, first: str, second: str, options: Options) -> tuple[str, dict[str, Any]]:
     """The sentence, the numbers behind it, both headlines, and the sources where they differ most."""
-    keyed = pairs.fates_by_case(field, options.threshold)
-    [made] = pairs.rows(keyed, pairs.compared(keyed, [first, second]), field.group, "this pair")
+    keyed = outcomes_by_case(group, options.threshold)
+    [made] = pairs.pair_rows(group.name, keyed, compare_editors(keyed, [first, second]), "this pair")
     board = [
-        leaderboard.row(editor, field, [fate for fate, _ in keyed[editor].values()], None, (), options.threshold)
+        leaderboard.row(editor, group, [outcome for outcome, _ in keyed[editor].values()], None, options.threshold)
         for editor in (first, second)
     ]
     table = by_source(keyed, first, second)
@@ -69,7 +70,7 @@ def of_group(field: Field, first: str, second: str, options: Options) -> tuple[s
         (keyed[first][key][0].cause, keyed[second][key][0].cause) for key in keyed[first].keys() & keyed[second].keys()
     )
     lines = [
-        f"{field.group}: {field.name}",
+        f"{group.name}: {group.headline}",
         f"{made['sentence']}.",
         as_text(
             pairs.table([made]), ["difference", "cases", "left_out", "sources", "p_value", "verdict", "log_rank_p"]

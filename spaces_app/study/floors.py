@@ -9,7 +9,7 @@ from convergebench.metric_modules.retained.floors import QUALITIES, excluded, fl
 Row = Mapping[str, Any]
 
 
-class Zeros:
+class Floors:
     """The dataset's floors by source and size, over the unrelated sources of each chain's own suite."""
 
     def __init__(self, floors: Iterable[Row], chains: Iterable[Row]):

@@ -9,7 +9,7 @@ from typing import Any
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import MIRRORED, OVERLAP, SYMMETRIC
 
-from .zeros import Zeros
+from .floors import Floors
 
 RETAINED = ("rmse", "ssim", "lpips", "clip")
 RAW = ("psnr", "rmse", "ssim", "lpips", "clip")
@@ -24,6 +24,7 @@ GROUPS = {
 
 Row = Mapping[str, Any]
 Values = list[float | None]
+CaseKey = tuple[str, str, int]  # source, program, run
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Case:
     cost: float | None  # US dollars per round
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> CaseKey:
         """What two editors have in common when they did the same thing."""
         return self.source, self.program, self.run
 
@@ -66,8 +67,8 @@ class Case:
         return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
 
-def follow(
-    scores: Iterable[Row], chains: Iterable[Row], zeros: Zeros, calls: Iterable[Row] = ()
+def read_cases(
+    scores: Iterable[Row], chains: Iterable[Row], zeros: Floors, calls: Iterable[Row] = ()
 ) -> tuple[list[Case], list[str]]:
     """Every chain that has scores, and the ids of those that count twice or have none.
 
@@ -91,7 +92,7 @@ def follow(
     return list(found.values()), left_out
 
 
-def case(chain: Row, scores: Sequence[Row], zeros: Zeros, calls: Sequence[Row]) -> Case:
+def case(chain: Row, scores: Sequence[Row], zeros: Floors, calls: Sequence[Row]) -> Case:
     """One chain from its row and the rows of its steps."""
     cycle = json.loads(chain["cycle"])
     rounds = chain["rounds"] or max(row["round"] for row in scores)

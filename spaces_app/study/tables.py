@@ -53,9 +53,9 @@ class Table:
         return [key for column in self.columns for key in keys(column)]
 
 
-def trimmed(table: Table, always: Sequence[str] = ()) -> Table:
+def hide_empty_columns(table: Table, always: Sequence[str] = ()) -> Table:
     """The same table; columns without a single value are kept in the files and not shown."""
-    empty = {column.key for column in table.columns if all(missing(row.get(column.key)) for row in table.rows)}
+    empty = {column.key for column in table.columns if all(is_missing(row.get(column.key)) for row in table.rows)}
     columns = tuple(
         column._replace(shown=column.shown and (column.key in always or column.key not in empty))
         for column in table.columns
@@ -67,17 +67,17 @@ def keys(column: Column) -> list[str]:
     return [column.key, f"{column.key}_low", f"{column.key}_high"] if column.interval else [column.key]
 
 
-def missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def written(value: Any, form: str) -> str:
+def format_value(value: Any, form: str) -> str:
     """A value as a reader sees it; what is missing is a dash.
 
-    >>> written(0.516, "share"), written(None, "rounds")
+    >>> format_value(0.516, "share"), format_value(None, "rounds")
     ('52%', '–')
     """
-    return NONE if missing(value) else FORMS[form](value)
+    return NONE if is_missing(value) else FORMS[form](value)
 
 
 def sentence(text: str) -> str:
@@ -87,13 +87,13 @@ def sentence(text: str) -> str:
 
 def cell(row: Row, column: Column) -> str:
     """The value, with its limits in brackets where it has them."""
-    value = written(row.get(column.key), column.form)
+    value = format_value(row.get(column.key), column.form)
     low, high = (row.get(key) for key in (f"{column.key}_low", f"{column.key}_high"))
-    if not column.interval or missing(row.get(column.key)) or missing(low):
+    if not column.interval or is_missing(row.get(column.key)) or is_missing(low):
         return value
     form = "count" if column.form == "text" else column.form
-    upper = "…" if missing(high) else written(high, form)
-    return f"{value} [{written(low, form)}, {upper}]"
+    upper = "…" if is_missing(high) else format_value(high, form)
+    return f"{value} [{format_value(low, form)}, {upper}]"
 
 
 def as_csv(table: Table) -> str:
@@ -102,13 +102,13 @@ def as_csv(table: Table) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.keys)
     for row in table.rows:
-        writer.writerow(["" if missing(row.get(key)) else row[key] for key in table.keys])
+        writer.writerow(["" if is_missing(row.get(key)) else row[key] for key in table.keys])
     return out.getvalue()
 
 
 def as_json(table: Table) -> str:
     """The same values, with the table's title and what its columns are called."""
-    rows = [{key: None if missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
+    rows = [{key: None if is_missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
     titles = {column.key: column.title for column in table.columns}
     about = {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
     return json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -15,7 +15,7 @@ Values = Sequence[float | None]
 
 
 @dataclass(frozen=True)
-class Fate:
+class Outcome:
     """The last good round, the first bad one (None if there was none), and the cause."""
 
     kept: int
@@ -55,7 +55,7 @@ def next_round(rounds: Sequence[int], last: int) -> int:
     return next((each for each in rounds if each > last), last + 1)
 
 
-def curve_fate(
+def curve_outcome(
     values: Values,
     rounds: Sequence[int],
     threshold: float = 0.5,
@@ -63,15 +63,15 @@ def curve_fate(
     start: float | None = 1.0,
     end: str = "complete",
     end_round: int | None = None,
-) -> Fate:
-    """The fate of one metric's curve: lost in the first measured round whose value is past the threshold.
+) -> Outcome:
+    """The outcome of one metric's curve: lost in the first measured round whose value is past the threshold.
 
     Missing values are rounds that were not measured. A refusal after the last value is a loss in the round it came
     in (`end_round`, or the next of `rounds`); a technical failure, and the end, are not. `start` is the value
     before round 1, where one is known; it serves the crossing alone.
 
-    >>> curve_fate([0.9, 0.7, None, 0.4], [1, 2, 3, 5])
-    Fate(kept=2, lost_at=5, cause='below the threshold', failed=False, crossing=4.0)
+    >>> curve_outcome([0.9, 0.7, None, 0.4], [1, 2, 3, 5])
+    Outcome(kept=2, lost_at=5, cause='below the threshold', failed=False, crossing=4.0)
     """
     sign = 1 if better == "higher" else -1
     kept, last_value = 0, start
@@ -81,17 +81,17 @@ def curve_fate(
         if sign * (value - threshold) < 0:  # type: ignore[operator]
             way = None if last_value is None else (last_value - threshold) / (last_value - value)  # type: ignore[operator]
             crossing = None if way is None else kept + (round - kept) * way
-            return Fate(kept, round, "below the threshold" if sign > 0 else "above the threshold", crossing=crossing)
+            return Outcome(kept, round, "below the threshold" if sign > 0 else "above the threshold", crossing=crossing)
         kept, last_value = round, value
     return ended(kept, rounds, end, end_round)
 
 
-def ended(kept: int, rounds: Sequence[int], end: str, end_round: int | None) -> Fate:
-    """The fate of a chain in which every measured round was good."""
+def ended(kept: int, rounds: Sequence[int], end: str, end_round: int | None) -> Outcome:
+    """The outcome of a chain in which every measured round was good."""
     if end not in END_CAUSES:
-        return Fate(kept, failed=end == "failed")
+        return Outcome(kept, failed=end == "failed")
     lost_at = next_round(rounds, kept) if end_round is None else max(end_round, kept + 1)
-    return Fate(kept, lost_at, END_CAUSES[end])
+    return Outcome(kept, lost_at, END_CAUSES[end])
 
 
 def convergence(
@@ -104,7 +104,7 @@ def convergence(
     end: str = "complete",
     end_round: int | None = None,
     threshold: float = 0.5,
-) -> Fate:
+) -> Outcome:
     """The headline: rounds kept before the first loss of any kind, and the first cause in the order of CAUSES.
 
     One value per round everywhere. `retained` holds rmse, ssim, lpips and clip on the 0 to 1 scale; what is not
@@ -126,7 +126,7 @@ def convergence(
         }
         for cause, good in checks.items():
             if False in good:
-                return Fate(kept, round, cause)
+                return Outcome(kept, round, cause)
         judged = [good for goods in checks.values() for good in goods]
         if judged and None not in judged:
             kept = round

@@ -1,0 +1,126 @@
+"""Every two editors on their own common cases: who keeps more rounds, and is that more than luck?"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from convergebench.metric_modules.halflife.comparison import LEVEL, Comparison, compare, holm, verdict
+from convergebench.metric_modules.halflife.outcomes import Outcome
+
+from .cases import CaseKey
+from .groups import CaseGroup, OutcomesByEditor, outcome_of_case
+
+CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """How the editors of one group stand: two by two, and in order."""
+
+    outcomes: CaseOutcomes
+    editors: list[Comparison]  # every two editors under test, corrected together
+    references: list[Comparison]  # every editor under test with every other row, corrected together
+    ranks: dict[str, int | None]
+
+
+def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparison:
+    """Editors among themselves, and against the reference rows."""
+    by_case = {
+        editor: {case.key: (outcome, case.rounds) for case, outcome in zip(cases, outcomes[editor], strict=True)}
+        for editor, cases in group.cases.items()
+    }
+    kept = {editor: sum(each.kept for each in outcomes[editor]) / len(outcomes[editor]) for editor in group.cases}
+    longest_first = sorted(group.cases, key=lambda editor: -kept[editor])
+    editors = [editor for editor in longest_first if group.roles[editor] == "editor"]
+    others = [editor for editor in longest_first if editor not in editors]
+    among = compare_editors(by_case, editors)
+    against = compare_editors(by_case, editors, others) if editors and others else []
+    return GroupComparison(by_case, among, against, rank_editors(editors, among))
+
+
+def outcomes_by_case(group: CaseGroup, threshold: float = 0.5, horizon: int | None = None) -> CaseOutcomes:
+    """Every editor's cases with their outcomes and how many rounds they were planned for."""
+    return {
+        editor: {
+            case.key: (
+                outcome_of_case(case, group.checks, threshold, horizon),
+                min(case.rounds, horizon or case.rounds),
+            )
+            for case in cases
+        }
+        for editor, cases in group.cases.items()
+    }
+
+
+def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str], others: Sequence[str] = ()) -> list[Comparison]:
+    """Each pair of editors, or each editor with each of the others; corrected together, with verdicts.
+
+    Where two chains of a case were planned for different numbers of rounds, the smaller one counts for both.
+    """
+    names = [(a, b) for a in editors for b in others] if others else list(combinations(editors, 2))
+    return correct_together([compare_two(outcomes, a, b) for a, b in names])
+
+
+def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
+    """Two editors on their common cases, before any correction."""
+    common = outcomes[first].keys() & outcomes[second].keys()
+    horizons = {key: min(outcomes[first][key][1], outcomes[second][key][1]) for key in common}
+    sides: list[dict[Hashable, float | None]] = [
+        {
+            key: rounds_kept(outcome, horizons[key]) if key in common else None
+            for key, (outcome, _) in outcomes[editor].items()
+        }
+        for editor in (first, second)
+    ]
+    return compare((first, second), sides[0], sides[1], {key: key[0] for key in common})
+
+
+def rounds_kept(outcome: Outcome, horizon: int) -> int | None:
+    """Rounds kept up to the horizon; None where a technical failure left the case open before that."""
+    return horizon if outcome.kept >= horizon else outcome.rounds_kept
+
+
+def correct_together(pairs: Sequence[Comparison]) -> list[Comparison]:
+    """The same comparisons with p values corrected after Holm for all of them, and with verdicts."""
+    tested = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
+    corrected = dict(zip(tested, holm([pairs[place].p_value or 0.0 for place in tested]), strict=True))
+    return [
+        replace(pair, p_holm=corrected.get(place), verdict=verdict(pair, corrected.get(place), LEVEL))
+        for place, pair in enumerate(pairs)
+    ]
+
+
+def verdict_name(pair: Comparison) -> str:
+    """The name of the editor that keeps more, 'open', or 'indicative' where there are too few sources."""
+    return {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)
+
+
+def rank_editors(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[str, int | None]:
+    """One more than the number of editors that are better beyond chance; ties share a rank.
+
+    None for an editor that has no pair on enough sources: it is indicative only.
+    """
+    ranks: dict[str, int | None] = {}
+    for editor in editors:
+        own = [pair for pair in pairs if editor in (pair.first, pair.second) and pair.verdict != "indicative"]
+        ranks[editor] = 1 + sum(verdict_name(pair) not in (editor, "open") for pair in own) if own else None
+    return ranks
+
+
+def comparison_row(pair: Comparison) -> dict[str, Any]:
+    """One comparison as a row of a table."""
+    low, high = pair.interval or (None, None)
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": pair.difference,
+        "difference_low": low,
+        "difference_high": high,
+        "cases": pair.cases,
+        "left_out": pair.left_out,
+        "sources": pair.sources,
+        "p_value": pair.p_value,
+        "p_holm": pair.p_holm,
+        "verdict": verdict_name(pair),
+    }

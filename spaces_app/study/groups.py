@@ -1,0 +1,143 @@
+"""Groups of cases that one headline counts, what is checked in all of them alike, and the outcome of each case."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from convergebench.metric_modules.halflife.outcomes import Outcome, convergence, convergence_name, curve_outcome
+
+from .cases import QUALITIES, RETAINED, Case, Values
+
+CHECKS = ("edits", "rmse", "ssim", "lpips", "worst_tile", "clip")
+COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
+HALF = 0.5
+KNOWN_ENDS = ("identity", "random", "oracle")
+TRANSPORT = ("jpeg", "webp", "resize", "vae", "blur", "noise", "tint")
+ROLES = {"editor": "editors", "recall": "editors with confirmed recall", "reference": "reference rows"}
+
+OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
+
+
+def editor_role(editor: str, recalling: Iterable[str] = ()) -> str:
+    """An editor under test, one that was found to remember, or a row that only says where the scale begins and ends."""
+    if editor.partition(":")[0] in KNOWN_ENDS + TRANSPORT:
+        return "reference"
+    return "recall" if editor in recalling else "editor"
+
+
+@dataclass(frozen=True)
+class CaseGroup:
+    """The cases of one group of programs that a headline counts, by editor."""
+
+    name: str
+    cases: dict[str, list[Case]]
+    checks: tuple[str, ...]  # what is checked in all cases alike
+    partial: dict[str, list[str]]  # checks left out though some editors have them: check -> those editors
+    roles: dict[str, str]  # of each editor, a key of ROLES
+
+    @property
+    def headline(self) -> str:
+        """What the headline is called: its name says what it did not check."""
+        name = convergence_name([check for check in self.checks if check != "edits"])
+        if "edits" in self.checks or self.name != "round trips":
+            return name
+        return name.replace("(", "(no edit check, ") if "(" in name else f"{name} (no edit check)"
+
+    def role_title(self, editor: str) -> str:
+        """The editor's role as tables have it."""
+        return ROLES[self.roles[editor]]
+
+    def tested(self, least: int = 1) -> list[str]:
+        """The editors under test; all rows where there are fewer of them than `least`."""
+        names = [editor for editor in self.cases if self.roles[editor] == "editor"]
+        return names if len(names) >= least else list(self.cases)
+
+    @property
+    def rounds(self) -> int:
+        """The largest number of rounds that a case was planned for."""
+        return max(case.rounds for cases in self.cases.values() for case in cases)
+
+
+def group_cases(
+    cases: Iterable[Case], excluded: Sequence[str] = (), recalling: Sequence[str] = ()
+) -> dict[str, CaseGroup]:
+    """The groups by name. Chains under audit, excluded references and programs that only add are not counted.
+
+    `recalling` names the editors whose recall is confirmed; they are listed apart.
+    """
+    by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
+    for case in cases:
+        if case.audit is None and case.source not in excluded and case.group != "additions":
+            by_group[case.group][case.editor].append(case)
+    groups = {}
+    for name in ("round trips", "replication", "restoration"):
+        if name in by_group:
+            editors = by_group[name]
+            shares = {editor: coverage(own) for editor, own in editors.items()}
+            enough = {check: [editor for editor in editors if shares[editor][check] >= COVERED] for check in CHECKS}
+            checks = tuple(check for check in CHECKS if len(enough[check]) == len(editors))
+            partial = {check: names for check, names in enough.items() if names and check not in checks}
+            roles = {editor: editor_role(editor, recalling) for editor in editors}
+            groups[name] = CaseGroup(name, dict(sorted(editors.items())), checks, partial, roles)
+    return groups
+
+
+def coverage(cases: Sequence[Case]) -> dict[str, float]:
+    """For each check, the share of the measured returns for which it was computed."""
+    returns = [(case, place) for case in cases for place in range(case.rounds) if is_measured(case, place)]
+    size = max(len(returns), 1)
+    asked = [(case, place) for case, place in returns if case.applied is not None]
+    shares = {name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED}
+    tiles = sum(case.worst_tile[place] is not None and case.lpips_floor is not None for case, place in returns)
+    # Edits that cannot be judged from the pictures are no gap in the scores: one judgement shows that they were judged.
+    judged = any(case.applied[place] is not None for case, place in asked if case.applied)
+    return shares | {"worst_tile": tiles / size, "edits": float(judged or not asked)}
+
+
+def is_measured(case: Case, place: int) -> bool:
+    """Whether a return has been scored at all; `place` counts rounds from 0."""
+    return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
+
+
+def outcome_of_case(case: Case, checks: Sequence[str], threshold: float = HALF, horizon: int | None = None) -> Outcome:
+    """What the headline counts for one case, looking no further than round `horizon`."""
+    rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
+    end, end_round = end_seen_from(case, rounds[-1])
+    outcome = convergence(
+        rounds,
+        {name: case.retained[name] for name in RETAINED if name in checks},
+        case.applied if "edits" in checks else None,
+        case.undone if "edits" in checks else None,
+        case.worst_tile if "worst_tile" in checks else None,
+        case.lpips_floor,
+        end,
+        end_round,
+        threshold,
+    )
+    return failed_if_unmeasured(outcome, rounds[-1])
+
+
+def outcome_of_curve(case: Case, values: Values, threshold: float = HALF, horizon: int | None = None) -> Outcome:
+    """The outcome of one retained metric, over all measured rounds, whatever ended convergence."""
+    rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
+    end, end_round = end_seen_from(case, rounds[-1])
+    outcome = curve_outcome(values[: len(rounds)], rounds, threshold, end=end, end_round=end_round)
+    return failed_if_unmeasured(outcome, rounds[-1])
+
+
+def end_seen_from(case: Case, last: int) -> tuple[str, int | None]:
+    """How the case ended, and in which round; an end after round `last` had not happened yet."""
+    if case.end_round is not None and case.end_round > last:
+        return "complete", None
+    return case.end, case.end_round
+
+
+def failed_if_unmeasured(outcome: Outcome, last: int) -> Outcome:
+    """A case that was not measured to its end, though nothing was lost, is a missing case."""
+    return replace(outcome, failed=True) if not outcome.lost and outcome.kept < last else outcome
+
+
+def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
+    """The lowest retained quality of those that are checked, round by round; empty where none is."""
+    lists = [case.retained[name] for name in QUALITIES if name in checks]
+    return [None if None in values else min(values) for values in zip(*lists, strict=True)]
