@@ -92,16 +92,15 @@ def import_(
         )
     out = out or Path("runs") / (editor or Path(path).stem).replace("/", "-")
     owner = importing.Owner(origin, licence, attribution)
-    made = importing.import_chains(found, out, owner)
-    for problem in made.problems:
+    imported = importing.import_chains(found, out, owner)
+    for problem in imported.problems:
         click.echo(f"{problem.where}: {problem.reason}", err=True)
     if as_json:
-        problems = [{"where": problem.where, "reason": problem.reason} for problem in made.problems]
-        click.echo(json.dumps({"made": made.made, "already": made.already, "problems": problems}))
+        problems = [{"where": problem.where, "reason": problem.reason} for problem in imported.problems]
+        click.echo(json.dumps({"made": imported.made, "already": imported.already, "problems": problems}))
     else:
-        words_ = f"{count_text(len(made.made), 'chain')} imported, {len(made.already)} were there before"
-        click.echo(
-            f"{out}: {words_}; {count_text(len(made.problems), 'problem')}{' (listed above)' if made.problems else ''}"
-        )
-    if made.problems:
+        counts = f"{count_text(len(imported.made), 'chain')} imported, {len(imported.already)} were there before"
+        listed = " (listed above)" if imported.problems else ""
+        click.echo(f"{out}: {counts}; {count_text(len(imported.problems), 'problem')}{listed}")
+    if imported.problems:
         sys.exit(1)

@@ -34,7 +34,7 @@ from ._shared import json_option, parse_columns
     show_default=True,
     help="Which row counts where several describe one step and differ.",
 )
-@click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
+@click.option("--signature", default="unknown", help="What is known of how the numbers were outcome.")
 @json_option
 def import_scores(
     table: Path,
@@ -54,14 +54,14 @@ def import_scores(
     """
     from convergebench.dataset_builder.importing import scores as published
 
-    made = published.import_scores(
+    outcome = published.import_scores(
         table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros
     )
-    about = {"rows": made.rows, "matched": made.matched, "settled": made.settled, "zeros": made.zeros}
+    about = {"rows": outcome.rows, "matched": outcome.matched, "settled": outcome.settled, "zeros": outcome.zeros}
     if as_json:
-        click.echo(json.dumps({"file": str(made.file), **about}))
+        click.echo(json.dumps({"file": str(outcome.file), **about}))
         return
     click.echo(
-        f"{made.file}: {made.rows} rows, {made.matched} of chains that are in the dataset; {made.settled} duplicates "
-        f"({duplicates}); {made.zeros} zeros taken as not computed"
+        f"{outcome.file}: {outcome.rows} rows, {outcome.matched} of chains that are in the dataset; "
+        f"{outcome.settled} duplicates ({duplicates}); {outcome.zeros} zeros taken as not computed"
     )

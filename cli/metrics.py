@@ -4,10 +4,14 @@ import importlib.metadata
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ._shared import json_option
+
+if TYPE_CHECKING:
+    from convergebench.metric_modules.specs import Spec
 
 
 @click.command("metrics")
@@ -18,9 +22,9 @@ def metrics(as_json: bool) -> None:
     \b
     convergebench metrics
     """
-    from convergebench import metric_modules
+    from convergebench.metric_modules.specs import specs
 
-    rows = [about(path.parent) for path in sorted(Path(metric_modules.__path__[0]).glob("*/README.md"))]
+    rows = sorted((about(spec) for spec in specs().values()), key=lambda row: str(row["name"]))
     if as_json:
         click.echo(json.dumps(rows))
         return
@@ -28,16 +32,20 @@ def metrics(as_json: bool) -> None:
         click.echo(f"{row['name']:16} {row['measures']}; {row['missing'] or 'ready'}")
 
 
-def about(folder: Path) -> dict[str, str | None]:
-    """What the card of one module says of it, and what is missing here."""
-    card = (folder / "README.md").read_text()
+def about(spec: "Spec") -> dict[str, str | None]:
+    """What the card of one metric says of it, or without a card its spec, and what is missing here."""
+    from convergebench import metric_modules
+
+    folder = Path(metric_modules.__path__[0]) / spec.folder
+    card = (folder / "README.md").read_text() if (folder / "README.md").exists() else ""
     measures = re.search(r"^short_description: (.+)$", card, re.MULTILINE)
-    return {"name": folder.name, "measures": measures.group(1) if measures else None, "missing": missing(folder)}
+    return {"name": spec.folder, "measures": measures.group(1) if measures else spec.title, "missing": missing(folder)}
 
 
 def missing(folder: Path) -> str | None:
     """What has to be installed or fetched before the module computes."""
-    wanted = re.findall(r"^[\w-]+", (folder / "requirements.txt").read_text(), re.MULTILINE)
+    listed = (folder / "requirements.txt").read_text() if (folder / "requirements.txt").exists() else ""
+    wanted = re.findall(r"^[\w-]+", listed, re.MULTILINE)
     absent = [name for name in wanted if not installed(name)]
     if absent:
         return f"needs pip install {' '.join(absent)}"
