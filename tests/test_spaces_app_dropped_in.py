@@ -1,17 +1,11 @@
 """A metric whose folder is dropped into a copy of the house is shown by the Space, with no other line changed."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from house_copy import HouseCopy
 
-HOUSE = Path(__file__).parent.parent
-INSTALLED = str(Path(np.__file__).parents[1])  # where packages are, without this checkout
 SPEC = """
 SPEC = {
     "name": "grain", "title": "Grain", "kind": "picture", "sees": "film grain", "misses": "all else",
@@ -24,9 +18,10 @@ SPEC = {
 LOOK = """
 import json, sys
 from pathlib import Path
-import pyarrow as pa, pyarrow.parquet as pq
+import pyarrow.parquet as pq
+sys.path.append(sys.argv[1])
 import small_dataset
-folder = small_dataset.write(Path(sys.argv[1]))
+folder = small_dataset.write(Path(sys.argv[2]))
 for path in (folder / "data" / "scores").glob("*.parquet"):
     table = pq.read_table(path)
     for name, given in (("grain", "lpips"), ("retained_grain", "retained_ssim")):
@@ -54,23 +49,11 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """What the Space of a copy of the house shows, in which one metric more lies."""
-    copy = tmp_path_factory.mktemp("copy")
-    for room in ("generation", "dataset_builder", "metric_modules", "spaces_app"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(HOUSE / room, copy / "convergebench" / room, ignore=ignored)
-    folder = copy / "convergebench" / "metric_modules" / "grain"
-    folder.mkdir()
-    (folder / "spec.py").write_text(SPEC)
-    environment = {
-        "PYTHONPATH": os.pathsep.join((str(copy), str(HOUSE / "tests"), INSTALLED)),
-        "PATH": os.environ["PATH"],
-    }
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", LOOK, str(copy / "dataset")], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert Path(found["specs"]).is_relative_to(copy)
+    house = HouseCopy(tmp_path_factory.mktemp("house"))
+    house.path("metric_modules/grain").mkdir()
+    house.write("metric_modules/grain/spec.py", SPEC)
+    found = json.loads(house.python("-c", LOOK, str(Path(__file__).parent), str(house.work / "dataset")))
+    assert Path(found["specs"]).is_relative_to(house.site)
     return found
 
 

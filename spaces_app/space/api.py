@@ -115,13 +115,9 @@ class Endpoints:
 
     def step(self, chain: str, step: int) -> dict:
         """One step: its words and numbers, and the address of its picture on this server."""
-        view = chains_tab.chain_view(self.dataset, chain)
-        found = [each for each in view["steps"] if each["step"] == step]
-        if not found:
-            raise UserError(
-                f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {len(view['steps']) - 1}"
-            )
-        return found[0] | self.picture(chain, step)
+        found, cycle = self.dataset.step(chain, step), self.dataset.chain(chain).program.cycle
+        scores = self.dataset.scores_of(chain).get(step, {})
+        return chains_tab.step_view(found, scores, len(cycle)) | self.picture(chain, step)
 
     def metrics(self, chain: str) -> list[dict]:
         """All metrics of one chain on the scale from 0 to 1, one row per metric and return."""

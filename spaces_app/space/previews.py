@@ -73,14 +73,11 @@ class Previews:
 
     def received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
-        reader = self.dataset.reader
-        steps = {each.step: each for each in reader.steps_of(self.dataset.chain(chain))}
-        if step not in steps:
-            raise UserError(f"chain {chain} has no step {str(step)[:40]!r}; its steps are 0 to {max(steps, default=0)}")
-        data = reader.picture(chain, step)
+        found = self.dataset.step(chain, step)
+        data = self.dataset.reader.picture(chain, step)
         if not data:
-            status = steps[step].status.replace("_", " ")
-            raise NoPicture(steps[step].reason or f"the editor's answer was {status}, not a picture")
+            status = found.status.replace("_", " ")
+            raise NoPicture(found.reason or f"the editor's answer was {status}, not a picture")
         return data
 
     def _original(self, chain: str) -> Image.Image:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation.records import FinishedChain, UserError
+from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
 
 from ..statistics import recall
@@ -113,6 +113,15 @@ class ServedDataset:
         if chain not in self.chains:
             raise UserError(f"no chain {str(chain)[:40]!r} in this dataset; `chains` lists those there are")
         return self.chains[chain]
+
+    def step(self, chain: str, number: int) -> Step:
+        """A step by its number, or one sentence that says there is none."""
+        steps = {step.step: step for step in self.reader.steps_of(self.chain(chain))}
+        if number not in steps:
+            raise UserError(
+                f"chain {chain} has no step {str(number)[:40]!r}; its steps are 0 to {max(steps, default=0)}"
+            )
+        return steps[number]
 
     def _scores_of(self, chain: str) -> dict[int, Row]:
         start, end = self.score_slices.get(chain, (0, 0))
