@@ -63,20 +63,16 @@ def run(
 
     from convergebench.dataset_builder.building import card
     from convergebench.generation.files import disk_errors_explained, locked
-    from convergebench.generation.records import UserError
-    from convergebench.metric_modules._engine import engine, job
+    from convergebench.metric_modules._engine import engine
 
     rank, size = rank_and_size()
-    try:
-        made = job.prepare(dataset, metrics, device, dtype)
-        title = "score" if size == 1 else f"score, part 1 of {size}"
-        with disk_errors_explained(dataset), locked(dataset) if rank == 0 else nullcontext():
-            with progress_bar(title, made.images(rank, size), "images", quiet or rank > 0) as advance:
-                outcome = engine.run(made, rank, size, barrier, batch_size or engine.BATCH, advance)
-            if rank == 0:
-                card.write(dataset)
-    except (engine.Unusable, engine.Silent) as error:
-        raise UserError(str(error)) from error
+    job = engine.prepare(dataset, metrics, device, dtype)
+    title = "score" if size == 1 else f"score, part 1 of {size}"
+    with disk_errors_explained(dataset), locked(dataset) if rank == 0 else nullcontext():
+        with progress_bar(title, job.images(rank, size), "images", quiet or rank > 0) as advance:
+            outcome = engine.run(job, rank, size, barrier, batch_size or engine.BATCH, advance)
+        if rank == 0:
+            card.write(dataset)
     if rank == 0 and not quiet:
         print_summary(dataset, outcome, profile)
     return outcome

@@ -114,9 +114,14 @@ class Spec:
 
 def specs() -> dict[str, Spec]:
     """Every metric by its name, in their order, statistics included."""
+    return _found(metric_roots())
+
+
+def metric_roots() -> tuple[str, ...]:
+    """The folders in which metrics are looked for."""
     from convergebench import metric_modules
 
-    return _found(tuple(str(root) for root in metric_modules.__path__))
+    return tuple(str(root) for root in metric_modules.__path__)
 
 
 @lru_cache(maxsize=8)

@@ -8,6 +8,7 @@ import numpy
 FLOORS = {"rmse": 100.0, "ssim": 0.2, "lpips": 0.8, "clip": 0.5}
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}
 CYCLE = ["add a hat", "remove the hat"]
+SIGNATURE = json.dumps({"engine": {"version": 1, "size": "512x512"}, "simulated": {"version": 1}})
 
 
 def kept_rounds(generator, editors, sources, programs, rounds, interaction=0.5, noise=0.3, level=6.0):
@@ -65,7 +66,7 @@ def score_rows(chain, kept, clip=True, cause="quality lost"):
             row |= {"psnr": 20 + 20 * value, "lpips_worst_tile": min(0.79, 1 - value)}
             row["edit_applied"] = (not (lost and cause == "not applied")) if position == 1 else None
             row["edit_undone"] = (not (lost and cause == "not undone")) if position == 2 else None
-            rows.append(row | {"reasons": "{}", "signature": "simulated/1 | size=512x512"})
+            rows.append(row | {"reasons": "{}", "signature": SIGNATURE})
     return rows
 
 
@@ -84,7 +85,7 @@ def floor_rows(sources):
     """Every source's distance to every other."""
     names = [f"picture-{source:02}" for source in range(sources)]
     return [
-        {"source": one, "other": other, "short_side": 512, "metric": metric, "value": value, "signature": "simulated/1"}
+        {"source": one, "other": other, "short_side": 512, "metric": metric, "value": value, "signature": SIGNATURE}
         for one in names
         for other in names
         if one != other

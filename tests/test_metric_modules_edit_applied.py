@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_step, likeness
+from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, made
 from PIL import Image
@@ -75,7 +75,7 @@ def test_doing_nothing_is_never_applied(name):
     forward, undo = round_of(picture(name), picture(name), picture(name))
     assert (forward.applied, forward.region_share) == (0, 0)
     assert undo.undone is None
-    assert "not applied" in undo.reasons["undone"]
+    assert undo.reasons["undone"] == "not_applied"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -183,8 +183,8 @@ def test_a_symmetric_picture_cannot_tell_a_flip():
     symmetric = np.ascontiguousarray(np.hstack([half, half[:, ::-1]]))
     forward, undo = round_of(symmetric, symmetric, symmetric, cycle=("flip horizontally", "flip horizontally"))
     assert (forward.applied, undo.undone) == (None, None)
-    assert "to tell" in forward.reasons["applied"]
-    assert "to tell" in undo.reasons["undone"]
+    assert forward.reasons["applied"] == "symmetric"
+    assert undo.reasons["undone"] == "symmetric"
 
 
 def test_two_flips_are_applied_and_undone_and_two_replicas_are_neither():
@@ -262,7 +262,7 @@ def test_where_another_edit_covers_most_of_one_its_undoing_cannot_be_said():
     before, ball, both, hat = two_things((0.5, 0.5), (0.52, 0.5))
     undo = round_of(before, ball, both, hat, cycle=CROSSED)[2]
     assert undo.undone is None
-    assert "covers" in undo.reasons["undone"]
+    assert undo.reasons["undone"] == "overlap"
 
 
 def test_a_program_of_three_takes_all_back_in_its_last_step():
@@ -273,16 +273,15 @@ def test_a_program_of_three_takes_all_back_in_its_last_step():
     assert steps[2].undone == 1
 
 
-def test_a_replica_a_mirrored_chain_and_a_missing_picture_are_null_with_a_reason():
+def test_a_replica_a_missing_picture_and_sharpness_are_null_with_a_reason():
     before = picture("coffee")
     replica = round_of(before, before, cycle=("Produce an exact replica.",))[0]
-    mirrored = round_of(before, before, before, mirrored=True)[1]
     missing = judge_step(CYCLE, True, 2, [look(before), None, look(before)])
     softened = round_of(before, before, cycle=("blur the image", "sharpen the blurred image"))[0]
-    null = {"no lasting change": replica, "mirrored": mirrored, "missing": missing, "sharpness": softened}
-    for word, judged in null.items():
+    null = {"no_change": replica, "round_incomplete": missing, "sharpness": softened}
+    for code, judged in null.items():
         assert judged[:4] == (None, None, None, None)
-        assert all(word in judged.reasons[name] for name in ("applied", "region_share", "undone", "undo_ratio"))
+        assert all(judged.reasons[name] == code for name in ("applied", "region_share", "undone", "undo_ratio"))
 
 
 def test_a_program_that_only_adds_has_forwards_only():
@@ -297,7 +296,7 @@ def test_meaning_has_to_agree_with_the_pixels():
     before, forward, back = painted("chelsea", (0.3, 0.7), 0.12, (20, 60, 200))
     words = np.array([0.0, 1.0, 0.0])
     plain, shown = np.array([1.0, 0.2, 0.0]), np.array([1.0, 0.6, 0.1])
-    near, far = likeness(shown, words), likeness(plain, words)
+    near, far = cosine(shown, words), cosine(plain, words)
     steps = round_of(before, forward, back, meaning=[far, near, far])
     assert (steps[0].applied, steps[1].undone) == (1, 1)
     assert round_of(before, forward, back, meaning=[near, far, near])[0].applied == 0

@@ -13,7 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import scored
-from convergebench.metric_modules._engine import engine, job, shards
+from convergebench.generation.files import locked
+from convergebench.generation.records import UserError
+from convergebench.metric_modules._engine import engine, results
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 LAUNCH = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu"]
@@ -38,7 +40,7 @@ def alone(clean, cache, tmp_path_factory):
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
-        engine.run(job.prepare(folder, ASKED, "cpu", None))
+        engine.run(engine.prepare(folder, ASKED, "cpu", None))
     return content(folder)
 
 
@@ -55,10 +57,10 @@ def content(folder):
 
 def together(folder, size):
     """Ranks as threads of this process: the same code between them, without the start of a process each."""
-    meeting = threading.Barrier(size)
+    meeting = threading.Barrier(size, timeout=120)
 
     def rank(number):
-        return engine.run(job.prepare(folder, ASKED, "cpu", None), number, size, meeting.wait)
+        return engine.run(engine.prepare(folder, ASKED, "cpu", None), number, size, meeting.wait)
 
     with ThreadPoolExecutor(size) as pool:
         return list(pool.map(rank, range(size)))
@@ -71,13 +73,13 @@ def test_ranks_share_all_chains_and_the_files_are_those_of_one(dataset, alone, s
     assert sum(outcome.images for outcome in outcomes) == scored.PICTURES
     assert all(outcome.images for outcome in outcomes)
     assert [outcome.rows > 0 for outcome in outcomes] == [True] + [False] * (size - 1)
-    assert not (dataset / shards.FOLDER).exists()
+    assert not (dataset / results.FOLDER).exists()
 
 
 def test_shares_are_consecutive_complete_and_of_about_equal_cost():
     costs = [5, 1, 1, 7, 2, 2, 9, 1, 4, 4]
     for size in (1, 2, 3, 4, 20):
-        dealt = [job.share(costs, rank, size) for rank in range(size)]
+        dealt = [engine.share(costs, rank, size) for rank in range(size)]
         assert [place for own in dealt for place in own] == list(range(len(costs)))
         assert max(sum(costs[place] for place in own) for own in dealt) <= sum(costs) / size + max(costs)
 
@@ -86,7 +88,7 @@ def test_work_that_was_finished_is_not_done_again_by_any_number_of_processes(dat
     class Died(RuntimeError):
         pass
 
-    whole, seen = shards.Shard.add, []
+    whole, seen = results.Shard.add, []
 
     def dying(self, line):
         whole(self, line)
@@ -95,35 +97,34 @@ def test_work_that_was_finished_is_not_done_again_by_any_number_of_processes(dat
             self.file.write(b'{"chain": "torn at this by')
             raise Died
 
-    monkeypatch.setattr(shards.Shard, "add", dying)
+    monkeypatch.setattr(results.Shard, "add", dying)
     with pytest.raises(Died):
-        engine.run(job.prepare(dataset, ASKED, "cpu", None))
-    monkeypatch.setattr(shards.Shard, "add", whole)
+        engine.run(engine.prepare(dataset, ASKED, "cpu", None))
+    monkeypatch.setattr(results.Shard, "add", whole)
     outcomes = together(dataset, 2)
     assert sum(outcome.chains for outcome in outcomes) == 13 - 5
     assert content(dataset) == alone
 
 
 def test_a_dataset_that_is_being_scored_is_left_to_its_owner(dataset):
-    (dataset / shards.FOLDER).mkdir()
-    shard = shards.Shard(dataset / shards.FOLDER, 3)
-    try:
-        with pytest.raises(engine.Unusable, match="is being scored by another process; wait for it"):
-            engine.run(job.prepare(dataset, ["psnr"], "cpu", None))
-    finally:
-        shard.close()
-    assert engine.run(job.prepare(dataset, ["psnr"], "cpu", None)).images == scored.PICTURES
+    with locked(dataset / results.FOLDER), pytest.raises(UserError, match="is being scored by another process; wait"):
+        engine.run(engine.prepare(dataset, ["psnr"], "cpu", None))
+    assert engine.run(engine.prepare(dataset, ["psnr"], "cpu", None)).images == scored.PICTURES
 
 
-def test_a_process_without_a_sign_of_life_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(shards, "SILENCE", 0.3)
-    mine = shards.Shard(tmp_path, 0)
-    shards.Shard(tmp_path, 1).close()
-    with pytest.raises(shards.Silent, match="process 1 of 2 shows no sign of life; the same command again goes on"):
-        shards.wait(tmp_path, 2, lambda: False, {0, 1}, mine)
-    with pytest.raises(shards.Silent, match="ended without their share; do all have the same weights and dtype"):
-        shards.wait(tmp_path, 2, lambda: False, {0}, mine)
-    mine.close()
+def test_a_process_that_had_other_weights_leaves_its_share_out_and_nothing_is_written(dataset):
+    meeting = threading.Barrier(2, timeout=120)
+
+    def rank(number):
+        asked = ASKED if number == 0 else ["psnr"]
+        return engine.run(engine.prepare(dataset, asked, "cpu", None), number, 2, meeting.wait)
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.submit(rank, 0), pool.submit(rank, 1)
+        with pytest.raises(UserError, match="left out their share; do all have the same weights and dtype"):
+            first.result()
+        assert second.result().images
+    assert not (dataset / "data" / "scores").exists()
 
 
 def launched(folder, *words, env=None):
@@ -142,7 +143,7 @@ def ranks_seen(folder, process):
     """The shards that appear while a launch runs: one for each rank that really ran."""
     seen = set()
     while process.poll() is None:
-        seen |= {path.name for path in (folder / shards.FOLDER).glob("*.jsonl")}
+        seen |= {path.name for path in (folder / results.FOLDER).glob("*.jsonl")}
         time.sleep(0.01)
     return seen
 
@@ -178,7 +179,7 @@ def test_two_machines_make_the_files_of_one(dataset, alone):
 @pytest.mark.slow
 def test_a_rank_that_is_killed_costs_only_what_it_had_not_finished(dataset, alone):
     process = launched(dataset, "--num_processes", "2", "--main_process_port", free_port())
-    folder, done = dataset / shards.FOLDER, 0
+    folder, done = dataset / results.FOLDER, 0
     while not done:
         assert process.poll() is None, process.stderr.read()
         lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
@@ -187,7 +188,7 @@ def test_a_rank_that_is_killed_costs_only_what_it_had_not_finished(dataset, alon
     os.kill(int(victims[-1]), signal.SIGKILL)
     assert process.wait(60) != 0
     lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines() if '"chain"' in line]
-    again = engine.run(job.prepare(dataset, ASKED, "cpu", None))
+    again = engine.run(engine.prepare(dataset, ASKED, "cpu", None))
     assert again.chains == 13 - len({json.loads(line)["chain"] for line in lines})
     assert again.chains < 13
     assert content(dataset) == alone

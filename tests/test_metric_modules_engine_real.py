@@ -4,9 +4,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from convergebench.metric_modules._engine import chain, networks, panel, reading
+from convergebench.generation.pictures import decode_array, resize_to
+from convergebench.metric_modules import specs
+from convergebench.metric_modules._engine import metrics
+from convergebench.metric_modules._engine.compare import ReadPicture, Reference, compare
 from convergebench.metric_modules.lpips import weights
-from convergebench.metric_modules.psnr.images import brought
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "real_chains"
@@ -19,16 +21,16 @@ pytestmark = [
 
 def real_chains():
     for folder in sorted(path.parent for path in REAL.glob("*/*/I0_source.png")):
-        original = reading.decode((folder / "I0_source.png").read_bytes())
+        original = decode_array((folder / "I0_source.png").read_bytes())
         size = original.shape[1], original.shape[0]
         answers = sorted(path for path in folder.glob("I*.png") if path.name != "I0_source.png")
-        yield original, [brought(reading.decode(path.read_bytes()), *size) for path in answers]
+        yield original, [resize_to(decode_array(path.read_bytes()), *size) for path in answers]
 
 
 def values(dtype, reference, pictures):
-    measures = panel.choose(["psnr", "ssim", "lpips"], "cpu", dtype).measures
-    known = chain.Known(reference)
-    return chain.compare(known, pictures, measures, lambda column, value: False, lambda name: nullcontext())
+    runs = metrics.choose(["psnr", "ssim", "lpips"], "cpu", dtype).runs
+    read = [ReadPicture((str(number), False), picture) for number, picture in enumerate(pictures)]
+    return compare(Reference(reference), read, runs, lambda column, value: False, lambda name: nullcontext())
 
 
 def test_real_chains_agree_in_every_dtype():
@@ -48,4 +50,4 @@ def test_real_chains_agree_in_every_dtype():
     assert apart["psnr"] < 1e-5
     assert apart["ssim"] < 1e-6
     for name in ("lpips", "lpips_worst_tile"):
-        assert apart[name] < networks.TOLERANCES[name]
+        assert apart[name] < specs.score_columns()[name].bfloat16_error

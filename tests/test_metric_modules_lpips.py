@@ -121,7 +121,7 @@ def test_bfloat16_stays_near_and_says_so_in_the_signature():
     distances = [measure.compare(*(measure.features(known, [p]) for p in pictures))[0] for known in (exact, short)]
     assert distances[0].lpips == pytest.approx(distances[1].lpips, rel=0.02)
     assert distances[0].lpips != distances[1].lpips
-    assert measure.signature(short) == "lpips/0.1 net=alex dtype=bfloat16 weights=random"
+    assert measure.signature(short) == {"version": "0.1", "net": "alex", "dtype": "bfloat16", "weights": "random"}
 
 
 def test_nothing_keeps_a_gradient():

@@ -8,8 +8,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from convergebench.metric_modules.psnr.images import reason_text
 from convergebench.metric_modules.registration.align import anchors, locate
-from convergebench.metric_modules.registration.compare import FIELDS, compare, likeness
+from convergebench.metric_modules.registration.measure import FIELDS, compare, psnr_and_ssim
+from convergebench.metric_modules.registration.spec import SPEC
 from PIL import Image
 from skimage import data
 
@@ -68,7 +70,7 @@ def test_a_known_move_is_found_through_compression_and_noise(name, x, y, scale):
 def test_undoing_a_move_gives_back_what_it_cost(x, y, scale):
     reference = picture("astronaut")
     prediction = moved(reference, x, y, scale)
-    raw, found = likeness(reference, prediction), registered(reference, prediction).values
+    raw, found = psnr_and_ssim(reference, prediction), registered(reference, prediction).values
     assert found["psnr"] > raw["psnr"] + 6
     assert found["ssim"] > raw["ssim"] + 0.2
     assert found["psnr"] > 27
@@ -127,14 +129,14 @@ def test_what_has_no_move_to_tell_is_null_with_a_reason(case):
     found = registered(*unmatched()[case])
     null = [field for field in FIELDS if found.values[field] is None]
     assert set(null) >= {"shift_x", "shift_y", "scale", "psnr", "ssim"}
-    assert all(len(found.reasons[field]) > 20 for field in null)
+    assert all(len(reason_text(SPEC, found.reasons[field])) > 20 for field in null)
     assert found.values["residual"] is None or found.values["residual"] >= 2
 
 
 def test_a_picture_that_did_not_move_keeps_its_raw_scores():
     reference = picture("coffee")
     prediction = worn(reference)
-    raw = likeness(reference, prediction)
+    raw = psnr_and_ssim(reference, prediction)
     found = registered(reference, prediction).values
     assert (found["psnr"], found["ssim"]) == (raw["psnr"], raw["ssim"])
     told = registered(reference, prediction, raw={"psnr": 12.0, "ssim": 0.5}).values
@@ -184,4 +186,4 @@ def test_the_real_chains_stay_in_place_and_keep_their_scores():
             assert abs(found["shift_x"]) < 1
             assert abs(found["shift_y"]) < 1
             assert abs(found["scale"] - 1) < 0.01
-            assert found["psnr"] == likeness(reference, prediction)["psnr"]
+            assert found["psnr"] == psnr_and_ssim(reference, prediction)["psnr"]

@@ -103,57 +103,6 @@ SOURCES = Config(
     ),
 )
 
-SCORES = Config(
-    "scores",
-    "the numbers of one step against its chain's reference",
-    (
-        *PLACE,
-        Column("step", "int32", "number of the step in its chain"),
-        Column("round", "int32", "round of the chain, from 1"),
-        Column("position", "int32", "place in the round's cycle of instructions, from 1"),
-        Column(
-            "status", "string", "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"
-        ),
-        Column("sha256", "string", "of the picture the numbers belong to"),
-        Column("psnr", "float64", "peak signal-to-noise ratio in dB, higher is closer; has a ceiling, never inf"),
-        Column("rmse", "float64", "root mean square error of the pixels in grey levels, 0 to 255, lower is closer"),
-        Column("ssim", "float64", "structural similarity, up to 1, higher is closer"),
-        Column("lpips", "float64", "learned perceptual distance, lower is closer"),
-        Column("lpips_worst_tile", "float64", "largest mean of the 8x8 LPIPS map: the part that changed most"),
-        Column("clip", "float64", "cosine of the two CLIP image embeddings, up to 1, higher is closer"),
-        Column("psnr_registered", "float64", "psnr after shift and scale are undone"),
-        Column("ssim_registered", "float64", "ssim after shift and scale are undone"),
-        Column("shift_x", "float64", "pixels the picture moved to the right at the evaluation size"),
-        Column("shift_y", "float64", "pixels the picture moved down at the evaluation size"),
-        Column("scale", "float64", "how much larger the content became; 1 is unchanged"),
-        Column("registration_residual", "float64", "median block residual in pixels that is left after both"),
-        Column("changed_size", "bool", "whether the answer's size differs from its input's"),
-        Column("edit_applied", "bool", "whether the forward edit is visible"),
-        Column("edit_undone", "bool", "whether the return took it back"),
-        Column("undo_ratio", "float64", "change left in the edited region, as a share of the change made"),
-        Column("recalled", "bool", "recall audit: whether the return is closer to the reference never shown mirrored"),
-        Column("retained_rmse", "float64", "retained quality by rmse: 1 untouched, 0 another picture altogether"),
-        Column("retained_ssim", "float64", "retained quality by ssim"),
-        Column("retained_lpips", "float64", "retained quality by lpips"),
-        Column("retained_clip", "float64", "retained meaning by clip"),
-        Column("reasons", "string", "JSON: for each value that could not be computed, why"),
-        Column("signature", "string", "versions, weights, window, dtype, size and resize rule behind the numbers"),
-    ),
-)
-
-FLOORS = Config(
-    "floors",
-    "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means",
-    (
-        Column("source", "string", "id of the reference's source"),
-        Column("other", "string", "id of the unrelated source"),
-        Column("short_side", "int32", "pixels on the short side at which both were compared"),
-        Column("metric", "string", "name of the metric"),
-        Column("value", "float64", "its value for this pair"),
-        Column("signature", "string", "versions, weights, window, dtype, size and resize rule behind the number"),
-    ),
-)
-
 EDITORS = Config(
     "editors",
     "one editor with its options",

@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .columns import CHAINS, CONFIGS, FLOORS, PUBLISHED, SCORES, SOURCES, STEPS, Column, Config
+from .columns import CHAINS, CONFIGS, PUBLISHED, SOURCES, STEPS, Column, Config
 from .reader import Place, Reader
 
 __all__ = [
     "CHAINS",
     "CONFIGS",
-    "FLOORS",
     "PUBLISHED",
-    "SCORES",
     "SOURCES",
     "STEPS",
     "Column",

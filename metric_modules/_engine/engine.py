@@ -1,28 +1,89 @@
 """The scoring engine: all metrics in one pass over a dataset, on any number of processes.
 
-Work is dealt in whole chains, so that the numbers cannot depend on how it is dealt; each process writes what it
-finished to its own shard, and the first one makes the dataset's files of them.
+Work is shared out in whole chains, so that the numbers cannot depend on how it is shared. Each process writes what it
+finished to its own shard; at a barrier they wait for each other, and the first one writes the dataset's files. Where
+one process dies, accelerate ends all of them, and the same command again goes on from the shards.
 """
 
-import json
-from collections.abc import Callable, Iterator
+import contextlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from . import shards, table
-from .cases import MISSING
-from .chain import NOT_A_NUMBER, UNREADABLE
-from .job import Job, share
-from .measures import Measure
-from .panel import BUILT_IN, Unusable
-from .shards import Silent
+from convergebench.dataset_builder.dataset.reader import Place, Reader
+from convergebench.generation.files import Locked, locked
+from convergebench.generation.records import UserError
+
+from ..scores import Missing, Values
+from . import metrics, results, table
+from .chains import DatasetChain, find_chains
+from .floors import FloorPlace, FloorTask, Medians, floor_medians, floor_place, plan_floors, suite_sources
+from .metrics import MetricRun, Metrics
+from .results import Results, Shard, ShardLines
 from .worker import Advance, Worker
 
-__all__ = ["BATCH", "Outcome", "Silent", "Unusable", "run"]
-
 BATCH = 4
-DAMAGE = (UNREADABLE, NOT_A_NUMBER, MISSING)
+
+
+@dataclass
+class Job:
+    """A dataset, the metrics asked for, and the results that there are."""
+
+    folder: Path
+    reader: Reader
+    chains: list[DatasetChain]
+    metrics: Metrics
+    tasks: list[FloorTask]
+    results: Results
+
+    def lacking(self, chain: DatasetChain) -> list[MetricRun]:
+        """The metrics that are still to be computed for a chain."""
+        if not chain.scored_steps:
+            return []
+        found = {run: self.results.scores.get((chain.chain.id, run.name)) for run in self.metrics.runs}
+        return [run for run, known in found.items() if known is None or known[0] != run.signature]
+
+    def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
+        """The metrics whose floor is still to be computed for a reference."""
+        found = {run: self.results.floors.get((task.key, run.name)) for run in self.metrics.runs if run.spec.floors}
+        return [run for run, known in found.items() if known is None or known[0] != run.floor_signature]
+
+    def share(self, rank: int, size: int) -> list[DatasetChain]:
+        """This process's chains among those that lack something."""
+        left = [chain for chain in self.chains if self.lacking(chain)]
+        return [left[place] for place in share([chain.cost for chain in left], rank, size)]
+
+    def images(self, rank: int, size: int) -> int:
+        """How many pictures this process has to score."""
+        return sum(len(chain.scored_steps) for chain in self.share(rank, size))
+
+    def floor_medians(self) -> dict[FloorPlace, Medians]:
+        """The floor of each column, for every suite, source and evaluation size."""
+        found: dict[FloorPlace, Medians] = {}
+        suites = suite_sources(self.chains)
+        for task in self.tasks:
+            values: dict[str, Values] = defaultdict(dict)
+            for name in self.metrics.specs:
+                for other, row in self.results.floors.get((task.key, name), ({}, {}))[1].items():
+                    values[other].update(row)
+            for suite, sources in suites.items():
+                found[suite, task.reference.source, task.short_side] = floor_medians(values, sources)
+        return found
+
+    def input_copies(self, chain: DatasetChain) -> list[Place]:
+        """Where a chain's input can be read, in this chain or in another."""
+        return self._copies[chain.input.step.sha256] if chain.input else []
+
+    @cached_property
+    def _copies(self) -> dict[str | None, list[Place]]:
+        found: dict[str | None, list[Place]] = defaultdict(list)
+        for chain in self.chains:
+            if chain.input:
+                found[chain.input.step.sha256].append(chain.input.place)
+        return found
 
 
 @dataclass
@@ -43,6 +104,17 @@ class Outcome:
         return asdict(self)
 
 
+def prepare(folder: Path, asked: Sequence[str] | None, device: str | None, dtype: str | None) -> Job:
+    """Read what there is and make the metrics ready."""
+    reader = Reader(folder)
+    if not reader.files("chains"):
+        raise UserError(f"{folder} is no dataset: there is no data/chains; `convergebench build` makes one")
+    chosen = metrics.choose(asked, device, dtype)
+    chains = find_chains(reader)
+    tasks = plan_floors(reader, chains)
+    return Job(folder, reader, chains, chosen, tasks, results.read_results(reader, chains, tasks, chosen.specs))
+
+
 def run(
     job: Job,
     rank: int = 0,
@@ -52,57 +124,78 @@ def run(
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
     """Score what is lacking, and (in the first process) write the dataset's scores and floors."""
-    folder = job.folder / shards.FOLDER
-    folder.mkdir(exist_ok=True)
-    if rank == 0 and shards.owned(folder):
-        raise Unusable(f"{job.folder} is being scored by another process; wait for it")
-    tail, running, current = shards.Tail(folder), set(range(size)), job.current
+    folder = job.folder / results.FOLDER
+    with lock_of(folder, job) if rank == 0 else contextlib.nullcontext():
+        barrier()  # nobody looks into a folder that another launch is writing
+        lines, digests = ShardLines(folder), {chain.chain.id: chain.digest for chain in job.chains}
 
-    def settled(lacking: Callable[[Any], list[Measure]], items: list[Any]) -> bool:
-        for line in tail.new():
-            if "ended" in line:
-                running.discard(line["ended"])
-            job.known.line(line, job.panel.columns, current)
-        return not any(map(lacking, items))
+        def take_in() -> None:
+            job.results.add_lines(lines.new(), job.metrics.specs, digests)
 
-    settled(job.lacking, [])
-    running.update(range(size))
-    job.known.forget_damage()
-    cases = [job.cases[place] for place in job.mine(rank, size)]
-    tasks = [task for task in job.tasks if job.unpaired(task)]
-    tasks = [tasks[place] for place in share([len(task.others) for task in tasks], rank, size)]
-    barrier()  # all have seen what is left before anyone adds to it
-    shard = shards.Shard(folder, rank)
-    worker = Worker(job, shard, advance)
-    try:
-        worker.pair(tasks)
-        shards.wait(folder, size, partial(settled, job.unpaired, job.tasks), running, shard)
-        worker.score(cases, batch)
-        shard.add({"ended": rank})
-        outcome = Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.panel.absent))
+        take_in()
+        job.results.forget_damage()
+        chains = job.share(rank, size)
+        left = [task for task in job.tasks if job.lacking_floors(task)]
+        tasks = [left[place] for place in share([len(task.unrelated) for task in left], rank, size)]
+        barrier()  # all have seen what is left before anyone adds to it
+        shard = Shard(folder, rank)
+        worker = Worker(job, shard, advance)
+        try:
+            worker.compare_floors(tasks)
+            barrier()
+            take_in()
+            worker.score(chains, batch, job.floor_medians())
+        finally:
+            shard.file.close()
+        outcome = Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.metrics.absent))
         outcome.shares = worker.shares
+        barrier()
         if rank == 0:
-            shards.wait(folder, size, partial(settled, job.lacking, job.cases), running, shard)
+            take_in()
             finish(job, outcome)
-            shards.wait(folder, size, lambda: settled(job.lacking, []) and running <= {0}, running, shard)
-            shards.clear(folder)
-    finally:
-        shard.close()
+            for path in folder.glob("*.jsonl"):
+                path.unlink()
+    if rank == 0:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
     return outcome
 
 
+@contextlib.contextmanager
+def lock_of(folder: Path, job: Job) -> Iterator[None]:
+    """Hold the lock of the shards' folder."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder))
+        except Locked:
+            raise UserError(f"{job.folder} is being scored by another process; wait for it") from None
+        yield
+
+
 def finish(job: Job, outcome: Outcome) -> None:
-    """Make the dataset's files of what is known."""
-    added = [name for metric, own in job.panel.columns.items() for name in own if metric not in BUILT_IN]
-    bottoms = job.bottoms()
+    """Write the dataset's files from the results."""
+    if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
+        raise UserError("other processes left out their share; do all have the same weights and dtype?")
+    medians = job.floor_medians()
 
-    def every() -> Iterator[dict[str, Any]]:
-        for case in sorted(job.cases, key=lambda case: case.order):
-            bottom = bottoms.get(job.place(case), {})
-            for row in table.rows(case, job.known, job.heads[case.id], job.panel.columns, job.panel.absent, bottom):
-                reasons = {why for why in row["reasons"].values() if why.startswith(DAMAGE)}
-                outcome.damage += [f"chain {case.id}, step {row['step']}: {why}" for why in sorted(reasons)]
-                yield row | {"reasons": json.dumps(row["reasons"], sort_keys=True, ensure_ascii=False)}
+    def rows() -> Iterator[dict[str, Any]]:
+        for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
+            floors = medians.get(floor_place(chain), {})
+            for row, values in table.chain_rows(chain, job.results, job.metrics.specs, job.metrics.absent, floors):
+                damage = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
+                sentences = sorted(missing.sentence for missing in damage)
+                outcome.damage += [f"chain {row['chain']}, step {row['step']}: {words}" for words in sentences]
+                yield row
 
-    outcome.rows = table.write_scores(job.folder, added, every()).rows
-    outcome.pairs = table.write_floors(job.folder, job.tasks, job.known, job.panel.columns).rows
+    outcome.rows = table.write_scores(job.folder, rows()).rows
+    outcome.pairs = table.write_floors(job.folder, table.floor_rows(job.tasks, job.results, job.metrics.specs)).rows
+
+
+def share(costs: Sequence[int], rank: int, size: int) -> list[int]:
+    """The places of this process: consecutive, so that equal references stay together, and of about equal cost."""
+    total, before, places = sum(costs), 0, []
+    for place, cost in enumerate(costs):
+        if total and min(int((before + cost / 2) * size / total), size - 1) == rank:
+            places.append(place)
+        before += cost
+    return places

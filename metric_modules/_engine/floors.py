@@ -4,19 +4,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
-from convergebench.dataset_builder.dataset.schema import Place, Reader
+from convergebench.dataset_builder.dataset.reader import Place, Reader
+from convergebench.generation.pictures import resize_to
 
-from ..psnr.images import brought, target
 from ..retained.floors import floor
-from .cases import Case
-from .chain import Known, read
-from .measures import Measure, Value, Values
-from .reading import Unreadable
+from ..scores import Value, Values
+from ..specs import ScoreColumn
+from .chains import DatasetChain, Unreadable, read_picture
+from .compare import Reference, typed
+from .metrics import MetricRun
 
 HALF = 0.5  # the threshold of retained quality that headlines use
-Medians = dict[str, float]
+Medians = dict[str, float]  # by column
+FloorPlace = tuple[str, str, int]  # suite, source and evaluation size
 
 
 @dataclass(frozen=True)
@@ -28,113 +29,105 @@ class Original:
     place: Place
     column: str
 
-    def read(self, reader: Reader) -> Any:
-        return read(reader, self.place, None, self.column)
-
 
 @dataclass(frozen=True)
-class Task:
+class FloorTask:
     """One reference at one evaluation size, and the sources that are unrelated to it."""
 
     reference: Original
     short_side: int
-    others: tuple[Original, ...]
+    unrelated: tuple[Original, ...]
 
     @property
     def key(self) -> str:
         """Names the task by all pictures in it."""
-        words = [self.reference.sha256, self.short_side, *(f"{one.source}:{one.sha256}" for one in self.others)]
+        words = [self.reference.sha256, self.short_side, *(f"{one.source}:{one.sha256}" for one in self.unrelated)]
         return sha256(repr(words).encode()).hexdigest()[:16]
 
 
-def short_side(case: Case) -> int | None:
-    """The evaluation size of a chain: its suite's, or its reference's own."""
-    given = case.chain["short_side"]
-    if given is None and case.input and case.input.width and case.input.height:
-        return min(case.input.width, case.input.height)
-    return given
+def floor_short_side(chain: DatasetChain) -> int | None:
+    """The evaluation size of a chain's floors: its suite's, or its reference's own."""
+    if chain.short_side is None and chain.input and chain.input.step.width and chain.input.step.height:
+        return min(chain.input.step.width, chain.input.step.height)
+    return chain.short_side
 
 
-def originals(reader: Reader, cases: Iterable[Case]) -> dict[str, Original]:
-    """Every source by its id."""
-    found = {}
-    rows = reader.table("sources", ["source", "sha256", "reference"]).to_pylist()
-    for row, place in zip(rows, reader.places("sources"), strict=True):
-        found[row["source"]] = Original(row["source"], row["sha256"], place, "image")
-    for case in cases:
-        if case.own_reference is not None:
-            name = case.chain["source"]
-            found[name] = Original(name, case.chain["reference_sha256"], case.own_reference, "reference")
-    return found
+def floor_place(chain: DatasetChain) -> FloorPlace:
+    """Where a chain finds its floors."""
+    return chain.chain.suite, chain.chain.source.id, floor_short_side(chain) or 0
 
 
-def members(cases: Iterable[Case]) -> dict[str, set[str]]:
+def suite_sources(chains: Iterable[DatasetChain]) -> dict[str, set[str]]:
     """The sources of each suite."""
     found = defaultdict(set)
-    for case in cases:
-        found[case.chain["suite"] or ""].add(case.chain["source"])
+    for chain in chains:
+        found[chain.chain.suite].add(chain.chain.source.id)
     return found
 
 
-def plan(reader: Reader, cases: Sequence[Case]) -> list[Task]:
+def plan_floors(reader: Reader, chains: Sequence[DatasetChain]) -> list[FloorTask]:
     """What has to be compared with what: each reference once for each evaluation size."""
-    known = originals(reader, cases)
-    suites = members(cases)
+    originals = {}
+    rows = reader.table("sources", ["source", "sha256"]).to_pylist()
+    for row, place in zip(rows, reader.places("sources"), strict=True):
+        originals[row["source"]] = Original(row["source"], row["sha256"], place, "image")
+    for chain in chains:
+        if chain.own_reference is not None:
+            source = chain.chain.source
+            originals[source.id] = Original(source.id, source.reference or "None", chain.own_reference, "reference")
+    suites = suite_sources(chains)
     wanted: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for case in cases:
-        side = short_side(case)
+    for chain in chains:
+        side = floor_short_side(chain)
         if side is not None:
-            wanted[case.chain["source"], side] |= suites[case.chain["suite"] or ""]
+            wanted[chain.chain.source.id, side] |= suites[chain.chain.suite]
     tasks = []
-    for (source, side), names in sorted(wanted.items()):
-        own = known.get(source)
-        others = [known[name] for name in sorted(names) if name in known]
+    for (source_id, side), names in sorted(wanted.items()):
+        own = originals.get(source_id)
+        others = [originals[name] for name in sorted(names) if name in originals]
         unrelated = tuple(other for other in others if own and other.sha256 != own.sha256)
         if own and unrelated:
-            tasks.append(Task(own, side, unrelated))
+            tasks.append(FloorTask(own, side, unrelated))
     return tasks
 
 
-def compare(reader: Reader, task: Task, measures: Sequence[Measure]) -> dict[str, Values]:
+def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]) -> dict[str, Values]:
     """Each metric's values for every unrelated source, by the source's id."""
     try:
-        picture = task.reference.read(reader)
+        picture = read_picture(reader, task.reference.place, None, task.reference.column)
     except Unreadable:
         return {}
-    height, width = picture.shape[:2]
-    known = Known(brought(picture, *target(width, height, task.short_side)))
+    reference = Reference.at_evaluation_size(picture, task.short_side)
     found: dict[str, Values] = {}
-    for other in task.others:
+    for other in task.unrelated:
         try:
-            stranger = brought(other.read(reader), *known.size)
+            unrelated = resize_to(read_picture(reader, other.place, None, other.column), *reference.size)
         except Unreadable:
             continue
         row: Values = {}
-        for measure in measures:
-            exact = measure.exact or measure
-            [values] = exact.compare(known.side(exact), [stranger], [row])
-            row |= {column: value for column, value in values.items() if column in measure.floors}
+        for run in runs:
+            exact = run.exact or run
+            [values] = exact.scorer.compare(reference.prepared_for(exact), [unrelated], [row])
+            row |= {column: typed(value) for column, value in values.items() if column in run.spec.floors}
         found[other.source] = {column: value for column, value in row.items() if isinstance(value, float)}
     return found
 
 
-def medians(values: Mapping[str, Values], suite: set[str]) -> dict[str, float]:
-    """The floor of each metric, over the unrelated sources of one suite."""
+def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:
+    """The floor of each column, over the unrelated sources of one suite."""
     columns = defaultdict(list)
     for other, row in values.items():
         for column, value in row.items():
-            if other in suite:
-                columns[column].append(float(value))
+            if other in suite and isinstance(value, float):
+                columns[column].append(value)
     return {column: floor(numbers) for column, numbers in columns.items()}
 
 
-def near(known: Medians, tolerances: Mapping[str, float], column: str, value: Value) -> bool:
-    """Whether a value is so close to a threshold that its last digits decide."""
-    if isinstance(value, str) or column not in tolerances:
+def is_near_threshold(columns: Mapping[str, ScoreColumn], floors: Medians, name: str, value: Value) -> bool:
+    """Whether a value is so close to a threshold of the headline that its last digits decide."""
+    column = columns[name]
+    bottom = floors.get(column.floor_of or name)
+    if not column.bfloat16_error or bottom is None or not isinstance(value, float):
         return False
-    thresholds = {
-        "lpips": known.get("lpips", float("inf")) * HALF,
-        "lpips_worst_tile": known.get("lpips", float("inf")),
-        "clip": (1 + known.get("clip", float("inf"))) * HALF,
-    }
-    return abs(value - thresholds[column]) <= tolerances[column]
+    threshold = bottom if column.floor_of else ((column.ceiling or 0.0) + bottom) * HALF
+    return abs(value - threshold) <= column.bfloat16_error

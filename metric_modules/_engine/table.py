@@ -1,124 +1,137 @@
-"""The dataset's scores and floors, from what is known of every chain."""
+"""The dataset's scores and floors, written from the results of every chain."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from convergebench.dataset_builder.dataset.schema import FLOORS, SCORES, Column, Written, write
+from convergebench.dataset_builder.dataset.columns import Config
+from convergebench.dataset_builder.dataset.schema import Written, write
+from convergebench.generation.records import Step
 
-from ..retained.floors import CEILINGS, retained_value
-from .cases import Case, Shot
-from .floors import Task
-from .known import SEPARATOR, Known
-from .measures import Value, Values
+from ..retained.floors import retained_value
+from ..scores import (
+    CHANGED_SIZE,
+    FLOORS,
+    Missing,
+    Value,
+    Values,
+    reasons_json,
+    scores_config,
+    signature_json,
+)
+from ..specs import ScoreColumn, Spec
+from .chains import DatasetChain, is_scored
+from .floors import FloorTask, Medians
+from .results import Results, engine_signature
 
-PLACE = ("chain", "editor", "source", "program", "run")
-OWN = ("step", "round", "position", "status", "sha256")
-NO_FLOOR = "there is no floor: the suite has no unrelated source"
-NOT_ASKED = "not asked for; `convergebench score --metrics {}` adds it"
 
-
-def columns(added: Sequence[str]) -> list[Column]:
-    """The columns of the scores, those of further metrics before the reasons."""
-    fixed = list(SCORES.columns)
-    return fixed[:-2] + [Column(name, "float64", "") for name in added] + fixed[-2:]
-
-
-def retained(values: Mapping[str, Value], floors: Mapping[str, float]) -> Values:
-    """Each metric on the scale from 1, untouched, to 0, another picture altogether."""
+def retained_values(values: Mapping[str, Value], columns: Sequence[ScoreColumn], floors: Medians) -> Values:
+    """Each column that has floors on the scale from 1, untouched, to 0, another picture altogether."""
     row: Values = {}
-    for name, ceiling in CEILINGS.items():
-        value = values.get(name, "")
-        if isinstance(value, str):
-            row[f"retained_{name}"] = value
-        elif floors.get(name, ceiling) == ceiling:
-            row[f"retained_{name}"] = NO_FLOOR
+    for column in columns:
+        value, ceiling = values[column.name], column.ceiling or 0.0
+        if isinstance(value, Missing):
+            row[column.retained] = value
+        elif floors.get(column.name, ceiling) == ceiling:
+            row[column.retained] = Missing("no_floor")
         else:
-            row[f"retained_{name}"] = retained_value(float(value), floors[name], ceiling)
+            row[column.retained] = retained_value(float(value), floors[column.name], ceiling)
     return row
 
 
-def changed_size(case: Case) -> dict[int, Value]:
+def changed_sizes(chain: DatasetChain) -> dict[int, Value]:
     """Whether the answer of each step has another size than the picture it was made from."""
     found: dict[int, Value] = {}
-    before = case.input
-    for shot in case.steps:
-        if shot.width is None or before is None or before.width is None:
-            found[shot.step] = unscored(shot) if not shot.scored else "the picture before is missing"
+    before = chain.input and chain.input.step
+    for number, placed in chain.steps.items():
+        step = placed and placed.step
+        if step is None or step.width is None or before is None or before.width is None:
+            unscored = step is None or not is_scored(step)
+            found[number] = why_unscored(step) if unscored else Missing("previous_missing")
         else:
-            found[shot.step] = (shot.width, shot.height) != (before.width, before.height)
-        before = shot if shot.width is not None else before
+            found[number] = (step.width, step.height) != (before.width, before.height)
+        before = step if step and step.width is not None else before
     return found
 
 
-def unscored(shot: Shot) -> str:
-    """Why a step has no numbers at all."""
-    return f"{shot.status}: {shot.reason}" if shot.reason else shot.status
+def why_unscored(step: Step | None) -> Missing:
+    """Why a step has no values at all."""
+    return Missing(step.status, step.reason or "") if step else Missing("missing")
 
 
-def rows(
-    case: Case,
-    known: Known,
-    head: str,
-    every: Mapping[str, Sequence[str]],
-    absent: Mapping[str, str],
-    floors: Mapping[str, float],
-) -> Iterator[dict[str, Any]]:
-    """A chain's rows, every value a number or null with its reason."""
-    parts = {name: known.scores[case.id, name] for name in every if (case.id, name) in known.scores}
-    signature = SEPARATOR.join([head, *(part for part, _ in parts.values())])
-    sizes = changed_size(case)
-    for shot in case.steps:
+def chain_rows(
+    chain: DatasetChain, results: Results, specs: Mapping[str, Spec], absent: Mapping[str, str], floors: Medians
+) -> Iterator[tuple[dict[str, Any], Values]]:
+    """A chain's rows as they are written, each with its values."""
+    done, program = chain.chain, chain.chain.program
+    parts = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
+    signature = {"engine": engine_signature(chain), **{name: part for name, (part, _) in parts.items()}}
+    with_floors = [column for spec in specs.values() for column in spec.columns if column.floor]
+    sizes = changed_sizes(chain)
+    for number, placed in chain.steps.items():
         values: Values = {}
-        for name, own in every.items():
-            if not shot.scored:
-                values |= dict.fromkeys(own, unscored(shot))
+        for name, spec in specs.items():
+            if placed is None or not is_scored(placed.step):
+                values |= dict.fromkeys(spec.names, why_unscored(placed and placed.step))
             elif name in parts:
-                values |= parts[name][1][shot.step]
+                values |= parts[name][1][number]
+            elif name in absent:
+                values |= dict.fromkeys(spec.names, Missing("absent", absent[name]))
             else:
-                values |= dict.fromkeys(own, absent.get(name, NOT_ASKED.format(name)))
-        values |= retained(values, floors)
-        values["changed_size"] = sizes[shot.step]
-        reasons = {name: value for name, value in values.items() if isinstance(value, str)}
-        yield {
-            **{name: case.chain[name] for name in PLACE},
-            **{name: getattr(shot, name) for name in OWN},
-            **{name: None if isinstance(value, str) else value for name, value in values.items()},
-            "reasons": reasons,
-            "signature": signature,
+                values |= dict.fromkeys(spec.names, Missing("not_asked", name))
+        values |= retained_values(values, with_floors, floors)
+        values[CHANGED_SIZE] = sizes[number]
+        row = {
+            "chain": done.id,
+            "editor": done.editor,
+            "source": done.source.id,
+            "program": program.id,
+            "run": done.run,
+            "step": number,
+            "round": (number - 1) // len(program.cycle) + 1,
+            "position": (number - 1) % len(program.cycle) + 1,
+            "status": placed.step.status if placed else "missing",
+            "sha256": placed and placed.step.sha256,
+            **{name: None if isinstance(value, Missing) else value for name, value in values.items()},
+            "reasons": reasons_json(values),
+            "signature": signature_json(signature),
         }
+        yield row, values
 
 
-def write_scores(folder: Path, added: Sequence[str], every: Iterator[dict[str, Any]]) -> Written:
+def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str, Spec]) -> Iterator[dict[str, Any]]:
+    """Every unrelated pair's values."""
+    for task in tasks:
+        for other in task.unrelated:
+            for name in specs:
+                part, values = results.floors.get((task.key, name), ({}, {}))
+                signature = signature_json({name: part, "pictures": task.key})
+                for column, value in values.get(other.source, {}).items():
+                    yield {
+                        "source": task.reference.source,
+                        "other": other.source,
+                        "short_side": task.short_side,
+                        "metric": column,
+                        "value": value,
+                        "signature": signature,
+                    }
+
+
+def write_scores(folder: Path, rows: Iterator[dict[str, Any]]) -> Written:
     """Write all scores as one file, the same to the byte for the same numbers."""
-    return replace(folder, SCORES.name, columns(added), every)
+    return replace_files(folder, scores_config(), rows)
 
 
-def write_floors(folder: Path, tasks: Sequence[Task], known: Known, every: Mapping[str, Sequence[str]]) -> Written:
-    """Write every unrelated pair's values."""
-
-    def pairs() -> Iterator[dict[str, Any]]:
-        for task in tasks:
-            for other in task.others:
-                for name in every:
-                    signature, values = known.floors.get((task.key, name), ("", {}))
-                    for column, value in values.get(other.source, {}).items():
-                        yield {
-                            "source": task.reference.source,
-                            "other": other.source,
-                            "short_side": task.short_side,
-                            "metric": column,
-                            "value": value,
-                            "signature": SEPARATOR.join([signature, f"pictures={task.key}"]),
-                        }
-
-    return replace(folder, FLOORS.name, FLOORS.columns, pairs())
+def write_floors(folder: Path, rows: Iterator[dict[str, Any]]) -> Written:
+    """Write all floors as one file."""
+    return replace_files(folder, FLOORS, rows)
 
 
-def replace(folder: Path, config: str, columns: Sequence[Column], rows: Iterator[dict[str, Any]]) -> Written:
-    """One file in the place of all that were there before."""
-    written = write(folder / "data" / config / "0000.parquet", columns, rows)
-    for path in sorted((folder / "data" / config).rglob("*.parquet")):
+def replace_files(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) -> Written:
+    """Write one file in the place of all that the config had before."""
+    place = folder / "data" / config.name
+    written = write(place / "0000.parquet", config.columns, rows, config.row)
+    for path in sorted(place.rglob("*.parquet")):
         if path != written.path:
             path.unlink()
     return written

@@ -1,153 +1,186 @@
-"""One process's share of the work: threads that each take whole chains, with one thread of arithmetic each."""
+"""One process's share of the work: threads that each take whole chains, with one thread of arithmetic each.
+
+Results do not depend on the number of cores, because whatever a thread calls computes in that thread alone.
+"""
 
 import contextlib
+import os
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy
+import numpy as np
 
-from . import chain, edits, floors, threads
-from .cases import Case
-from .chain import UNREADABLE, Album
-from .floors import Task
-from .job import Job, floor_signature
-from .measures import Measure, Values
-from .networks import TOLERANCES
-from .reading import Unreadable
-from .shards import PULSE, Shard
+from ..scores import Missing, Values
+from . import compare
+from .chains import DatasetChain, Unreadable, read_reference
+from .compare import PictureReader, Reference, score_chain
+from .floors import FloorPlace, FloorTask, Medians, compare_unrelated, floor_place, is_near_threshold
+from .metrics import MetricRun
+from .results import Shard
+
+if TYPE_CHECKING:
+    from .engine import Job
 
 MEMORY = 1_200_000_000  # bytes that the pictures at work may take together
 WORK = 60  # bytes at work for each pixel of a picture
-KEPT = 90  # bytes for each pixel of a reference
+REFERENCE = 90  # bytes for each pixel of a reference that is kept
 Advance = Callable[[int, str], None]
-Measures = list[Measure]
-Scored = tuple[Case, Measures, dict[int, Values]]
+Runs = list[MetricRun]
+
+
+def count_cores() -> int:
+    """The cores that this process may keep busy, when the machine is shared with others of the same launch."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+
+
+def use_one_thread() -> None:
+    """At the start of a worker thread: what it calls computes in this thread alone."""
+    import cv2
+    import torch
+
+    torch.set_num_threads(1)
+    cv2.setNumThreads(1)
+
+
+@contextlib.contextmanager
+def library_threads_restored() -> Iterator[None]:
+    """Around the work: afterwards libraries use as many threads as before."""
+    import cv2
+    import torch
+
+    before = torch.get_num_threads(), cv2.getNumThreads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before[0])
+        cv2.setNumThreads(before[1])
 
 
 @dataclass
 class Worker:
     """What the threads share, and what they did."""
 
-    job: Job
+    job: "Job"
     shard: Shard
     advance: Advance
     chains: int = 0
     images: int = 0
     seconds: float = 0.0
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    references: "OrderedDict[tuple[str, object], chain.Known]" = field(default_factory=OrderedDict)
+    references: "OrderedDict[tuple[str, int | None], Reference]" = field(default_factory=OrderedDict)
     lock: Lock = field(default_factory=Lock)
 
-    def pair(self, tasks: Sequence[Task]) -> None:
+    def compare_floors(self, tasks: Sequence[FloorTask]) -> None:
         """Compare some references with what is unrelated to them."""
         for turn in self.turns:
-            self.release()
+            self.release_weights()
 
-            def work(task: Task, turn: Measures = turn) -> tuple[Task, Measures, dict[str, Values]]:
-                lacking = [measure for measure in self.job.unpaired(task) if measure in turn]
+            def work(task: FloorTask, turn: Runs = turn) -> tuple[FloorTask, Runs, dict[str, Values]]:
+                lacking = [run for run in self.job.lacking_floors(task) if run in turn]
                 with self.clock("floors"):
-                    return task, lacking, floors.compare(self.job.reader, task, lacking)
+                    return task, lacking, compare_unrelated(self.job.reader, task, lacking)
 
-            for task, lacking, values in self.each(work, tasks, self.count):
-                parts = {measure.name: floor_signature(measure) for measure in lacking}
+            for task, lacking, values in self.in_threads(work, tasks, self.threads):
+                parts = {run.name: run.floor_signature for run in lacking}
                 self.shard.add({"task": task.key, "parts": parts, "values": values})
 
-    def score(self, cases: Sequence[Case], batch: int) -> None:
+    def score(self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians]) -> None:
         """Score some chains, as many at once as there are cores and as memory allows."""
-        started, count = time.monotonic(), self.count
-        batch = max(1, min(batch, MEMORY // (WORK * self.pixels * count)))
-        bottoms = self.job.bottoms()
-        with ThreadPoolExecutor(count, initializer=threads.single) as decoders:
-            album = Album(self.job.reader, self.job.copies_of, decoders, batch)
+        started, threads = time.monotonic(), self.threads
+        batch = max(1, min(batch, MEMORY // (WORK * self.pixels * threads)))
+        with ThreadPoolExecutor(threads, initializer=use_one_thread) as decoders:
+            pictures = PictureReader(self.job.reader, self.job.input_copies, decoders, batch)
             for turn in self.turns:
-                self.release()
-                self.load(turn)
+                self.release_weights()
+                self.load_weights(turn)
 
-                def work(case: Case, turn: Measures = turn) -> Scored:
-                    lacking = [measure for measure in self.job.lacking(case) if measure in turn]
-                    return self.scored(case, lacking, bottoms.get(self.job.place(case), {}), album)
+                def work(chain: DatasetChain, turn: Runs = turn) -> tuple[DatasetChain, Runs, dict[int, Values]]:
+                    lacking = [run for run in self.job.lacking(chain) if run in turn]
+                    return chain, lacking, self.values(chain, lacking, medians.get(floor_place(chain), {}), pictures)
 
-                for case, lacking, rows in self.each(work, cases, count):
-                    parts = {measure.name: measure.signature for measure in lacking}
-                    self.shard.add({"chain": case.id, "digest": case.digest, "parts": parts, "rows": rows})
+                for chain, lacking, rows in self.in_threads(work, chains, threads):
+                    parts = {run.name: run.signature for run in lacking}
+                    self.shard.add({"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows})
                     if turn is self.turns[-1]:
                         self.chains += 1
                         self.images += len(rows)
                         self.advance(len(rows), "")
         self.seconds = time.monotonic() - started
 
-    def scored(self, case: Case, lacking: Measures, bottom: floors.Medians, album: Album) -> Scored:
+    def values(
+        self, chain: DatasetChain, lacking: Runs, medians: Medians, pictures: PictureReader
+    ) -> dict[int, Values]:
         """One chain's values of these metrics."""
         try:
-            known = self.reference(case)
+            reference = self.reference(chain)
         except Unreadable as error:
-            row = {column: f"{UNREADABLE}the reference: {error}" for one in lacking for column in one.columns}
-            return case, lacking, {shot.step: dict(row) for shot in case.steps if shot.scored}
-        judge = self.job.panel.judge if any(measure.name == edits.NAME for measure in lacking) else None
-        near = partial(floors.near, bottom, TOLERANCES)
-        return case, lacking, chain.score(case, known, lacking, judge, near, album, self.clock)
+            missing = Missing("unreadable", f"the reference: {error}")
+            columns = [column for run in lacking for column in run.spec.names]
+            return {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
+        columns_by_name = {column.name: column for run in lacking for column in run.spec.columns}
+        is_near = partial(is_near_threshold, columns_by_name, medians)
+        return score_chain(chain, reference, lacking, is_near, pictures, self.clock)
 
     @cached_property
-    def turns(self) -> list[Measures]:
+    def turns(self) -> list[Runs]:
         """The metrics that run together: all, but beside large pictures those with large weights by themselves."""
-        every = list(self.job.panel.measures)
-        if self.pixels * 3 <= chain.LARGE:
-            return [every]
-        heavy, light = ([one for one in every if bool(one.release) is wanted] for wanted in (True, False))
+        runs = list(self.job.metrics.runs)
+        if self.pixels * 3 <= compare.LARGE:
+            return [runs]
+        heavy, light = ([run for run in runs if run.is_heavy is wanted] for wanted in (True, False))
         return [turn for turn in (heavy, light) if turn]
 
-    def release(self) -> None:
+    def release_weights(self) -> None:
         """Let large weights go, where metrics take turns."""
-        for measure in self.job.panel.measures if len(self.turns) > 1 else ():
-            for one in filter(None, (measure, measure.exact)):
-                if one.release:
-                    one.release()
+        for run in self.job.metrics.runs if len(self.turns) > 1 else ():
+            run.release()
 
-    def load(self, turn: Measures) -> None:
+    def load_weights(self, turn: Runs) -> None:
         """Large weights come before the pictures: while they are read they take three times their room."""
-        for measure in turn if len(self.turns) > 1 else ():
-            if measure.release:
-                measure.prepare(numpy.zeros((64, 64, 3), numpy.uint8))
+        for run in turn if len(self.turns) > 1 else ():
+            if run.is_heavy and run.spec.kind == "picture":
+                run.scorer.prepare(np.zeros((64, 64, 3), np.uint8))
 
     @cached_property
     def pixels(self) -> int:
         """Of the largest picture in the dataset."""
-        return max((case.pixels for case in self.job.cases), default=1) or 1
+        return max((chain.pixels for chain in self.job.chains), default=1) or 1
 
     @property
-    def count(self) -> int:
-        """Threads: one for each core, as far as memory allows."""
-        return max(1, min(threads.count(), MEMORY // ((WORK + KEPT) * self.pixels)))
+    def threads(self) -> int:
+        """One for each core, as far as memory allows."""
+        return max(1, min(count_cores(), MEMORY // ((WORK + REFERENCE) * self.pixels)))
 
-    def reference(self, case: Case) -> chain.Known:
-        """A chain's reference, worked out once for all chains that have it."""
-        key = (case.reference, case.chain["short_side"])
-        kept = min(self.count, MEMORY // (KEPT * self.pixels))
+    def reference(self, chain: DatasetChain) -> Reference:
+        """A chain's reference, prepared once for all chains that have it."""
+        key = (chain.reference, chain.short_side)
+        most = min(self.threads, MEMORY // (REFERENCE * self.pixels))
         with self.lock:
             if key not in self.references:
-                while len(self.references) > kept:
+                while len(self.references) > most:
                     self.references.popitem(last=False)
-                self.references[key] = chain.reference(self.job.reader, case, self.job.copies_of(case))
+                picture = read_reference(self.job.reader, chain, self.job.input_copies(chain))
+                self.references[key] = Reference.at_evaluation_size(picture, chain.short_side)
             self.references.move_to_end(key)
             return self.references[key]
 
-    def each(self, work: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[Any]:
-        """What `work` gives for each item, as it comes; this process shows that it is alive meanwhile."""
-        with threads.alone(), ThreadPoolExecutor(count, initializer=threads.single) as pool:
+    def in_threads(self, work: Callable[[Any], Any], items: Sequence[Any], threads: int) -> Iterator[Any]:
+        """What `work` returns for each item, as it is finished."""
+        with library_threads_restored(), ThreadPoolExecutor(threads, initializer=use_one_thread) as pool:
             waiting: set[Future[Any]] = set()
             left = list(reversed(items))
             try:
                 while left or waiting:
-                    while left and len(waiting) <= count:
+                    while left and len(waiting) <= threads:
                         waiting.add(pool.submit(work, left.pop()))
-                    done, waiting = wait(waiting, PULSE, FIRST_COMPLETED)
-                    self.shard.alive()
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     for future in done:
                         yield future.result()
             finally:
@@ -155,7 +188,7 @@ class Worker:
 
     @contextlib.contextmanager
     def clock(self, name: str) -> Iterator[None]:
-        """Adds up where the time goes."""
+        """Add up where the time goes."""
         started = time.perf_counter()
         yield
         with self.lock:

@@ -7,7 +7,7 @@ import datasets
 import evaluate
 import numpy as np
 
-from .images import ImageInputs, Size, batches, dealt, pairs
+from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
 from .measure import CHECKPOINT, Absent, compare, embed, load, signature
 from .tower import Tower
 
@@ -81,5 +81,5 @@ class ClipSimilarity(ImageInputs, evaluate.Metric):
             "clip_similarity": sum(values) / len(values),
             "clip_similarity_values": values,
             "reason": None,
-            "signature": f"{signature(known)} size={size}",
+            "signature": signature_text("clip", signature(known), size=size),
         }

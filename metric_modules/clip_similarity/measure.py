@@ -1,12 +1,17 @@
 """CLIP image similarity as pure functions: a picture is embedded once, for any number of comparisons."""
 
+import contextlib
+import copy
+import ctypes
 import hashlib
 import importlib.util
 import queue
+import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
 
 CHECKPOINT = "openai/clip-vit-large-patch14"
 DTYPES = ("float32", "bfloat16")
+REMEMBERED = 1024  # embeddings of pictures that may come again: originals among the floors, and edits being judged
 PATIENCE = 4.0  # seconds until a Hub that does not answer is given up
 
 
@@ -34,7 +40,7 @@ class Model:
     tower: Any = None  # the image side in its fast form, where there is one
 
 
-class Absent(RuntimeError):
+class Absent(FileNotFoundError):
     """The weights are not here and could not be brought; the message says which and why."""
 
 
@@ -146,7 +152,80 @@ def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float
     return (reference * prediction).sum(-1).tolist()
 
 
-def signature(known: Model) -> str:
+def signature(known: Model) -> dict[str, Any]:
     """What a number depends on besides the two pictures."""
     dtype = str(known.network.dtype).removeprefix("torch.")
-    return f"clip/1 checkpoint={known.checkpoint} dtype={dtype} weights={known.digest[:12]}"
+    return {"version": 1, "checkpoint": known.checkpoint, "dtype": dtype, "weights": known.digest[:12]}
+
+
+class Scorer:
+    """CLIP as the scoring engine runs it; a picture that comes again is not embedded again.
+
+    `exact` is the same in float32; its weights are loaded when they are first needed.
+    """
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.checkpoint, self.device, self.dtype = CHECKPOINT, device, dtype
+        self.rows: OrderedDict[tuple[object, bytes], Any] = OrderedDict()
+        self.lock = threading.Lock()
+        self.loaded: Model | None = load(self.checkpoint, device, dtype)
+        self.digest, self.signature = self.loaded.digest, signature(self.loaded)
+        self.exact = None if dtype == "float32" else self.in_float32()
+
+    def in_float32(self) -> "Scorer":
+        """The same model, not loaded yet."""
+        exact = copy.copy(self)
+        exact.rows, exact.lock, exact.loaded, exact.exact = OrderedDict(), threading.Lock(), None, None
+        exact.dtype, exact.signature = "float32", self.signature | {"dtype": "float32"}
+        return exact
+
+    @property
+    def model(self) -> Model:
+        """The model, loaded again where its weights were let go."""
+        with self.lock:
+            if self.loaded is None:
+                self.loaded = load(self.checkpoint, self.device, self.dtype, self.digest)
+            return self.loaded
+
+    def release(self) -> None:
+        """Let the weights go; the C library would keep the pieces for itself."""
+        with self.lock:
+            self.loaded = None
+        if sys.platform == "linux":
+            with contextlib.suppress(AttributeError):  # another C library than GNU's
+                ctypes.CDLL(None).malloc_trim(0)
+
+    def prepare(self, picture: np.ndarray) -> "torch.Tensor":
+        """The reference's embedding."""
+        return self.embeddings([picture])[0][None]
+
+    def compare(
+        self, reference: "torch.Tensor", pictures: Sequence[np.ndarray], earlier: object
+    ) -> list[dict[str, float]]:
+        """The similarity of each picture."""
+        return [{"clip": compare(reference, row[None])[0]} for row in self.embeddings(pictures)]
+
+    def embeddings(self, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
+        """One row for each picture."""
+        keys = [(picture.shape, hashlib.sha1(picture.data, usedforsecurity=False).digest()) for picture in pictures]
+        with self.lock:
+            found = {key: self.rows[key] for key in keys if key in self.rows}
+        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in found}
+        if new:
+            # On a processor several pictures at once are not faster and round otherwise.
+            groups = [[picture] for picture in new.values()] if self.device == "cpu" else [list(new.values())]
+            model = self.model
+            found |= zip(new, [row for group in groups for row in embed(model, group)], strict=True)
+        with self.lock:
+            self.rows |= found
+            while len(self.rows) > REMEMBERED:
+                self.rows.popitem(last=False)
+        return [found[key] for key in keys]
+
+    def embed_pictures(self, pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The same for a metric that judges by meaning too."""
+        return [row.cpu().numpy() for row in self.embeddings(pictures)]
+
+    def embed_words(self, text: str) -> np.ndarray:
+        """The embedding of some words."""
+        return embed_words(self.model, text).cpu().numpy()

@@ -7,10 +7,14 @@ import datasets
 import evaluate
 
 from .cycles import roles
-from .images import ImageInputs, dealt, pixels
-from .judge import SHARE, SHARE_SMALL, UNDONE, Judgement, judge_step
-from .looks import CELL, DRIFT, REACH, SIDE, VISIBLE, look
-from .transforms import MARGIN
+from .images import ImageInputs, dealt, pixels, reason_text, signature_text
+from .judge import Judgement, judge_step
+from .looks import look
+from .measure import signature
+from .spec import SPEC
+from .transforms import TRANSFORMS
+
+__all__ = ["TRANSFORMS", "EditApplied"]  # evaluate brings along only what this file itself imports
 
 FIELDS = ("applied", "region_share", "undone", "undo_ratio")
 
@@ -79,9 +83,8 @@ class EditApplied(ImageInputs, evaluate.Metric):
             known = [value for value in values if value is not None]
             result[field] = sum(known) / len(known) if known else None
             result[f"{field}_values"] = values
-        result["reasons"] = [one.reasons for one in judged]
-        result["signature"] = (
-            f"edit_applied/1 side={SIDE} cell={CELL} reach={REACH} drift={DRIFT:g} visible={VISIBLE:g} "
-            f"share={SHARE_SMALL if small else SHARE:g} undone={UNDONE:g} margin={MARGIN:g}"
-        )
+        result["reasons"] = [
+            {name: reason_text(SPEC, reason) for name, reason in one.reasons.items()} for one in judged
+        ]
+        result["signature"] = signature_text("edit_applied", signature(), small_program=small)
         return result

@@ -18,20 +18,20 @@ UNDONE = 0.5  # of an edit: the most that may be left of it
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio")
 
-MIRRORED = "the recall audit mirrored a picture of this chain"
-NO_CHANGE = "one instruction that closes asks for no lasting change"
-NOT_AN_UNDO = "this step makes an edit and takes none back"
-NOT_A_FORWARD = "this step takes an edit back and makes none"
-NOTHING_APPLIED = "the edit was not applied, so there is nothing to take back"
-MISSING = "a picture of this round is missing"
-SYMMETRIC = "the picture looks too much like itself after the transform to tell"
-WHOLE = "a flip or rotation moves the whole picture"
-SHARPNESS = "a change of sharpness is not seen on blurred cells"
-OVERLAP = "another edit covers most of this one"
+# Why there is no judgement; spec.py has the sentences.
+NO_CHANGE = "no_change"
+NOT_AN_UNDO = "not_an_undo"
+NOT_A_FORWARD = "not_a_forward"
+NOT_APPLIED = "not_applied"
+ROUND_INCOMPLETE = "round_incomplete"
+SYMMETRIC = "symmetric"
+WHOLE_PICTURE = "whole_picture"
+SHARPNESS = "sharpness"
+OVERLAP = "overlap"
 
 
 class Judgement(NamedTuple):
-    """What one step did; every null has its reason under the same name."""
+    """What one step did; every null has its reason's code under the same name."""
 
     applied: float | None = None
     region_share: float | None = None
@@ -45,10 +45,10 @@ def nothing(reason: str) -> Judgement:
     return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
 
 
-def likeness(picture: np.ndarray, text: np.ndarray) -> float:
+def cosine(picture: np.ndarray, text: np.ndarray) -> float:
     """The cosine between a picture's embedding and that of the words for what the forward picture shows.
 
-    >>> likeness(np.array([0.0, 3.0]), np.array([0.0, 2.0]))
+    >>> cosine(np.array([0.0, 3.0]), np.array([0.0, 2.0]))
     1.0
     """
     first, second = np.asarray(picture, float), np.asarray(text, float)
@@ -71,7 +71,7 @@ def judge_forward(
     reasons = dict.fromkeys(UNDO, NOT_AN_UNDO)
     if asked:
         seen = made(before, after, asked)
-        reasons["region_share"] = WHOLE
+        reasons["region_share"] = WHOLE_PICTURE
         if seen is None:
             return Judgement(reasons=reasons | {"applied": SYMMETRIC})
         return Judgement(applied=float(seen.name in asked), reasons=reasons)
@@ -124,7 +124,6 @@ def judge_step(
     looks: Sequence[np.ndarray | None],
     *,
     small: bool = False,
-    mirrored: bool = False,
     meaning: Sequence[float] | None = None,
 ) -> Judgement:
     """Judge one step of a chain from the looks of its round: the previous return, then one for each position so far.
@@ -135,13 +134,11 @@ def judge_step(
     if not 1 <= position <= len(cycle):
         raise ValueError(f"position is {position}; the cycle has positions 1 to {len(cycle)}")
     kind, start, end, target, other = roles(cycle, closes)[position - 1]
-    if mirrored:
-        return nothing(MIRRORED)
     if kind == "neither":
         return nothing(NO_CHANGE)
     pictures = [picture for picture in looks[: position + 1] if picture is not None]
     if len(pictures) <= position:
-        return nothing(MISSING)
+        return nothing(ROUND_INCOMPLETE)
     if any(ABOUT_SHARPNESS.match(instruction) for instruction in cycle[start:end]):
         return nothing(SHARPNESS)
     if other or (len(cycle) % 2 and start > 0):
@@ -158,7 +155,7 @@ def judge_step(
     if kind == "forward":
         return forward
     if not forward.applied:
-        reason = SYMMETRIC if forward.applied is None else NOTHING_APPLIED
+        reason = SYMMETRIC if forward.applied is None else NOT_APPLIED
         return Judgement(reasons=dict.fromkeys(FORWARD, NOT_A_FORWARD) | dict.fromkeys(UNDO, reason))
     return judge_undo(
         pictures[start],

@@ -7,7 +7,7 @@ import datasets
 import evaluate
 import numpy as np
 
-from .images import ImageInputs, Size, batches, dealt, pairs
+from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
 from .measure import SMALLEST, Distance, Model, compare, features, model, signature
 from .weights import load
 
@@ -77,5 +77,5 @@ class Lpips(ImageInputs, evaluate.Metric):
             "lpips_worst_tile": sum(tiles) / len(tiles),
             "lpips_values": values,
             "lpips_worst_tile_values": tiles,
-            "signature": f"{signature(known)} size={size}",
+            "signature": signature_text("lpips", signature(known), size=size),
         }

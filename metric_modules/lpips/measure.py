@@ -1,12 +1,14 @@
 """LPIPS 0.1 as pure functions: the features of a reference are computed once, for any number of predictions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
+
+from .weights import load
 
 if TYPE_CHECKING:
     import torch
@@ -24,6 +26,9 @@ NETS = {
     ),
 }
 DTYPES = ("float32", "bfloat16")
+NET = "alex"  # what the scoring engine runs
+COLUMNS = ("lpips", "lpips_worst_tile")
+Loaded = tuple[dict[str, Any], str]  # tensors and their digest
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
 TILES = 8
 CACHED = 200_000  # numbers worked on at once
@@ -192,6 +197,41 @@ def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
     return torch.stack([functional.adaptive_avg_pool2d(place, TILES)[:, 0] for place in maps]).sum(0)
 
 
-def signature(known: Model) -> str:
+def signature(known: Model) -> dict[str, Any]:
     """What a number depends on besides the two pictures."""
-    return f"lpips/0.1 net={known.net} dtype={str(known.dtype).removeprefix('torch.')} weights={known.digest[:12]}"
+    dtype = str(known.dtype).removeprefix("torch.")
+    return {"version": "0.1", "net": known.net, "dtype": dtype, "weights": known.digest[:12]}
+
+
+class Scorer:
+    """LPIPS with AlexNet as the scoring engine runs it; `exact` is the same in float32."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], loaded: Loaded | None = None):
+        self.device, loaded = device, loaded or self.load()
+        self.model = model(NET, loaded[0], device, dtype, loaded[1])
+        self.signature = signature(self.model)
+        self.exact = None if dtype == "float32" else Scorer(device, "float32", earlier, loaded)
+
+    @staticmethod
+    def load() -> Loaded:
+        """The weights and their digest."""
+        try:
+            return load(NET)
+        except FileNotFoundError:
+            sentence = "the LPIPS weights are not here; `convergebench weights lpips` brings them"
+            raise FileNotFoundError(sentence) from None
+
+    def prepare(self, picture: np.ndarray) -> list["torch.Tensor"] | None:
+        """The reference's features; None where the network does not fit."""
+        return features(self.model, [picture]) if min(picture.shape[:2]) >= SMALLEST else None
+
+    def compare(
+        self, reference: Sequence["torch.Tensor"] | None, pictures: Sequence[np.ndarray], earlier: object
+    ) -> list[dict[str, Any]]:
+        """Both distances of each picture."""
+        if reference is None:
+            return [dict.fromkeys(COLUMNS, ("smaller_than_network", str(SMALLEST))) for _ in pictures]
+        # On a processor several pictures at once are not faster and round otherwise.
+        groups = [[picture] for picture in pictures] if self.device == "cpu" else [pictures]
+        found = [distance for group in groups for distance in distances(self.model, reference, group)]
+        return [{"lpips": one.lpips, "lpips_worst_tile": one.worst_tile} for one in found]

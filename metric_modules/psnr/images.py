@@ -9,7 +9,7 @@ and other colour spaces, 16-bit and float samples (and so NaN), animations, brok
 import io
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,25 @@ def dealt(batches: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
         raise RuntimeError(f"accelerate sees {state.num_processes} processes where WORLD_SIZE says {world}")
     share = [(n, work(batch)) for n, batch in enumerate(batches) if n % world == state.process_index]
     return [done for _, done in sorted(gather_object(share), key=lambda numbered: numbered[0])]
+
+
+def signature_text(name: str, settings: Mapping[str, Any], **options: Any) -> str:
+    """What a number depends on, in one line.
+
+    >>> signature_text("psnr", {"version": 1, "ceiling": 100.0}, size=None)
+    'psnr/1 ceiling=100 size=None'
+    """
+    words = [f"{name}/{settings['version']}"]
+    for key, value in {**settings, **options}.items():
+        if key != "version":
+            words.append(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}")
+    return " ".join(words)
+
+
+def reason_text(spec: Mapping[str, Any], reason: str | tuple[str, str]) -> str:
+    """The sentence for a reason code of a metric's spec, with its detail where it has one."""
+    code, detail = (reason, "") if isinstance(reason, str) else reason
+    return spec["reasons"][code][1].replace("{}", detail)
 
 
 class ImageInputs:

@@ -5,7 +5,7 @@ from typing import Any
 import datasets
 import evaluate
 
-from .images import ImageInputs, Size, batches, dealt, pairs
+from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
 from .measure import compare, signature
 
 DESCRIPTION = """Peak signal-to-noise ratio in dB, higher is nearer, at most 100; and the root of the mean squared error
@@ -53,5 +53,5 @@ class Psnr(ImageInputs, evaluate.Metric):
             "rmse": sum(rmse) / len(rmse),
             "psnr_values": psnr,
             "rmse_values": rmse,
-            "signature": f"{signature()} size={size}",
+            "signature": signature_text("psnr", signature(), size=size),
         }

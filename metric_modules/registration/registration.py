@@ -1,6 +1,6 @@
 """Shift and scale between two pictures, and PSNR and SSIM after undoing them, as an `evaluate` module.
 
-The pure functions are in align.py and compare.py.
+The pure functions are in align.py and measure.py.
 """
 
 from typing import Any
@@ -8,10 +8,11 @@ from typing import Any
 import datasets
 import evaluate
 
-from .align import FEWEST, LEVELS, RESIDUAL, STILL, anchors
-from .compare import FIELDS, compare
-from .images import ImageInputs, Size, dealt, pairs
+from .align import anchors
+from .images import ImageInputs, Size, dealt, pairs, reason_text, signature_text
+from .measure import FIELDS, compare, signature
 from .psnr_measure import signature as psnr_signature
+from .spec import SPEC
 from .ssim_measure import signature as ssim_signature
 
 DESCRIPTION = """The shift (in pixels, to the right and down) and the scale that take the reference to the prediction,
@@ -50,9 +51,9 @@ class Registration(ImageInputs, evaluate.Metric):
             known = [value for value in values if value is not None]
             result[field] = sum(known) / len(known) if known else None
             result[f"{field}_values"] = values
-        result["reasons"] = [one.reasons for one in registered]
-        result["signature"] = (
-            f"registration/1 levels={LEVELS[0]},{LEVELS[1]} residual<{RESIDUAL:g} still<{STILL:g} blocks>={FEWEST} "
-            f"size={size}; {psnr_signature()}; {ssim_signature()}"
-        )
+        result["reasons"] = [
+            {name: reason_text(SPEC, reason) for name, reason in one.reasons.items()} for one in registered
+        ]
+        parts = [signature_text("psnr", psnr_signature()), signature_text("ssim", ssim_signature())]
+        result["signature"] = "; ".join([signature_text("registration", signature(), size=size), *parts])
         return result

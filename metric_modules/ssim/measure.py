@@ -1,7 +1,8 @@
 """SSIM as pure functions of two uint8 arrays; what depends on the reference alone is computed once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -169,7 +170,26 @@ def _check(known: Reference, prediction: np.ndarray) -> None:
         )
 
 
-def signature(window: str = "gaussian") -> str:
+def signature(window: str = "gaussian") -> dict[str, Any]:
     """What a number depends on besides the two arrays."""
     smallest(window)
-    return f"ssim/1 window={window}"
+    return {"version": 1, "window": window}
+
+
+class Scorer:
+    """SSIM as the scoring engine runs it: float32 on the processor, whatever the device and the dtype."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.signature = signature()
+
+    def prepare(self, picture: np.ndarray) -> Reference | None:
+        """The reference's side of the formula; None where the window does not fit."""
+        return reference(picture) if min(picture.shape[:2]) >= smallest() else None
+
+    def compare(
+        self, reference: Reference | None, pictures: Sequence[np.ndarray], earlier: object
+    ) -> list[dict[str, float | str]]:
+        """The value of each picture."""
+        if reference is None:
+            return [{"ssim": "smaller_than_window"} for _ in pictures]
+        return [{"ssim": compare(reference, picture)} for picture in pictures]

@@ -5,7 +5,7 @@ from typing import Any
 import datasets
 import evaluate
 
-from .images import ImageInputs, Size, batches, dealt, pairs
+from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
 from .measure import compare, signature, smallest
 from .measure import reference as known
 
@@ -60,5 +60,5 @@ class Ssim(ImageInputs, evaluate.Metric):
         return {
             "ssim": sum(values) / len(values),
             "ssim_values": values,
-            "signature": f"{signature(window)} size={size}",
+            "signature": signature_text("ssim", signature(window), size=size),
         }

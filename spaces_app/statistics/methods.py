@@ -6,6 +6,7 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import EXACT_UP_TO, LEVEL
 from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.metric_modules.scores import signature_of, signature_texts
 
 from ..study.cases import Case
 from ..study.groups import CHECKS, CaseGroup, coverage
@@ -66,7 +67,8 @@ def facts(
             f"{name}: checks that only some editors have": ", ".join(own.partial) or "none",
         }
         found |= {f"{name}: coverage of {check}": format_value(covered[check], "share") for check in CHECKS}
-    signatures = sorted({part for row in scores for part in (row.get("signature") or "").split(" | ") if part})
+    different = {row.get("signature") for row in scores}
+    signatures = sorted({text for one in different for text in signature_texts(signature_of({"signature": one}))})
     for number, signature in enumerate(signatures, 1):
         found[f"signature {number}"] = signature
     return Table("facts", "What was measured", COLUMNS, [{"fact": key, "value": value} for key, value in found.items()])

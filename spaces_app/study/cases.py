@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import MIRRORED, OVERLAP, SYMMETRIC
+from convergebench.metric_modules.scores import Fault, missing_values
 
 from .floors import Floors
 
 RETAINED = ("rmse", "ssim", "lpips", "clip")
 RAW = ("psnr", "rmse", "ssim", "lpips", "clip")
 QUALITIES = ("rmse", "ssim", "lpips")
-UNTOLD = (SYMMETRIC, OVERLAP, MIRRORED)  # why nobody can tell, which is no fault of the editor
 GROUPS = {
     "round trips": "programs that ask for a change and take it back",
     "replication": "programs that ask for no change",
@@ -146,7 +145,9 @@ def all_of(rows: Sequence[Row], column: str) -> bool | None:
 
 
 def untold(row: Row, column: str) -> bool:
-    return json.loads(row.get("reasons") or "{}").get(column) in UNTOLD
+    """Whether nobody can tell, which is no fault of the editor."""
+    missing = missing_values(row).get(column)
+    return missing is not None and missing.fault is Fault.NOBODY
 
 
 def per_round(values: Sequence[float | None], length: int) -> float | None:

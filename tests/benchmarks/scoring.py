@@ -74,10 +74,10 @@ def ours(dataset: Path, asked: list[str]) -> float:
     """Seconds a picture, from the files to the scores, without loading the networks."""
     import shutil
 
-    from convergebench.metric_modules._engine import engine, job
+    from convergebench.metric_modules._engine import engine
 
     shutil.rmtree(dataset / "data" / "scores", ignore_errors=True)
-    made = job.prepare(dataset, asked, "cpu", None)
+    made = engine.prepare(dataset, asked, "cpu", None)
     started = time.perf_counter()
     outcome = engine.run(made)
     return (time.perf_counter() - started) / outcome.images
@@ -86,7 +86,7 @@ def ours(dataset: Path, asked: list[str]) -> float:
 def flops() -> float:
     """Of a large product in the dtype that the engine chooses here."""
     import torch
-    from convergebench.metric_modules._engine.networks import fast_dtype
+    from convergebench.metric_modules._engine.metrics import fast_dtype
 
     matrix = torch.randn(3072, 3072).to(getattr(torch, fast_dtype("cpu")))
     matrix @ matrix
@@ -96,10 +96,10 @@ def flops() -> float:
 
 
 def decode(data: bytes) -> float:
-    from convergebench.metric_modules._engine.reading import decode
+    from convergebench.generation.pictures import decode_array
 
     started = time.perf_counter()
-    decode(data)
+    decode_array(data)
     return time.perf_counter() - started
 
 
@@ -111,7 +111,7 @@ def rows_a_time(dataset: Path, count: int = 28_000) -> float:
     rows = Reader(dataset).table("scores").to_pylist()
     many = [{**rows[number % len(rows)], "chain": f"{number:016x}"} for number in range(count)]
     started = time.perf_counter()
-    table.write_scores(dataset, [], iter(many))
+    table.write_scores(dataset, iter(many))
     back = Reader(dataset).table("scores").to_pylist()
     seconds = time.perf_counter() - started
     assert back == many

@@ -18,11 +18,11 @@ CASES = {"without CLIP": ["psnr", "ssim", "lpips", "registration", "edit_applied
 
 def peak(dataset: Path, asked: list[str] | None, clip: str, told: "multiprocessing.Queue[tuple[int, float]]") -> None:
     """Score in a process of its own, whose memory is nothing but the engine's."""
-    from convergebench.metric_modules._engine import engine, job
+    from convergebench.metric_modules._engine import engine
     from convergebench.metric_modules.clip_similarity import measure
 
     measure.CHECKPOINT = clip
-    outcome = engine.run(job.prepare(dataset, asked, "cpu", None))
+    outcome = engine.run(engine.prepare(dataset, asked, "cpu", None))
     told.put((outcome.images, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
 

@@ -1,26 +1,35 @@
 """PSNR and SSIM after shift and scale are undone; what cannot be said is null with its reason."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
 
-from .align import FEWEST, RESIDUAL, Anchors, Placement, locate
+from .align import FEWEST, LEVELS, RESIDUAL, STILL, Anchors, Placement, anchors, locate
 from .psnr_measure import compare as psnr_and_rmse
 from .ssim_measure import compare as ssim
 from .ssim_measure import reference as ssim_reference
 from .ssim_measure import smallest
 
-FIELDS = ("shift_x", "shift_y", "scale", "residual", "psnr", "ssim")
+COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
+    "shift_x": "shift_x",
+    "shift_y": "shift_y",
+    "scale": "scale",
+    "residual": "registration_residual",
+    "psnr": "psnr_registered",
+    "ssim": "ssim_registered",
+}
+FIELDS = tuple(COLUMNS)
+Reason = str | tuple[str, str]  # a code, with a detail or not
 
 
 class Registered(NamedTuple):
     """A prediction's place on its reference, and how alike they are there; every null has its reason."""
 
     values: dict[str, float | None]
-    reasons: dict[str, str]
+    reasons: dict[str, Reason]
 
 
 def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
@@ -38,7 +47,7 @@ def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tu
     return laid, (limits[1], limits[0])
 
 
-def likeness(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | None]:
+def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | None]:
     """PSNR and Gaussian SSIM of two pictures of one size; SSIM is null where its window does not fit."""
     fits = min(reference.shape[:2]) >= smallest()
     return {
@@ -52,7 +61,7 @@ def compare(
     reference: np.ndarray,
     prediction: np.ndarray,
     raw: Mapping[str, float | None] | None = None,
-    likeness: Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]] = likeness,
+    psnr_and_ssim: Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]] = psnr_and_ssim,
 ) -> Registered:
     """Register a prediction with its reference, whose `anchors` are known, both RGB uint8 of one size.
 
@@ -64,18 +73,50 @@ def compare(
     if isfinite(placement.residual):
         values["residual"] = placement.residual
     if not placement.accepted:
+        reason: Reason
         if placement.blocks < FEWEST:
-            reason = f"the reference has {placement.blocks} textured blocks; at least {FEWEST} are needed"
+            reason = "too_few_blocks", f"{placement.blocks}, where {FEWEST} are needed"
         elif values["residual"] is None:
-            reason = "half of the blocks or more are found nowhere near"
+            reason = "blocks_lost"
         else:
-            reason = f"the median block is {placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
+            reason = "blocks_disagree", f"{placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
         return Registered(values, {field: reason for field in FIELDS if values[field] is None})
     values |= {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale}
     if raw is not None and placement.still:
         values |= {field: raw[field] for field in ("psnr", "ssim")}
     else:
         laid, (rows, columns) = undone(prediction, placement)
-        values |= likeness(reference[rows, columns], laid[rows, columns])
-    reasons = {} if values["ssim"] is not None else {"ssim": "the picture is smaller than the window of SSIM"}
+        values |= psnr_and_ssim(reference[rows, columns], laid[rows, columns])
+    reasons: dict[str, Reason] = {} if values["ssim"] is not None else {"ssim": "smaller_than_window"}
     return Registered(values, reasons)
+
+
+def signature() -> dict[str, Any]:
+    """What the values depend on besides the two pictures."""
+    return {"version": 1, "levels": "/".join(map(str, LEVELS)), "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
+
+
+class Scorer:
+    """Registration as the scoring engine runs it; pictures that have not moved keep the PSNR and SSIM found before."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.signature = signature()
+
+    def prepare(self, picture: np.ndarray) -> tuple[Anchors, np.ndarray]:
+        """The blocks that are looked for, and the reference itself."""
+        return anchors(picture), picture
+
+    def compare(
+        self,
+        reference: tuple[Anchors, np.ndarray],
+        pictures: Sequence[np.ndarray],
+        earlier: Sequence[Mapping[str, Any]],
+    ) -> list[dict[str, Any]]:
+        """Shift, scale, residual, and both metrics after undoing them."""
+        found = []
+        for picture, values in zip(pictures, earlier, strict=True):
+            raw = {name: value for name in ("psnr", "ssim") if isinstance(value := values.get(name), float)}
+            registered = compare(*reference, picture, raw if len(raw) == 2 else None)
+            both = {name: value for name, value in registered.values.items() if value is not None} | registered.reasons
+            found.append({COLUMNS[name]: value for name, value in both.items()})
+        return found

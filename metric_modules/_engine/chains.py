@@ -1,0 +1,140 @@
+"""What there is to score: every chain of a dataset with its steps, known from the files without decoding a picture."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+import pyarrow as pa
+from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.generation.pictures import Undecodable, decode_array, evaluation_size
+from convergebench.generation.records import FinishedChain, Step
+
+SCORED = ("ok",)  # a shrunk answer ends its chain like a refusal; its distance would tell of the resize
+PictureKey = tuple[str | None, bool]  # equal for steps whose pictures score the same
+
+
+class Unreadable(ValueError):
+    """A picture of the dataset cannot be had; the message says why."""
+
+
+def is_scored(step: Step) -> bool:
+    return step.status in SCORED
+
+
+def was_mirrored(step: Step) -> bool:
+    """Whether the recall audit had mirrored the picture that this step was given."""
+    return bool((step.details.get("audit") or {}).get("mirrored"))
+
+
+def picture_key(step: Step) -> PictureKey:
+    return step.sha256, was_mirrored(step)
+
+
+@dataclass(frozen=True)
+class DatasetChain:
+    """A finished chain with its steps in the dataset; a step whose file is gone is None."""
+
+    chain: FinishedChain
+    input: PlacedStep | None
+    steps: dict[int, PlacedStep | None]  # by number, from 1
+    own_reference: Place | None  # in `chains`, where the reference is another picture than the input
+
+    @property
+    def scored_steps(self) -> list[PlacedStep]:
+        return [placed for placed in self.steps.values() if placed and is_scored(placed.step)]
+
+    @property
+    def short_side(self) -> int | None:
+        """The evaluation size that its suite asks for; None where pictures are compared at the reference's own size."""
+        side = self.chain.chain.settings.get("short_side")
+        return int(side) if side is not None else None
+
+    @property
+    def reference(self) -> str:
+        """Names the reference: equal for chains that are compared with the same picture."""
+        shown = str(self.input and self.input.step.sha256)
+        if self.own_reference is not None:
+            return f"{self.chain.source.reference or self.chain.id}:{shown}"
+        return shown
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes when any picture of the chain does, and so tells whether earlier scores are still its own."""
+        words = [self.reference, self.short_side, *(placed and placed.step.sha256 for placed in self.steps.values())]
+        return sha256(json.dumps(words).encode()).hexdigest()[:16]
+
+    @property
+    def size(self) -> str:
+        """The evaluation size in words."""
+        if not (self.input and self.input.step.width and self.input.step.height):
+            return "unknown"
+        width, height = evaluation_size(self.input.step.width, self.input.step.height, self.short_side)
+        return f"{width}x{height}"
+
+    @property
+    def pixels(self) -> int:
+        """Of the largest picture."""
+        return max((area(placed.step) for placed in (self.input, *self.steps.values()) if placed), default=0)
+
+    @cached_property
+    def cost(self) -> int:
+        """Pixels to decode and compare, with a constant for what does not grow with the picture."""
+        different = {picture_key(placed.step): area(placed.step) for placed in self.scored_steps}
+        return sum(different.values()) + 250_000 * len(different) + 1
+
+
+def area(step: Step) -> int:
+    return (step.width or 0) * (step.height or 0)
+
+
+def find_chains(reader: Reader) -> list[DatasetChain]:
+    """Every chain of the dataset, those with equal references side by side."""
+    steps: dict[str, dict[int, PlacedStep]] = defaultdict(dict)
+    for placed in reader.all_steps(skip_unreadable=True):
+        steps[placed.chain][placed.step.step] = placed
+    embedded = [row["reference"] is not None for row in reader.table("chains", ["reference.path"]).to_pylist()]
+    found = []
+    for chain, place, has_reference in zip(reader.chains(), reader.places("chains"), embedded, strict=True):
+        own = steps.get(chain.id, {})
+        numbered = {number: own.get(number) for number in range(1, (chain.calls or 0) + 1)}
+        reference = place if has_reference or chain.source.reference else None
+        found.append(DatasetChain(chain, own.get(0), numbered, reference))
+    return sorted(found, key=lambda one: (one.chain.source.id, one.reference, one.chain.order))
+
+
+def read_picture(reader: Reader, place: Place, digest: str | None, column: str = "image") -> np.ndarray:
+    """A picture of the dataset, decoded; where its hash is known, only the bytes that have it count."""
+    try:
+        data = reader.picture_at(place, column)
+    except (OSError, pa.ArrowException) as error:
+        raise Unreadable(f"{place.file} cannot be read ({str(error).splitlines()[0][:80]})") from error
+    if data is None:
+        raise Unreadable("the picture's bytes are not in the dataset")
+    if digest is not None and sha256(data).hexdigest() != digest:
+        raise Unreadable(f"{len(data)} bytes that are not those received")
+    try:
+        return decode_array(data)
+    except Undecodable as error:
+        raise Unreadable(str(error)) from error
+
+
+def read_input(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
+    """A chain's input, from the first of its copies in the dataset that is whole: many chains start alike."""
+    reason = Unreadable("its file is not in the dataset")
+    for place in copies:
+        try:
+            return read_picture(reader, place, chain.input.step.sha256 if chain.input else None)
+        except Unreadable as error:
+            reason = error
+    raise reason
+
+
+def read_reference(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
+    """The picture that a chain is compared with, at its own size."""
+    if chain.own_reference is not None:
+        return read_picture(reader, chain.own_reference, None, "reference")
+    return read_input(reader, chain, copies)

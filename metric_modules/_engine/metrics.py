@@ -1,0 +1,111 @@
+"""Which metrics are asked for, which of them can be had here, and why not the rest.
+
+Every metric is found by its folder and run by the protocol of specs.py; no metric is known here by its name.
+"""
+
+import importlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convergebench.generation.records import UserError
+
+from ..specs import Spec, scored_specs
+
+DTYPES = ("float32", "bfloat16")
+
+
+@dataclass(frozen=True, eq=False)
+class MetricRun:
+    """A metric that is ready to run: its spec and the scorer of its folder."""
+
+    spec: Spec
+    scorer: Any
+    exact: "MetricRun | None" = None  # the same in float32, for values near a threshold
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def signature(self) -> dict[str, Any]:
+        """What its values depend on, as JSON gives it back."""
+        return json.loads(json.dumps(self.scorer.signature))
+
+    @property
+    def floor_signature(self) -> dict[str, Any]:
+        """The same for floors, which are always computed in float32."""
+        return (self.exact or self).signature
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether it holds weights that it can let go."""
+        return hasattr(self.scorer, "release")
+
+    def release(self) -> None:
+        """Let large weights go until they are needed again."""
+        for run in filter(None, (self, self.exact)):
+            if run.is_heavy:
+                run.scorer.release()
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The metrics of a run, in the order of their columns."""
+
+    runs: tuple[MetricRun, ...]
+    absent: dict[str, str]  # metric: why it cannot be computed here
+    specs: dict[str, Spec]  # of every metric that has columns, asked for or not
+
+
+def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -> Metrics:
+    """The metrics asked for (all, where none are named), ready on a device."""
+    specs = scored_specs()
+    names = [name for name in specs if asked is None or name in asked]
+    for name in asked or ():
+        if name not in specs:
+            raise UserError(f"no metric {name!r}; the metrics are {', '.join(specs)}")
+    if not names:
+        raise UserError(f"no metric was asked for; the metrics are {', '.join(specs)}")
+    device = find_device(device)
+    if dtype is not None and dtype not in DTYPES:
+        raise UserError(f"no dtype {dtype!r}; it is one of {', '.join(DTYPES)}")
+    dtype = dtype or fast_dtype(device)
+    runs: dict[str, MetricRun] = {}
+    absent = {}
+    for name in names:
+        spec = specs[name]
+        module = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
+        earlier = {other: runs[other].scorer for other in spec.after if other in runs}
+        try:
+            scorer = module.Scorer(device, dtype, earlier)
+        except FileNotFoundError as error:
+            absent[name] = str(error)
+            continue
+        exact = getattr(scorer, "exact", None)
+        runs[name] = MetricRun(spec, scorer, MetricRun(spec, exact) if exact else None)
+    return Metrics(tuple(runs.values()), absent, specs)
+
+
+def find_device(asked: str | None) -> str:
+    """The device to compute on: the one asked for, or the accelerator where there is one."""
+    import torch
+
+    if asked is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if asked.partition(":")[0] not in ("cpu", "cuda"):
+        raise UserError(f"no device {asked!r}; it is cpu or cuda")
+    if asked.startswith("cuda") and not torch.cuda.is_available():
+        raise UserError("device is 'cuda' and there is none here; cpu is")
+    return asked
+
+
+def fast_dtype(device: str) -> str:
+    """bfloat16 where the hardware multiplies it."""
+    import torch
+
+    if device.startswith("cuda"):
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    has = torch.cpu.get_capabilities()
+    return "bfloat16" if has.get("avx512_bf16") or has.get("amx_bf16") or has.get("bf16") else "float32"

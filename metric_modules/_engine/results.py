@@ -1,0 +1,150 @@
+"""Results of earlier work: those in the dataset's files, and those in the shards of a run that was cut short.
+
+A shard is one process's file: a line for each finished chain or floor task, durable before it counts. A crash at any
+byte loses at most the line being written. What is in the files is not computed again, by however many processes the
+work is taken up.
+"""
+
+import contextlib
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from convergebench.dataset_builder.dataset.reader import Reader
+
+from ..scores import FLOORS, SCORES, Missing, Values, missing_values, signature_of
+from ..specs import Spec
+from .chains import DatasetChain
+from .compare import typed
+from .floors import FloorTask
+
+FOLDER = ".scoring"
+ENGINE_VERSION = 1
+Part = dict[str, Any]  # one metric's part of a signature
+
+
+class Shard:
+    """The file that this process writes."""
+
+    def __init__(self, folder: Path, rank: int):
+        self.path = folder / f"{rank:04d}.jsonl"
+        self.file = self.path.open("ab", buffering=0)
+        self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)  # without the line that a crash cut short
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Write one finished piece of work, durably."""
+        self.file.write(json.dumps(line).encode() + b"\n")
+        os.fsync(self.file.fileno())
+
+
+class ShardLines:
+    """The lines of all shards in a folder, each of them read once."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.offsets: dict[Path, int] = {}
+
+    def new(self) -> Iterator[dict[str, Any]]:
+        """The lines that were not there the last time; a last line that a crash cut short is left out."""
+        for path in sorted(self.folder.glob("*.jsonl")):
+            start = self.offsets.get(path, 0)
+            with path.open("rb") as file:
+                file.seek(start)
+                data = file.read()
+            whole = data.rfind(b"\n") + 1
+            self.offsets[path] = start + whole
+            for line in data[:whole].splitlines():
+                with contextlib.suppress(ValueError):
+                    yield json.loads(line)
+
+
+@dataclass
+class Results:
+    """Values by chain and metric, each with the part of the signature under which they were computed."""
+
+    scores: dict[tuple[str, str], tuple[Part, dict[int, Values]]] = field(default_factory=dict)
+    floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(default_factory=dict)  # by task and metric
+
+    def add_lines(
+        self, lines: Iterable[Mapping[str, Any]], specs: Mapping[str, Spec], digests: Mapping[str, str]
+    ) -> None:
+        """Take in finished work from shards, if it is of the pictures that are there now."""
+        for line in lines:
+            if "task" in line:
+                for name, part in line["parts"].items():
+                    own = {other: select(values, specs[name].names) for other, values in line["values"].items()}
+                    self.floors[line["task"], name] = part, own
+            elif digests.get(line["chain"]) == line["digest"]:
+                for name, part in line["parts"].items():
+                    rows = {int(step): select(values, specs[name].names) for step, values in line["rows"].items()}
+                    self.scores[line["chain"], name] = part, rows
+
+    def forget_damage(self) -> None:
+        """Drop what was damaged, so that it is tried again: it may have been repaired."""
+        for key, (_, rows) in list(self.scores.items()):
+            if any(
+                isinstance(value, Missing) and value.reason.damage for row in rows.values() for value in row.values()
+            ):
+                del self.scores[key]
+
+
+def select(values: Mapping[str, Any], columns: Iterable[str]) -> Values:
+    return {column: typed(values[column]) for column in columns if column in values}
+
+
+def engine_signature(chain: DatasetChain) -> Part:
+    """What all metrics' values of a chain depend on: how pictures are decoded, and at which size they are compared."""
+    from convergebench.generation.pictures import DECODING
+
+    return {"version": ENGINE_VERSION, "size": chain.size, "resize": "lanczos", "pixels": DECODING}
+
+
+def read_results(
+    reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence[FloorTask], specs: Mapping[str, Spec]
+) -> Results:
+    """The scores and floors that the dataset holds, of chains and sources whose pictures are still the same."""
+    results = Results()
+    add_scores(results, reader, chains, specs)
+    add_floors(results, reader, {task.key for task in tasks}, specs)
+    return results
+
+
+def add_scores(results: Results, reader: Reader, chains: Sequence[DatasetChain], specs: Mapping[str, Spec]) -> None:
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in reader.rows(SCORES.name):
+        rows[row["chain"]].append(row)
+    for chain in chains:
+        own = rows.get(chain.chain.id, [])
+        pictures = [(number, placed and placed.step.sha256) for number, placed in chain.steps.items()]
+        if not own or [(row["step"], row["sha256"]) for row in own] != pictures:
+            continue
+        signature = signature_of(own[0])
+        if signature.get("engine") != engine_signature(chain) or len({row["signature"] for row in own}) > 1:
+            continue
+        scored = {placed.step.step for placed in chain.scored_steps}
+        for name in signature.keys() & specs.keys():
+            found = {row["step"]: recorded(row, specs[name].names) for row in own if row["step"] in scored}
+            results.scores[chain.chain.id, name] = signature[name], found
+
+
+def recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
+    """A metric's values in a row of the scores, or why there are none."""
+    missing = missing_values(row)
+    return {
+        column: row[column] if row.get(column) is not None else missing.get(column, Missing("missing"))
+        for column in columns
+    }
+
+
+def add_floors(results: Results, reader: Reader, keys: set[str], specs: Mapping[str, Spec]) -> None:
+    metric_of = {column: name for name, spec in specs.items() for column in spec.names}
+    for row in reader.rows(FLOORS.name):
+        signature, name = signature_of(row), metric_of.get(row["metric"])
+        key = signature.get("pictures")
+        if key in keys and name in signature:
+            _, values = results.floors.setdefault((str(key), name), (signature[name], {}))
+            values.setdefault(row["other"], {})[row["metric"]] = row["value"]
