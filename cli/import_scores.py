@@ -34,7 +34,7 @@ from ._shared import json_option, parse_columns
     show_default=True,
     help="Which row counts where several describe one step and differ.",
 )
-@click.option("--signature", default="unknown", help="What is known of how the numbers were outcome.")
+@click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
 @json_option
 def import_scores(
     table: Path,
