@@ -10,7 +10,7 @@ import click
 from ._shared import json_option, parse_columns
 
 if TYPE_CHECKING:
-    from convergebench.dataset_builder.importing.chains import Found
+    from convergebench.dataset_builder.importing.chains import Findings
 
 
 @click.command("import")
@@ -79,27 +79,29 @@ def import_(
 
     if not editor and layout != "table":
         raise UserError(f"no --editor given; the layout {layout} does not say whose chains these are")
-    found: Found
+    findings: Findings
     if layout == "edit-converge-bench":
-        found = layout_pairs.edit_converge_bench(Path(path), str(editor), prompts, kind)
+        findings = layout_pairs.find_chains(Path(path), str(editor), prompts, kind)
     elif layout == "table":
-        found = layout_table.table(Path(path), editor, parse_columns(columns), kind, closes is not False)
+        findings = layout_table.find_chains(Path(path), editor, parse_columns(columns), kind, closes is not False)
     else:
         if not turns:
             raise UserError("no --turn given; name the picture column of each turn, such as --turn turn_1_image")
-        found = layout_turns.dataset(
+        findings = layout_turns.find_chains(
             path, str(editor), source_column, turns, words, split, config, revision, kind, closes is True
         )
     out = out or Path("runs") / (editor or Path(path).stem).replace("/", "-")
-    owner = importing.Owner(origin, licence, attribution)
-    imported = importing.import_chains(found, out, owner)
+    rights = importing.SourceRights(origin, licence, attribution)
+    imported = importing.import_chains(findings, out, rights)
     for problem in imported.problems:
         click.echo(f"{problem.where}: {problem.reason}", err=True)
     if as_json:
         problems = [{"where": problem.where, "reason": problem.reason} for problem in imported.problems]
-        click.echo(json.dumps({"made": imported.made, "already": imported.already, "problems": problems}))
+        click.echo(json.dumps({"made": imported.written, "already": imported.already_there, "problems": problems}))
     else:
-        counts = f"{count_text(len(imported.made), 'chain')} imported, {len(imported.already)} were there before"
+        counts = (
+            f"{count_text(len(imported.written), 'chain')} imported, {len(imported.already_there)} were there before"
+        )
         listed = " (listed above)" if imported.problems else ""
         click.echo(f"{out}: {counts}; {count_text(len(imported.problems), 'problem')}{listed}")
     if imported.problems:

@@ -52,9 +52,9 @@ def import_scores(
     \b
     convergebench import-scores scores.csv --column case=id --column clip=clip_similarity --zero-is-missing lpips
     """
-    from convergebench.dataset_builder.importing import scores as published
+    from convergebench.dataset_builder.importing import published_scores
 
-    outcome = published.import_scores(
+    outcome = published_scores.import_scores(
         table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros
     )
     about = {"rows": outcome.rows, "matched": outcome.matched, "settled": outcome.settled, "zeros": outcome.zeros}

@@ -14,17 +14,8 @@ from click.testing import CliRunner
 from convergebench.cli.import_ import import_
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.importing import (
-    chains as importing,
-)
-from convergebench.dataset_builder.importing import (
-    layout_pairs,
-    layout_table,
-    layout_turns,
-)
-from convergebench.dataset_builder.importing import (
-    scores as published,
-)
+from convergebench.dataset_builder.importing import chains as importing
+from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns, published_scores
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 
@@ -54,12 +45,12 @@ def read(out):
 
 
 def from_pairs(path, out, **options):
-    return importing.import_chains(layout_pairs.edit_converge_bench(path, "flux", **options), out)
+    return importing.import_chains(layout_pairs.find_chains(path, "flux", **options), out)
 
 
 def test_a_case_becomes_a_chain_with_its_bytes_and_true_types(case, tmp_path):
     made = from_pairs(case.parent, tmp_path / "run")
-    assert (len(made.made), made.problems) == (1, [])
+    assert (len(made.written), made.problems) == (1, [])
     (one,) = read(tmp_path / "run")
     assert (one.chain.editor, one.chain.rounds, one.status) == ("flux", 2, "complete")
     assert (one.chain.source.title, one.chain.source.kind, one.chain.program.id) == (
@@ -94,17 +85,17 @@ def test_unknown_words_are_said_to_be_unknown(case, tmp_path):
 def test_imported_twice_is_there_once_and_other_content_is_another_chain(case, tmp_path):
     first = from_pairs(case, tmp_path / "run")
     again = from_pairs(case.parent, tmp_path / "run")
-    assert (again.made, again.already) == ([], first.made)
+    assert (again.written, again.already_there) == ([], first.written)
     stores.write(case / "I2_backward.png", stores.picture(99))
     other = from_pairs(case, tmp_path / "run")
-    assert other.made != first.made
+    assert other.written != first.written
     assert len(read(tmp_path / "run")) == 2
 
 
 def test_ids_come_from_content_and_not_from_where_it_lay(case, tmp_path):
     first = from_pairs(case, tmp_path / "run")
     case.parent.rename(tmp_path / "elsewhere")
-    assert from_pairs(tmp_path / "elsewhere", tmp_path / "other").made == first.made
+    assert from_pairs(tmp_path / "elsewhere", tmp_path / "other").written == first.written
 
 
 def test_what_cannot_be_read_is_listed_and_ends_its_chain_as_a_failure(case, tmp_path):
@@ -188,7 +179,7 @@ def sheet(request, tmp_path):
 
 
 def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
-    made = importing.import_chains(layout_table.table(sheet, "mine", COLUMNS), tmp_path / "run")
+    made = importing.import_chains(layout_table.find_chains(sheet, "mine", COLUMNS), tmp_path / "run")
     (one,) = read(tmp_path / "run")
     assert (one.chain.editor, one.chain.source.kind, one.status) == ("mine", "face", "refused")
     assert one.chain.program.cycle == ("add", "remove")
@@ -207,13 +198,13 @@ def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
 
 def test_a_table_without_what_is_needed_is_one_sentence(sheet, tmp_path):
     with pytest.raises(UserError, match=r"has no column 'chain' for chain; its columns are case, n, file"):
-        list(layout_table.table(sheet, "mine", {}))
+        list(layout_table.find_chains(sheet, "mine", {}))
     with pytest.raises(UserError, match="row 1, names no editor; give --editor or a column for it"):
-        list(layout_table.table(sheet, None, COLUMNS))
+        list(layout_table.find_chains(sheet, None, COLUMNS))
     with pytest.raises(UserError, match="no column 'pathh' to map; they are chain, path"):
-        list(layout_table.table(sheet, "mine", {"pathh": "file"}))
+        list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
     with pytest.raises(UserError, match=r"there is no file .*none.csv"):
-        list(layout_table.table(tmp_path / "none.csv", "mine", COLUMNS))
+        list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
 
 
 def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
@@ -229,7 +220,7 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
     features = datasets.Features({name: datasets.Image() for name in names})
     features |= {name: datasets.Value("string") for name in ("turn_1_prompt", "turn_2_prompt")}
     datasets.Dataset.from_dict(values, datasets.Features(features)).to_parquet(tmp_path / "there" / "test.parquet")
-    found = layout_turns.dataset(str(tmp_path / "there"), "mine", "image", names[1:])
+    found = layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", names[1:])
     made = importing.import_chains(found, tmp_path / "run")
     done = {one.chain.settings["case"]: one for one in read(tmp_path / "run")}
     first = done["0"]
@@ -240,7 +231,7 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
     assert done["1"].status == "failed"
     assert [problem.reason for problem in made.problems] == ["the file is missing"]
     with pytest.raises(UserError, match=r"has no column 'turn_9_image'; its columns are image, turn_1_image"):
-        list(layout_turns.dataset(str(tmp_path / "there"), "mine", "image", ["turn_9_image"]))
+        list(layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", ["turn_9_image"]))
 
 
 def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
@@ -264,11 +255,11 @@ def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path)
 
     table = REAL / "published_scores.json"
     for editor in ("gemini-flash-image", "flux-kontext-dev"):
-        found = layout_pairs.edit_converge_bench(REAL / editor, editor, table)
+        found = layout_pairs.find_chains(REAL / editor, editor, table)
         assert importing.import_chains(found, tmp_path / "run").problems == []
     building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
     columns = {"editor": "level_1", "case": "level_2", "clip": "clip_similarity"}
-    made = published.import_scores(
+    made = published_scores.import_scores(
         table, tmp_path / "out", columns, signature="uniform 7x7, Lanczos to the source's size"
     )
     assert (made.rows, made.matched) == (12, 12)

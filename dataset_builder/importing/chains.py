@@ -1,7 +1,7 @@
-"""Chains made elsewhere become chains here: a chain store with their bytes as they are, and ids from their content.
+"""Writes chains made elsewhere into a chain store: their bytes as they are, under ids from their content.
 
-A layout says what there is; this says what becomes of it. What cannot be read is listed, and a chain ends where it
-stops being readable, as one whose editor failed there.
+A layout finds the chains. What cannot be read is listed, and a chain ends at its first unreadable answer, as if its
+editor had failed there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
 @dataclass(frozen=True)
-class Call:
+class FoundAnswer:
     """One answer as a layout found it: where it lies, or why there is none."""
 
     round: int
@@ -32,16 +32,16 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Given:
+class FoundChain:
     """One chain as a layout found it."""
 
-    case: str  # as it is called where it comes from
+    case: str  # its name where it was made
     source: str  # name of the starting picture
     picture: Path | bytes
     where: str
     program: Program
     editor: str
-    calls: tuple[Call, ...]
+    answers: tuple[FoundAnswer, ...]
     kind: str
     run: int = 1
     settings: dict[str, Setting] = field(default_factory=dict)
@@ -55,21 +55,21 @@ class Problem:
     reason: str
 
 
-Found = Iterator[Given | Problem]  # what a layout yields
+Findings = Iterator[FoundChain | Problem]  # what a layout yields
 
 
 @dataclass
 class Imported:
-    """What came of an import."""
+    """What an import did."""
 
-    made: list[str] = field(default_factory=list)  # ids of the chains written
-    already: list[str] = field(default_factory=list)  # ids of the chains that were there
+    written: list[str] = field(default_factory=list)
+    already_there: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Owner:
-    """What is said of every source of an import."""
+class SourceRights:
+    """Where the sources of an import come from, and who has the rights."""
 
     origin: str = "real"
     licence: str = "unknown"
@@ -77,104 +77,106 @@ class Owner:
 
 
 def import_chains(
-    found: Iterable[Given | Problem],
+    findings: Iterable[FoundChain | Problem],
     out: Path,
-    owner: Owner | None = None,
+    rights: SourceRights | None = None,
     progress: Callable[[], None] = lambda: None,
 ) -> Imported:
-    """Write what a layout found into a chain store; what is there already is left as it is."""
+    """Write what a layout found into a chain store; chains that are there already stay as they are."""
     imported = Imported()
     open_run(out, ABOUT)
     with disk_errors_explained(out), locked(out):
-        for one in found:
-            if isinstance(one, Problem):
-                imported.problems.append(one)
+        for finding in findings:
+            if isinstance(finding, Problem):
+                imported.problems.append(finding)
             else:
-                import_chain(one, out, owner or Owner(), imported)
+                import_chain(finding, out, rights or SourceRights(), imported)
             progress()
     return imported
 
 
-def import_chain(given: Given, out: Path, owner: Owner, imported: Imported) -> None:
-    """Write one chain whole, under a name that other content would not have."""
+def import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: Imported) -> None:
+    """Write one chain whole, under an id that depends on its pictures."""
     try:
-        data = read(given.picture)
+        data = read_bytes(found.picture)
         picture = inspect(data)
     except (OSError, Undecodable) as error:
-        imported.problems.append(Problem(given.where, f"the source cannot be read: {reason(error)}"))
+        imported.problems.append(Problem(found.where, f"the source cannot be read: {reason_text(error)}"))
         return
-    source = describe(given, data, picture, owner)
+    source = describe_source(found, data, picture, rights)
     with ChainWriter.draft(out) as writer:
-        write_steps(given, writer, data, picture, imported)
+        write_steps(found, writer, data, picture, imported)
         content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
         settings = {
-            **given.settings,
+            **found.settings,
             "short_side": min(picture.width, picture.height),
-            "case": given.case,
+            "case": found.case,
             "content": content,
         }
-        rounds = max((call.round for call in given.calls), default=1)
-        chain = Chain(source, given.program, given.editor, settings, given.run, rounds)
+        rounds = max((answer.round for answer in found.answers), default=1)
+        chain = Chain(source, found.program, found.editor, settings, found.run, rounds)
         last = writer.steps[-1].status
         keep_source(out, source.sha256, data)
         new = writer.finish_draft(chain, "complete" if last in ("input", "ok") else last)
-    (imported.made if new else imported.already).append(chain.id)
+    (imported.written if new else imported.already_there).append(chain.id)
 
 
-def describe(given: Given, data: bytes, picture: PictureInfo, owner: Owner) -> Source:
-    """The source, named by its name and its content: two different pictures of one name stay two."""
+def describe_source(found: FoundChain, data: bytes, picture: PictureInfo, rights: SourceRights) -> Source:
+    """The source, under an id from its name and its content: two pictures of one name stay two sources."""
     digest = sha256(data).hexdigest()
     return Source(
-        id=f"{given.source}-{digest[:8]}",
+        id=f"{found.source}-{digest[:8]}",
         sha256=digest,
         width=picture.width,
         height=picture.height,
-        kind=given.kind,
-        origin=owner.origin,
-        licence=owner.licence,
-        attribution=owner.attribution,
-        title=given.source,
+        kind=found.kind,
+        origin=rights.origin,
+        licence=rights.licence,
+        attribution=rights.attribution,
+        title=found.source,
     )
 
 
-def write_steps(given: Given, writer: ChainWriter, source: bytes, picture: PictureInfo, imported: Imported) -> None:
+def write_steps(
+    found: FoundChain, writer: ChainWriter, source: bytes, picture: PictureInfo, imported: Imported
+) -> None:
     """Write the source as step 0 and every answer after it, up to the first that is no whole picture or too small."""
     writer.append(Step(0, 0, 0, "", "input"), source, (picture.width, picture.height))
-    for number, call in enumerate(given.calls, 1):
-        step = Step(number, call.round, call.position, call.instruction, call.status, **call.more)
+    for number, answer in enumerate(found.answers, 1):
+        step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.more)
         data, size = b"", None
         try:
-            if call.status == "ok" and call.data is None:
+            if answer.status == "ok" and answer.data is None:
                 raise FileNotFoundError
-            if call.data is not None:
-                data = read(call.data)
+            if answer.data is not None:
+                data = read_bytes(answer.data)
                 _, width, height = inspect(data)
                 size = width, height
-                if call.status == "ok" and 2 * min(size) < min(picture.width, picture.height):
+                if answer.status == "ok" and 2 * min(size) < min(picture.width, picture.height):
                     step = replace(step, status="shrunk")
         except (OSError, Undecodable) as error:
-            step, data, size = replace(step, status="failed", reason=reason(error)), b"", None
-            imported.problems.append(Problem(call.where, reason(error)))
+            step, data, size = replace(step, status="failed", reason=reason_text(error)), b"", None
+            imported.problems.append(Problem(answer.where, reason_text(error)))
         step = writer.append(step, data, size)
         if step.status != "ok":
-            left = len(given.calls) - number
+            left = len(found.answers) - number
             if left:
                 imported.problems.append(
-                    Problem(given.where, f"{left} answers after step {number} ({step.status}) are left out")
+                    Problem(found.where, f"{left} answers after step {number} ({step.status}) are left out")
                 )
             break
 
 
-def read(data: Path | bytes) -> bytes:
+def read_bytes(data: Path | bytes) -> bytes:
     return data if isinstance(data, bytes) else data.read_bytes()
 
 
-def reason(error: Exception) -> str:
+def reason_text(error: Exception) -> str:
     return "the file is missing" if isinstance(error, FileNotFoundError) else str(error)
 
 
-def program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: bool = True) -> Program:
-    """A program as far as the import knows it."""
+def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: bool = True) -> Program:
+    """A program as far as it is known; `about` may hold category, reversibility, reason, shows and small."""
     return Program(
         id=name,
         cycle=tuple(cycle),
@@ -187,7 +189,7 @@ def program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: b
     )
 
 
-def one_kind(kind: str) -> str:
+def checked_kind(kind: str) -> str:
     if kind not in KINDS:
         raise UserError(f"no kind {kind!r}; it is one of {', '.join(KINDS)}")
     return kind

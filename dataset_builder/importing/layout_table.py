@@ -6,7 +6,7 @@ from typing import Any
 
 from convergebench.generation.records import STATUSES, UserError
 
-from .chains import Call, Found, Given, Problem, one_kind, program
+from .chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
 from .tables import read_rows
 
 NEEDED = ("chain", "round", "path")
@@ -16,13 +16,13 @@ TYPES: dict[str, type] = {
     **dict.fromkeys(("latency", "cost"), float),
     **dict.fromkeys(("text", "reason"), str),
 }
-MORE = ("seed", "latency", "cost", "text", "reason")  # go into the step as they are
+STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # go into the step as they are
 Row = dict[str, Any]
 
 
-def table(
+def find_chains(
     path: Path, editor: str | None, columns: Mapping[str, str], kind: str | None = None, closes: bool = True
-) -> Found:
+) -> Findings:
     """A row per picture: its chain, its round (0 for the source) and its path, and whatever else is known.
 
     `columns` maps our names to the table's; paths are relative to the table. Rows of one round without a position are
@@ -52,10 +52,10 @@ def table(
             raise UserError(f"{where}, names no editor; give --editor or a column for it")
         chains.setdefault((label, ours["chain"]), []).append({**ours, "where": where})
     for (label, name), members in chains.items():
-        yield from table_chain(path.parent, label, name, members, kind, closes)
+        yield from find_chain(path.parent, label, name, members, kind, closes)
 
 
-def table_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str | None, closes: bool) -> Found:
+def find_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str | None, closes: bool) -> Findings:
     """One chain: the row of round 0 is its source, the others its answers."""
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
@@ -76,26 +76,29 @@ def table_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str |
         return
     first = sources[0]
     length = max(position for _, position in placed)
-    calls = table_calls(base, name, placed, length)
-    cycle = [call.instruction or f"[position {call.position}; the words were not recorded]" for call in calls[:length]]
-    yield Given(
+    answers = find_answers(base, name, placed, length)
+    cycle = [
+        answer.instruction or f"[position {answer.position}; the words were not recorded]"
+        for answer in answers[:length]
+    ]
+    yield FoundChain(
         case=name,
         source=Path(first["path"]).stem,
         picture=base / first["path"],
         where=first["where"],
-        program=program(first.get("program", name), cycle, first, closes),
+        program=imported_program(first.get("program", name), cycle, first, closes),
         editor=editor,
-        calls=tuple(calls),
-        kind=one_kind(kind or first.get("kind", "object")),
+        answers=tuple(answers),
+        kind=checked_kind(kind or first.get("kind", "object")),
         run=first.get("run", 1),
         settings={"imported": "table"},
     )
 
 
-def table_calls(base: Path, name: str, placed: Mapping[tuple[int, int], Row], length: int) -> list[Call]:
-    """Every call up to the last known one; one without a row is a call whose answer is missing."""
+def find_answers(base: Path, name: str, placed: Mapping[tuple[int, int], Row], length: int) -> list[FoundAnswer]:
+    """Every answer up to the last known one; one without a row is missing."""
     last = max(placed)
-    calls = []
+    answers = []
     for round in range(1, last[0] + 1):
         for position in range(1, length + 1):
             if (round, position) > last:
@@ -103,7 +106,7 @@ def table_calls(base: Path, name: str, placed: Mapping[tuple[int, int], Row], le
             row = placed.get((round, position), {})
             where = row.get("where", f"chain {name!r}, round {round}, position {position}")
             data = base / row["path"] if "path" in row else None
-            more = {key: row[key] for key in MORE if key in row}
+            more = {key: row[key] for key in STEP_FIELDS if key in row}
             words = row.get("instruction", "")
-            calls.append(Call(round, position, words, where, data, row.get("status", "ok"), more))
-    return calls
+            answers.append(FoundAnswer(round, position, words, where, data, row.get("status", "ok"), more))
+    return answers

@@ -6,10 +6,10 @@ from typing import Any
 
 from convergebench.generation.records import UserError
 
-from .chains import Call, Found, Given, Problem, one_kind, program
+from .chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
 
 
-def dataset(
+def find_chains(
     path: str,
     editor: str,
     source: str,
@@ -20,7 +20,7 @@ def dataset(
     revision: str | None = None,
     kind: str | None = None,
     closes: bool = False,
-) -> Found:
+) -> Findings:
     """A dataset on the Hub or here with a column for the source and one for the picture of each turn.
 
     Its turns are one round. Without names for the columns of instructions, turn_1_image is asked by turn_1_instruction,
@@ -34,11 +34,11 @@ def dataset(
             raise UserError(f"{path} has the splits {', '.join(map(str, loaded))}; choose one with --split")
         loaded = next(iter(loaded.values()))
     names = list(loaded.column_names or loaded._resolve_features().column_names)
-    asked: list[str | None] = list(instructions) or [words_column(turn, names) for turn in turns]
-    if missing := [name for name in [source, *turns, *(name for name in asked if name)] if name not in names]:
+    words_columns: list[str | None] = list(instructions) or [words_column(turn, names) for turn in turns]
+    if missing := [name for name in [source, *turns, *(name for name in words_columns if name)] if name not in names]:
         raise UserError(f"{path} has no column {missing[0]!r}; its columns are {', '.join(names)}")
-    if len(asked) != len(turns):
-        raise UserError(f"{len(asked)} columns of instructions for {len(turns)} turns; give one for each")
+    if len(words_columns) != len(turns):
+        raise UserError(f"{len(words_columns)} columns of instructions for {len(turns)} turns; give one for each")
     for name in (source, *turns):
         loaded = loaded.cast_column(name, datasets.Image(decode=False))
     for number, row in enumerate(loaded):
@@ -46,26 +46,27 @@ def dataset(
         if row[source] is None:
             yield Problem(where, f"has no picture in {source!r}")
             continue
-        words = [str(row[name] or "") if name else "" for name in asked]
-        calls = [
-            Call(1, place, word, f"{where}, {turn}", picture_bytes(row[turn]))
+        words = [str(row[name] or "") if name else "" for name in words_columns]
+        answers = [
+            FoundAnswer(1, place, word, f"{where}, {turn}", picture_bytes(row[turn]))
             for place, (turn, word) in enumerate(zip(turns, words, strict=True), 1)
         ]
         cycle = [word or f"[{turn}; the words were not recorded]" for turn, word in zip(turns, words, strict=True)]
-        yield Given(
+        yield FoundChain(
             case=f"{number}",
             source=f"row-{number}",
             picture=picture_bytes(row[source]) or b"",
             where=where,
-            program=program(f"turns-{number}", cycle, {}, closes),
+            program=imported_program(f"turns-{number}", cycle, {}, closes),
             editor=editor,
-            calls=tuple(calls),
-            kind=one_kind(kind or "object"),
+            answers=tuple(answers),
+            kind=checked_kind(kind or "object"),
             settings={"imported": "dataset"},
         )
 
 
 def words_column(turn: str, names: Sequence[str]) -> str | None:
+    """The column with the instruction of a turn, by its usual names."""
     base = turn.removesuffix("_image")
     return next((f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None)
 

@@ -1,4 +1,4 @@
-"""Score tables that others published, beside our own: columns mapped, duplicates settled by rule, no false zeros."""
+"""Adds score tables that others published: columns renamed, duplicates resolved by a rule, zeros declared."""
 
 import json
 import re
@@ -25,13 +25,13 @@ RULES = ("refuse", "first", "last", "mean")
 
 
 @dataclass(frozen=True)
-class Scores:
-    """What came of an import of scores."""
+class ImportedScores:
+    """What an import of scores did."""
 
     file: Path
     rows: int
     matched: int  # rows whose chain is in this dataset
-    settled: int  # rows that fell to the rule for duplicates
+    settled: int  # rows that the rule for duplicates left out
     zeros: int  # zeros declared to mean that nothing was computed
 
 
@@ -44,19 +44,19 @@ def import_scores(
     duplicates: str = "refuse",
     signature: str = "unknown",
     real_zeros: Sequence[str] = (),
-) -> Scores:
+) -> ImportedScores:
     """Add a published table to the dataset's config `published`, replacing what the same table gave before.
 
-    `columns` maps our names to the table's: editor, case, run, round, position, and any metric. Nested JSON is laid
-    flat, the names on the way to a row being level_1, level_2, ... A metric that is 0 somewhere is in `zeros`, where 0
-    means "not computed", or in `real_zeros`.
+    `columns` maps our names to the table's: editor, case, run, round, position, and any metric. Nested JSON is
+    flattened, with the names on the way to a row as level_1, level_2, ... A metric that is 0 somewhere is in `zeros`,
+    where 0 means "not computed", or in `real_zeros`.
     """
     if duplicates not in RULES:
         raise UserError(f"no rule {duplicates!r} for duplicates; the rules are {', '.join(RULES)}")
     card.refuse_other_folders(folder)
     if not Reader(folder).files("chains"):
         raise UserError(f"{folder} is no dataset; `convergebench build` makes one")
-    rows = list(flat(read_rows(table)))
+    rows = list(flatten(read_rows(table)))
     metrics = check_columns(table, rows, columns, editor, zeros)
     for name in metrics:
         if name not in (*zeros, *real_zeros) and any(
@@ -66,26 +66,26 @@ def import_scores(
             raise UserError(f"{table} has zeros for {name}; say whether they mean that nothing was computed: {ways}")
     keyed: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for number, row in enumerate(rows, 1):
-        ours = mapped(f"{table}, row {number}", row, columns, editor, metrics)
+        ours = rename_columns(f"{table}, row {number}", row, columns, editor, metrics)
         keyed.setdefault(tuple(ours[name] for name in KEY), []).append(ours)
     chains = chains_by_case(folder)
-    made, zero_count = [], 0
+    published, zero_count = [], 0
     about = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
     for key, same in keyed.items():
-        values = settle(table, key, same, metrics, duplicates)
+        values = resolve_duplicates(table, key, same, metrics, duplicates)
         blank = [name for name in metrics if values[name] == 0 and name in zeros]
         reasons = dict.fromkeys(blank, "published as 0, declared as not computed")
         reasons |= {name: "not published" for name in metrics if values[name] is None}
         zero_count += len(blank)
         empty = dict.fromkeys([*NAMES, *metrics])
-        made.append(
+        published.append(
             empty
             | values
             | dict.fromkeys(blank)
             | about
             | {"reasons": canonical(reasons), "chain": chains.get(key[:3])}
         )
-    made.sort(key=lambda row: tuple((row[name] is not None, row[name]) for name in KEY))
+    published.sort(key=lambda row: tuple((row[name] is not None, row[name]) for name in KEY))
     extra = [Column(name, "float64", "as published") for name in metrics if name not in NAMES]
     path = (
         folder
@@ -94,24 +94,24 @@ def import_scores(
         / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', table.stem).strip('.-') or 'table'}.parquet"
     )
     with disk_errors_explained(folder), locked(folder):
-        write(path, [*PUBLISHED.columns, *extra], made, PUBLISHED.row)
+        write(path, [*PUBLISHED.columns, *extra], published, PUBLISHED.row)
         card.write(folder)
-    matched = sum(row["chain"] is not None for row in made)
-    return Scores(path, len(made), matched, len(rows) - len(made), zero_count)
+    matched = sum(row["chain"] is not None for row in published)
+    return ImportedScores(path, len(published), matched, len(rows) - len(published), zero_count)
 
 
-def flat(value: Any, above: Mapping[str, Any] | None = None, names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def flatten(value: Any, above: Mapping[str, Any] | None = None, names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
     """Rows out of nested JSON: what has nothing nested inside is a row, together with all that stands above it."""
     if isinstance(value, list):
         for one in value:
-            yield from flat(one, above, names)
+            yield from flatten(one, above, names)
         return
     inner = {name: one for name, one in value.items() if isinstance(one, dict) or (isinstance(one, list) and one)}
     own = {**(above or {}), **{name: one for name, one in value.items() if name not in inner}}
     if not inner:
         yield {**own, **{f"level_{depth}": name for depth, name in enumerate(names, 1)}}
     for name, one in inner.items():
-        yield from flat(one, own, [*names, name])
+        yield from flatten(one, own, [*names, name])
 
 
 def check_columns(
@@ -144,7 +144,7 @@ def check_columns(
     return metrics
 
 
-def mapped(
+def rename_columns(
     where: str, row: Mapping[str, Any], columns: Mapping[str, str], editor: str | None, metrics: Sequence[str]
 ) -> dict[str, Any]:
     """One row under our names; what is empty is None."""
@@ -162,7 +162,7 @@ def mapped(
     return ours
 
 
-def settle(
+def resolve_duplicates(
     table: Path, key: tuple[Any, ...], rows: Sequence[dict[str, Any]], metrics: Sequence[str], rule: str
 ) -> dict[str, Any]:
     """One row for one key, by the rule; equal rows need none."""

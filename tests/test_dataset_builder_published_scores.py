@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from convergebench.cli.import_scores import import_scores as command
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.importing.scores import import_scores
+from convergebench.dataset_builder.importing.published_scores import import_scores
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 
