@@ -25,7 +25,7 @@ def demo(suite: str, workers: int) -> None:
     from . import build, generate, report, score
 
     started = time.monotonic()
-    plan = planning.make(suites.load(suite))
+    plan = planning.make_plan(suites.load(suite))
     runs = Path("runs") / suite
     click.echo(f"1. {len(plan.chains)} chains, {plan.calls} edits, into {runs}")
     if not generate.run(plan, runs, workers, None, (0, 1)).clean:

@@ -48,7 +48,7 @@ def generate(
     from convergebench.generation import plan as planning
     from convergebench.generation import suites
 
-    plan = planning.make(suites.load(suite), specs, rounds, runs)
+    plan = planning.make_plan(suites.load(suite), specs, rounds, runs)
     part, again = parse_shard(shard), parse_retry(retry)
     outcome = run(plan, out or Path("runs") / suite, workers, max_cost, part, quiet=as_json, retry=again)
     if as_json:
@@ -75,7 +75,7 @@ def run(
     if max_cost is not None:
         max_cost /= rank_and_size()[1]  # every process that accelerate launched keeps to its own part
     spent = 0.0
-    with progress_bar("generate", sum(map(planning.calls, mine)), "steps", quiet) as advance:
+    with progress_bar("generate", sum(map(planning.call_count, mine)), "steps", quiet) as advance:
 
         def report(chain: object, step: object) -> None:
             nonlocal spent

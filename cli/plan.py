@@ -42,7 +42,7 @@ def plan(suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | Non
     from convergebench.generation import suites
     from convergebench.generation.records import canonical
 
-    run_plan = planning.make(suites.load(suite), specs, rounds, runs)
+    run_plan = planning.make_plan(suites.load(suite), specs, rounds, runs)
     rows = planning.summary(run_plan)
     if as_json:
         about = {"suite": run_plan.suite.name, "version": run_plan.suite.version, "editors": rows}

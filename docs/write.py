@@ -39,7 +39,7 @@ def commands() -> str:
 
 def costs() -> str:
     """What the suites v1-mini and v1 cost with the hosted editors."""
-    mini, whole = (plan.summary(plan.make(suites.load(name), PRICED, None, None)) for name in ("v1-mini", "v1"))
+    mini, whole = (plan.summary(plan.make_plan(suites.load(name), PRICED, None, None)) for name in ("v1-mini", "v1"))
     lines = ["| editor | calls, v1-mini | US dollars | calls, v1 | US dollars |", "|---|--:|--:|--:|--:|"]
     for small, large in zip(mini, whole, strict=True):
         numbers = (small["calls"], small["dollars"], large["calls"], large["dollars"])

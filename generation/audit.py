@@ -15,20 +15,20 @@ from .records import Answer, Chain
 MIRROR, NOISE = "mirror", "noise"
 
 
-def drawn(chain: Chain) -> Chain:
+def with_audit(chain: Chain) -> Chain:
     """The chain, audited if its own hash draws that: mirror for a tenth of all chains, noise for another tenth."""
-    kind = {0: MIRROR if mirrors(chain) else None, 1: NOISE}.get(int(chain.id, 16) % 10)
+    kind = {0: MIRROR if can_be_mirrored(chain) else None, 1: NOISE}.get(int(chain.id, 16) % 10)
     return dataclasses.replace(chain, settings={**chain.settings, "audit": kind}) if kind else chain
 
 
-def mirrors(chain: Chain) -> bool:
+def can_be_mirrored(chain: Chain) -> bool:
     """Whether a mirrored picture can be undone as asked: there is an undoing half, and no word for a side."""
     words = " ".join(chain.program.cycle).lower().replace(".", " ").replace(",", " ").split()
     sided = {"left", "right", "clockwise", "counterclockwise", "mirror", "flip", "rotate"} & set(words)
     return chain.program.closes and len(chain.program.cycle) % 2 == 0 and not sided and chain.source.kind != "text"
 
 
-def mirrored(chain: Chain, number: int) -> bool:
+def is_mirrored(chain: Chain, number: int) -> bool:
     """Whether a step's picture is to be compared with the mirrored reference; it changes in the middle of a round."""
     if chain.settings.get("audit") != MIRROR:
         return False
@@ -37,9 +37,9 @@ def mirrored(chain: Chain, number: int) -> bool:
     return turns % 2 == 1
 
 
-def given(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
+def audited_input(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
     """What a call is given in place of the picture that the call before it answered."""
-    if mirrored(chain, number) != mirrored(chain, number - 1):
+    if is_mirrored(chain, number) != is_mirrored(chain, number - 1):
         return ImageOps.mirror(picture)
     if chain.settings.get("audit") == NOISE and number > 1:
         seed = int.from_bytes(hashlib.sha256(f"{chain.id}:{number}:noise".encode()).digest()[:8], "big")
@@ -49,10 +49,10 @@ def given(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
     return picture
 
 
-def noted(chain: Chain, number: int, answer: Answer) -> Answer:
+def with_audit_note(chain: Chain, number: int, answer: Answer) -> Answer:
     """The answer with what was done to its call, so that a reader of the step alone can undo it."""
     kind = chain.settings.get("audit")
     if kind is None:
         return answer
-    about = {"mirrored": mirrored(chain, number)} if kind == MIRROR else {"noised": number > 1}
+    about = {"mirrored": is_mirrored(chain, number)} if kind == MIRROR else {"noised": number > 1}
     return dataclasses.replace(answer, details={**answer.details, "audit": about})

@@ -29,63 +29,63 @@ class Gate:
 
     def __init__(self, limits: CallLimits):
         self.limits = limits
-        self.trying = threading.Condition()
+        self.first_answer = threading.Condition()
         self.answered = False
         self.calls = 0
-        self.door = threading.Lock()
-        self.line: deque[threading.Condition] = deque()  # first come, first through: no chain falls behind the others
-        self.inside = 0
+        self.lock = threading.Lock()
+        self.queue: deque[threading.Condition] = deque()  # first come, first through: no chain falls behind the others
+        self.in_flight = 0
         self.started: deque[float] = deque()
 
-    def open(self) -> None:
+    def first_answer_came(self) -> None:
         """The first answer came: the calls that waited for it may begin."""
         if not self.answered:
-            with self.trying:
+            with self.first_answer:
                 self.answered = True
-                self.trying.notify_all()
+                self.first_answer.notify_all()
 
     @contextmanager
-    def calling(self, stopping: threading.Event) -> Iterator[None]:
+    def whole_call(self, stopping: threading.Event) -> Iterator[None]:
         """A whole call with its attempts; until one is answered only a few may try."""
-        with self.trying:
+        with self.first_answer:
             while not self.answered and self.calls >= self.limits.probes and not stopping.is_set():
-                self.trying.wait(0.5)
+                self.first_answer.wait(0.5)
             self.calls += 1
         try:
             yield
         finally:
-            with self.trying:
+            with self.first_answer:
                 self.calls -= 1
-                self.trying.notify()
+                self.first_answer.notify()
 
     @contextmanager
-    def passing(self, stopping: threading.Event, again: bool = False) -> Iterator[None]:
+    def one_attempt(self, stopping: threading.Event, again: bool = False) -> Iterator[None]:
         """One attempt in flight; one that is made again has waited enough."""
-        with self.door:
-            turn = threading.Condition(self.door)
-            (self.line.appendleft if again else self.line.append)(turn)
+        with self.lock:
+            turn = threading.Condition(self.lock)
+            (self.queue.appendleft if again else self.queue.append)(turn)
             while not stopping.is_set():
-                pause = self.pause()
-                if self.line[0] is turn and self.inside < self.limits.concurrency and pause <= 0:
+                pause = self.seconds_to_next_start()
+                if self.queue[0] is turn and self.in_flight < self.limits.concurrency and pause <= 0:
                     break
                 turn.wait(min(pause, 0.5) if pause > 0 else 0.5)
-            self.line.remove(turn)
-            self.inside += 1
+            self.queue.remove(turn)
+            self.in_flight += 1
             self.started.append(time.monotonic())
-            self.next()
+            self.wake_first()
         try:
             yield
         finally:
-            with self.door:
-                self.inside -= 1
-                self.next()
+            with self.lock:
+                self.in_flight -= 1
+                self.wake_first()
 
-    def next(self) -> None:
+    def wake_first(self) -> None:
         """Wake the one whose turn it is."""
-        if self.line and self.inside < self.limits.concurrency:
-            self.line[0].notify()
+        if self.queue and self.in_flight < self.limits.concurrency:
+            self.queue[0].notify()
 
-    def pause(self) -> float:
+    def seconds_to_next_start(self) -> float:
         """Seconds until another call may start."""
         rates = [rate for rate in (self.limits.requests_a_minute, self.limits.images_a_minute) if rate]
         if not rates:
@@ -108,29 +108,29 @@ class Budget:
         self.limit = None if limit is None else Decimal(str(limit))
         self.paid = Decimal(str(round(spent, 6)))  # a sum of floats is off by less than that
         self.held = Decimal(0)
-        self.settled = threading.Condition()
+        self.changed = threading.Condition()
 
     @property
     def spent(self) -> float:
-        with self.settled:
+        with self.changed:
             return float(self.paid)
 
     def hold(self, price: float) -> Decimal:
         """Sets the price of a call aside before it is made; waits for calls in flight that may leave room for it."""
         amount = Decimal(str(price))
-        with self.settled:
+        with self.changed:
             while self.limit is not None and self.paid + self.held + amount > self.limit:
                 if self.paid + amount > self.limit or not self.held:
                     raise OverBudget(
                         f"${self.paid} is spent, so a call at ${amount} would pass the limit of ${self.limit}"
                     )
-                self.settled.wait()
+                self.changed.wait()
             self.held += amount
         return amount
 
-    def settle(self, held: Decimal, cost: float) -> None:
+    def pay(self, held: Decimal, cost: float) -> None:
         """The call is over: what it did cost takes the place of what was held."""
-        with self.settled:
+        with self.changed:
             self.held -= held
             self.paid += Decimal(str(cost))
-            self.settled.notify_all()
+            self.changed.notify_all()

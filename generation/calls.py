@@ -71,48 +71,48 @@ class Caller:
 
         `judge` turns what is no picture into an answer that failed: not tried again, but counted by the circuit.
         """
-        with self.gate.calling(self.stopping):
+        with self.gate.whole_call(self.stopping):
             try:
-                return self.judged(self.attempts(call), judge)
+                return self.judge_reply(self.try_until_answered(call), judge)
             except Unusable:
                 self.stop()  # at once: whoever waits at the gate must not try what cannot work
                 raise
 
-    def judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
+    def judge_reply(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
         """The reply with its answer's worth; anything but a failure closes the circuit again."""
         answer = judge(reply.answer)
         if answer.status == "failed":
-            fault = self.failed(answer.reason, 0.0)
+            fault = self.count_failure(answer.reason, 0.0)
             if isinstance(fault, Unusable):
                 raise fault
         else:
             with self.lock:
                 self.failures = 0
-            self.gate.open()
+            self.gate.first_answer_came()
         return dataclasses.replace(reply, answer=answer)
 
-    def attempts(self, call: Callable[[], Answer]) -> Reply:
+    def try_until_answered(self, call: Callable[[], Answer]) -> Reply:
         """Try until there is an answer, a reason to give up, or no attempt left."""
         spent, paid = 0.0, 0
         for attempt in range(1, self.limits.attempts + 1):
             try:
-                answer, seconds = self.once(call, again=attempt > 1)
+                answer, seconds = self.attempt_once(call, again=attempt > 1)
             except Transient as error:
                 spent, paid = (spent + self.price, paid + 1) if error.charged else (spent, paid)
                 if attempt == self.limits.attempts or paid == self.limits.paid_attempts:
                     times = f"{attempt} times" if attempt > 1 else "once"
-                    raise self.failed(f"{error} (tried {times})", spent) from error
+                    raise self.count_failure(f"{error} (tried {times})", spent) from error
                 self.wait(self.delay(attempt, error.retry_after))
             except Rejected as error:
                 spent += self.price if error.charged else 0.0
-                raise self.failed(str(error), spent) from error
+                raise self.count_failure(str(error), spent) from error
             else:
-                return Reply(self.settled(answer, spent), seconds, attempt)
+                return Reply(self.with_cost(answer, spent), seconds, attempt)
         raise AssertionError("the last attempt returns or raises")
 
-    def once(self, call: Callable[[], Answer], again: bool = False) -> tuple[Answer, float]:
+    def attempt_once(self, call: Callable[[], Answer], again: bool = False) -> tuple[Answer, float]:
         """One attempt, inside the limits, its price held while it is in flight."""
-        with self.gate.passing(self.stopping, again):
+        with self.gate.one_attempt(self.stopping, again):
             if self.stopping.is_set():
                 raise Stopped("the run is ending")
             held = self.budget.hold(self.price)
@@ -132,9 +132,9 @@ class Caller:
                 cost = 0.0
                 raise
             finally:
-                self.budget.settle(held, cost)
+                self.budget.pay(held, cost)
 
-    def settled(self, answer: Answer, spent: float) -> Answer:
+    def with_cost(self, answer: Answer, spent: float) -> Answer:
         """The answer free of keys, with what it and the attempts before it cost; null where no price is known."""
         cost = answer.cost
         if self.price or cost is not None:
@@ -151,7 +151,7 @@ class Caller:
         if self.stopping.wait(seconds):
             raise Stopped("the run is ending")
 
-    def failed(self, reason: str, spent: float) -> Exception:
+    def count_failure(self, reason: str, spent: float) -> Exception:
         """Rejected; or Unusable, once so many calls in a row failed that more of them would only cost time."""
         with self.lock:
             self.failures += 1

@@ -15,14 +15,14 @@ INSTRUCTION = "add a red ball"
 
 def check(spec: str) -> dict[str, Any]:
     """Ask once, on the smallest picture the editor is stable at; raises Unusable where no call can work."""
-    choice = editors.make(spec)
+    choice = editors.choose(spec)
     sizes, price = trait(choice.editor, "sizes")(), trait(choice.editor, "price")()
     size = min(sizes, key=lambda size: size[0] * size[1], default=(512, 512))
     about: dict[str, Any] = {"editor": choice.label, "sent": "x".join(map(str, size)), "price": price}
     caller = Caller(CallLimits(attempts=2), price=price)
 
     def ask() -> Answer:
-        start = picture(size)
+        start = sample_picture(size)
         if trait(choice.editor, "remembers"):
             return choice.editor.edit(start, INSTRUCTION, 1, [Turn("", pictures.encode_png(start))])  # type: ignore[call-arg]
         return choice.editor.edit(start, INSTRUCTION, 1)
@@ -31,10 +31,10 @@ def check(spec: str) -> dict[str, Any]:
         reply = caller.ask(ask)
     except Rejected as error:
         return {**about, "status": "failed", "reason": str(error), "cost": error.cost}
-    return {**about, **came_back(reply.answer), "seconds": round(reply.seconds, 2), "attempts": reply.attempts}
+    return {**about, **describe_answer(reply.answer), "seconds": round(reply.seconds, 2), "attempts": reply.attempts}
 
 
-def came_back(answer: Answer) -> dict[str, Any]:
+def describe_answer(answer: Answer) -> dict[str, Any]:
     """The answer as a person wants to know it: its true size and type, and what it cost."""
     about: dict[str, Any] = {"status": answer.status, "cost": answer.cost, "details": dict(answer.details)}
     if answer.status != "ok":
@@ -47,9 +47,9 @@ def came_back(answer: Answer) -> dict[str, Any]:
     return {**about, "received": size, "type": pictures.sniff(answer.data), "bytes": len(answer.data)}
 
 
-def picture(size: tuple[int, int]) -> Image.Image:
+def sample_picture(size: tuple[int, int]) -> Image.Image:
     """A table in front of a wall: easy to understand, cheap to send."""
     width, height = size
-    drawn = Image.new("RGB", size, (214, 208, 196))
-    ImageDraw.Draw(drawn).rectangle((0, round(height * 0.6), width, height), fill=(139, 98, 62))
-    return drawn
+    picture = Image.new("RGB", size, (214, 208, 196))
+    ImageDraw.Draw(picture).rectangle((0, round(height * 0.6), width, height), fill=(139, 98, 62))
+    return picture

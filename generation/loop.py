@@ -31,9 +31,9 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             if picture is None:
                 break
             seed = chain.seed(number)
-            given = audit.given(chain, number, picture)
-            answer, picture, latency = answered(editor, given, instruction, seed, writer, ask)
-            answer, status = audit.noted(chain, number, answer), answer.status
+            given = audit.audited_input(chain, number, picture)
+            answer, picture, latency = ask_for_answer(editor, given, instruction, seed, writer, ask)
+            answer, status = audit.with_audit_note(chain, number, answer), answer.status
             step = Step(number, round, position, instruction, status, seed, latency=latency, **answer.step_fields())
             report(chain, writer.append(step, answer.data, picture.size if picture else None))
             if status != "ok":
@@ -43,28 +43,28 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
         return end
 
 
-def answered(
+def ask_for_answer(
     editor: Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
     """One call and its picture; what cannot work, however often it is tried, becomes a typed answer with its reason."""
     shortest = min(writer.steps[0].width or 0, writer.steps[0].height or 0) / 2
-    seen: Image.Image | None = None
+    received: Image.Image | None = None
 
     def call() -> Answer:
         if trait(editor, "remembers"):
             return editor.edit(picture, instruction, seed, writer.history())  # type: ignore[call-arg]
         return editor.edit(picture, instruction, seed)
 
-    def worth(answer: Answer) -> Answer:
-        nonlocal seen
-        answer, seen = judge(answer, shortest)
+    def judge_answer(answer: Answer) -> Answer:
+        nonlocal received
+        answer, received = judge(answer, shortest)
         return answer
 
     try:
-        reply = ask(call, worth)
+        reply = ask(call, judge_answer)
     except Rejected as error:
         return Answer(status="failed", reason=str(error), cost=error.cost), None, None
-    return reply.answer, seen, None if trait(editor, "embedded") else round(reply.seconds, 3)
+    return reply.answer, received, None if trait(editor, "embedded") else round(reply.seconds, 3)
 
 
 def judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:

@@ -21,13 +21,15 @@ class Plan:
 
     @property
     def calls(self) -> int:
-        return sum(map(calls, self.chains))
+        return sum(map(call_count, self.chains))
 
     def choice(self, chain: Chain) -> editors.Choice:
         return next(choice for choice in self.choices if choice.label == chain.editor)
 
 
-def make(suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = None, runs: int | None = None) -> Plan:
+def make_plan(
+    suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = None, runs: int | None = None
+) -> Plan:
     """Every fitting source and program of the suite, by every editor, so many rounds, so many times."""
     for name, number in (("rounds", rounds), ("runs", runs)):
         if number is not None and number < 1:
@@ -35,11 +37,11 @@ def make(suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = No
     choices: dict[str, editors.Choice] = {}
     chains: dict[str, Chain] = {}
     for spec in specs or suite.editors:
-        base = editors.make(spec)
+        base = editors.choose(spec)
         if base.label in choices:
             raise UserError(f"editor {base.label!r} is given twice; give each once")
         for variant in suite.variants:
-            choice = editors.vary(base, variant.settings)
+            choice = editors.with_settings(base, variant.settings)
             if choice is None:
                 continue
             choices[choice.label] = choice
@@ -61,10 +63,10 @@ def variant_chains(
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds)
-            yield audit.drawn(chain) if audits else chain
+            yield audit.with_audit(chain) if audits else chain
 
 
-def calls(chain: Chain) -> int:
+def call_count(chain: Chain) -> int:
     return chain.rounds * len(chain.program.cycle)
 
 
@@ -72,9 +74,9 @@ def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
     """One process's part: the longest chains are dealt first, each to the part with the least to do so far."""
     loads = [0] * shards
     mine = []
-    for chain in sorted(chains, key=lambda chain: (-calls(chain), chain.id)):
+    for chain in sorted(chains, key=lambda chain: (-call_count(chain), chain.id)):
         least = loads.index(min(loads))
-        loads[least] += calls(chain)
+        loads[least] += call_count(chain)
         if least == shard:
             mine.append(chain)
     return mine
@@ -86,8 +88,10 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
     for choice in plan.choices:
         mine = [chain for chain in plan.chains if chain.editor == choice.label]
         sizes, price = editors.trait(choice.editor, "sizes")(), editors.trait(choice.editor, "price")()
-        count = sum(map(calls, mine))
-        area = sum((calls(chain) + 1) * prepared_pixels(chain.source, plan.suite.short_side, sizes) for chain in mine)
+        count = sum(map(call_count, mine))
+        area = sum(
+            (call_count(chain) + 1) * prepared_pixels(chain.source, plan.suite.short_side, sizes) for chain in mine
+        )
         rows.append(
             {
                 "editor": choice.label,

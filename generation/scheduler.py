@@ -9,7 +9,7 @@ from pathlib import Path
 from . import store
 from .call_limits import Budget, CallLimits, OverBudget
 from .calls import Caller, Stopped, Unusable
-from .editors import Choice, info, trait
+from .editors import Choice, editor_info, trait
 from .files import Locked
 from .loop import Report, run_chain
 from .plan import Plan
@@ -49,10 +49,10 @@ def generate(
     What the chains have cost before counts towards `max_cost`; `retry` names the ends that are asked for again.
     """
     if max_cost is not None:
-        priced(plan.choices)
+        require_prices(plan.choices)
     suite = plan.suite
     about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
-    store.open_run(run, about, {choice.label: info(choice) for choice in plan.choices})
+    store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
     before = round(sum(store.cost_so_far(run, chain.id) for chain in chains), 6)
     outcome = Outcome(already=len(chains) - len(waiting), before=before)
@@ -61,7 +61,7 @@ def generate(
         if source.reference and (reference := catalogue.read_reference(source.id)):
             store.keep_source(run, source.reference, reference)
     budget = Budget(max_cost, outcome.before)
-    callers = {choice.label: caller(choice, budget) for choice in plan.choices}
+    callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()
 
@@ -76,13 +76,13 @@ def generate(
         for each in callers.values():
             each.stop()
 
-    with ThreadPoolExecutor(max_workers=workers or enough(plan.choices)) as pool:
+    with ThreadPoolExecutor(max_workers=workers or chains_at_once(plan.choices)) as pool:
         running: dict[Future[str], Chain] = {pool.submit(take, chain): chain for chain in waiting}
         try:
             while running:
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
-                    settle(future, running.pop(future), outcome, stop, ended)
+                    record_end(future, running.pop(future), outcome, stop, ended)
         except KeyboardInterrupt:
             stop("interrupted; give the same command again to go on")
         except BaseException:
@@ -92,7 +92,7 @@ def generate(
     return outcome
 
 
-def settle(
+def record_end(
     future: Future[str],
     chain: Chain,
     outcome: Outcome,
@@ -115,19 +115,19 @@ def settle(
         ended(chain, end)
 
 
-def caller(choice: Choice, budget: Budget) -> Caller:
+def make_caller(choice: Choice, budget: Budget) -> Caller:
     """The limits of one editor, shared by all its chains."""
     limits = CallLimits(**{"concurrency": trait(choice.editor, "concurrency"), **choice.rates})
     return Caller(limits, budget, trait(choice.editor, "price")())
 
 
-def enough(choices: Sequence[Choice]) -> int:
+def chains_at_once(choices: Sequence[Choice]) -> int:
     """Chains under way at once: twice the calls in flight, because some wait to try again."""
     remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
     return max([8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)])
 
 
-def priced(choices: Sequence[Choice]) -> None:
+def require_prices(choices: Sequence[Choice]) -> None:
     """A limit on money needs to know what a call costs."""
     for choice in choices:
         if trait(choice.editor, "price")() is None:

@@ -281,6 +281,6 @@ def test_a_sum_of_many_small_costs_is_no_cent_too_much():
     assert sum([0.04] * 6) + sum([0.04] * 6) > 0.48
     budget = Budget(1.00, sum([0.04] * 6) + sum([0.04] * 6))
     for _ in range(13):
-        budget.settle(budget.hold(0.04), 0.04)
+        budget.pay(budget.hold(0.04), 0.04)
     with pytest.raises(OverBudget):
         budget.hold(0.04)

@@ -102,15 +102,15 @@ def test_gemini_takes_the_resolutions_of_a_schedule_in_turn(conversed):
     assert [body["generationConfig"]["imageConfig"]["imageSize"] for body in bodies] == ["1K", "2K", "4K", "1K"]
     assert [step.details["resolution"] for step in steps] == ["1K", "2K", "4K", "1K"]
     assert [step.cost for step in steps] == [0.134, 0.134, 0.24, 0.134]
-    editor = editors.make(f"gemini:model={model},resolution=1K/2K/4K").editor
+    editor = editors.choose(f"gemini:model={model},resolution=1K/2K/4K").editor
     assert editor.price() == 0.24
-    assert editor.sizes() == editors.make(f"gemini:model={model}").editor.sizes()
+    assert editor.sizes() == editors.choose(f"gemini:model={model}").editor.sizes()
 
 
 @pytest.mark.parametrize("words", ["resolution=1K/8K", "resolution=2K/4K,model=gemini-2.5-flash-image", "session=two"])
 def test_gemini_refuses_schedules_and_sessions_it_does_not_know(words):
     with pytest.raises(UserError, match=r"gemini:(resolution|session)"):
-        editors.make(f"gemini:model=gemini-3-pro-image,{words}" if "model" not in words else f"gemini:{words}")
+        editors.choose(f"gemini:model=gemini-3-pro-image,{words}" if "model" not in words else f"gemini:{words}")
 
 
 @pytest.mark.parametrize(
@@ -146,14 +146,14 @@ def test_gemini_says_a_wrong_key_with_a_400_and_the_run_stops(ask):
 
 
 def test_gemini_is_asked_for_thoughts_and_size_only_where_the_model_has_them():
-    config = editors.make("gemini:model=gemini-3-pro-image,resolution=2K,temperature=0.4").editor.config(
+    config = editors.choose("gemini:model=gemini-3-pro-image,resolution=2K,temperature=0.4").editor.config(
         (2528, 1696), 5, "2K"
     )
     assert (config.image_config.aspect_ratio, config.image_config.image_size) == ("3:2", "2K")
     assert config.thinking_config.include_thoughts
     assert (config.temperature, config.seed) == (0.4, 5)
     with pytest.raises(UserError, match="gemini:resolution '2K'; it is one of 1K"):
-        editors.make("gemini:resolution=2K")
+        editors.choose("gemini:resolution=2K")
 
 
 @pytest.mark.parametrize("code", ["moderation_blocked", "content_policy_violation"])
@@ -237,7 +237,7 @@ def test_bfl_key_is_not_sent_to_a_polling_address_on_another_host(ask, place):
 
 
 def test_bfl_key_goes_to_its_regional_hosts():
-    editor = editors.make("bfl").editor
+    editor = editors.choose("bfl").editor
     for place in ("https://api.eu2.bfl.ai/v1/get_result?id=1", "https://bfl.ai/x"):
         assert editor.trusted(place) == place
     with pytest.raises(Rejected):
@@ -305,7 +305,7 @@ def test_seedream_answers_without_a_picture(ask):
 
 def test_seedream_4_5_has_no_sizes_below_its_least_pixels():
     with pytest.raises(UserError, match="give 2K or 4K"):
-        editors.make("seedream:model=seedream-4-5-251128")
+        editors.choose("seedream:model=seedream-4-5-251128")
     assert all(w * h >= 3_686_400 for w, h in sizes.SEEDREAM["2K"])
     assert all(921_600 <= w * h <= 16_777_216 for row in sizes.SEEDREAM.values() for w, h in row)
 

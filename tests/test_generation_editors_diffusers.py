@@ -47,7 +47,7 @@ PIPELINES = [
 @pytest.mark.parametrize(("name", "pipeline", "stable"), PIPELINES)
 def test_a_real_pipeline_runs_chains_that_the_seeds_repeat_bit_for_bit(tmp_path, folder, name, pipeline, stable):
     spec = f"diffusers:model={folder(name)},dtype=float32,steps=2,device=cpu"
-    assert editors.make(spec).editor.sizes() == stable
+    assert editors.choose(spec).editor.sizes() == stable
     one = chains.run(tmp_path / "one", spec, (96, 64), rounds=2)
     two = chains.run(tmp_path / "two", spec, (96, 64), rounds=2)
     fixed = chains.run(tmp_path / "fixed", f"{spec},seed=fixed", (96, 64), rounds=2)
@@ -85,13 +85,13 @@ def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_the
     ],
 )
 def test_a_published_models_sizes_are_known_before_its_weights_are_here(model, stable):
-    assert editors.make(f"diffusers:model={model}").editor.sizes() == stable
+    assert editors.choose(f"diffusers:model={model}").editor.sizes() == stable
 
 
 def test_guidance_goes_by_each_pipelines_own_name():
     from diffusers import FluxKontextPipeline, QwenImageEditPipeline, StableDiffusionInstructPix2PixPipeline
 
-    editor = editors.make("diffusers:guidance=3,steps=4").editor
+    editor = editors.choose("diffusers:guidance=3,steps=4").editor
     kontext, qwen = (editor.arguments(pipeline, (96, 64)) for pipeline in (FluxKontextPipeline, QwenImageEditPipeline))
     assert kontext == {
         "guidance_scale": 3,
@@ -102,7 +102,7 @@ def test_guidance_goes_by_each_pipelines_own_name():
         "_auto_resize": False,
     }
     assert qwen == {"true_cfg_scale": 3, "negative_prompt": " ", "num_inference_steps": 4, "width": 96, "height": 64}
-    pix = editors.make("diffusers:image_guidance=1.2").editor
+    pix = editors.choose("diffusers:image_guidance=1.2").editor
     assert pix.arguments(StableDiffusionInstructPix2PixPipeline, (96, 64)) == {"image_guidance_scale": 1.2}
     with pytest.raises(UserError, match="takes none"):
         pix.arguments(FluxKontextPipeline, (96, 64))
@@ -110,13 +110,13 @@ def test_guidance_goes_by_each_pipelines_own_name():
 
 def test_a_folder_without_weights_stops_the_run_in_one_sentence(tmp_path):
     with pytest.raises(Unusable, match="cannot be loaded"):
-        editors.make(f"diffusers:model={tmp_path}").editor.edit(Image.new("RGB", (64, 64)), "x", 0)
+        editors.choose(f"diffusers:model={tmp_path}").editor.edit(Image.new("RGB", (64, 64)), "x", 0)
 
 
 @pytest.mark.parametrize("option", ["dtype=int8", "device=tpu", "offload=some", "steps=0"])
 def test_every_option_is_checked(option):
     with pytest.raises(UserError):
-        editors.make(f"diffusers:{option}")
+        editors.choose(f"diffusers:{option}")
 
 
 @pytest.mark.parametrize("size", [(64, 48), (61, 45)])
@@ -135,7 +135,7 @@ def test_a_posterior_is_drawn_from_with_the_seed_only_when_asked_to(tmp_path):
     picture = Image.effect_noise((64, 64), 60).convert("RGB")
 
     def edit(options, seed):
-        editor = editors.make(f"vae:model={tmp_path},subfolder=none,device=cpu{options}").editor
+        editor = editors.choose(f"vae:model={tmp_path},subfolder=none,device=cpu{options}").editor
         return numpy.asarray(pictures.decode(editor.edit(picture, "", seed).data))
 
     assert numpy.array_equal(edit("", 1), edit("", 2))

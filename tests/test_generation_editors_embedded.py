@@ -21,7 +21,7 @@ def coffee():
 
 
 def ask(spec, picture, instruction="add hat", seed=5, history=None):
-    editor = editors.make(spec).editor
+    editor = editors.choose(spec).editor
     if editors.trait(editor, "remembers"):
         return editor.edit(picture, instruction, seed, history or [Turn("", pictures.encode_png(picture))])
     return editor.edit(picture, instruction, seed)
@@ -115,7 +115,7 @@ def test_blur_takes_detail_and_tint_takes_colours_towards_green(coffee):
 def test_an_option_out_of_range_is_one_sentence_that_says_what_is_allowed(spec):
     name, value = spec.split("=")
     with pytest.raises(UserError, match=rf"^{name} is {value}\S*; it is a (whole )?number") as error:
-        editors.make(spec)
+        editors.choose(spec)
     assert "\n" not in str(error.value)
 
 

@@ -157,8 +157,8 @@ def test_without_a_key_nothing_is_sent(ask, vendor, monkeypatch):
 def test_without_its_packages_an_editor_says_the_line_that_installs_them(vendor, monkeypatch):
     monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
     name = vendor.__name__.rpartition(".")[2]
-    assert f"pip install 'convergebench[{name}]'" in editors.make(name).editor.ready()
+    assert f"pip install 'convergebench[{name}]'" in editors.choose(name).editor.ready()
 
 
 def test_the_price_of_a_call_is_known_before_it_is_made(vendor):
-    assert editors.make(vendor.__name__.rpartition(".")[2]).editor.price() == vendor.PRICE
+    assert editors.choose(vendor.__name__.rpartition(".")[2]).editor.price() == vendor.PRICE

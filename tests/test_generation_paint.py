@@ -28,7 +28,7 @@ def scene():
 
 
 def edit(picture, instruction, seed=1, spec="paint:wear=0"):
-    answer = editors.make(spec).editor.edit(picture, instruction, seed)
+    answer = editors.choose(spec).editor.edit(picture, instruction, seed)
     assert answer.status == "ok", answer.reason
     return pictures.decode(answer.data)
 
@@ -94,7 +94,7 @@ def test_every_thing_answers_to_its_names_and_has_colours_that_exist(name):
 
 def test_an_instruction_that_cannot_be_followed_is_refused_with_a_reason(scene):
     for instruction, about in (("paint a sunrise over Rome", "sunrise over Rome"), ("remove the hat", "no hat")):
-        answer = editors.make("paint").editor.edit(scene, instruction, 1)
+        answer = editors.choose("paint").editor.edit(scene, instruction, 1)
         assert (answer.status, answer.data) == ("refused", b"")
         assert about in answer.reason
 
@@ -243,7 +243,7 @@ def test_a_smile_moves_the_mouth_only_and_is_refused_where_there_is_no_face(port
     rows, _ = numpy.nonzero(changed(portrait, edit(portrait, "make the person smile"), 12))
     assert len(rows) > 40
     assert rows.max() - rows.min() < 0.2 * portrait.height
-    refused = editors.make("paint").editor.edit(scene, "make the person smile", 1)
+    refused = editors.choose("paint").editor.edit(scene, "make the person smile", 1)
     assert refused.status == "refused"
     assert "no face" in refused.reason
 
@@ -266,7 +266,7 @@ def test_small_and_narrow_pictures_are_edited_or_refused_but_never_break_the_edi
         "blur the image",
         "make it grey scale",
     ):
-        answer = editors.make("paint").editor.edit(picture, instruction, 1)
+        answer = editors.choose("paint").editor.edit(picture, instruction, 1)
         assert answer.status in ("ok", "refused")
         assert answer.status == "refused" or pictures.decode(answer.data).size == size
 

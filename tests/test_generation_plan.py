@@ -12,7 +12,7 @@ from counting import SUITE
 def test_the_same_words_give_the_same_chains_in_another_process():
     code = (
         "from convergebench.generation import plan, suites;"
-        "print(*[chain.id for chain in plan.make(suites.load('smoke'), ['jpeg:quality=40', 'identity']).chains])"
+        "print(*[chain.id for chain in plan.make_plan(suites.load('smoke'), ['jpeg:quality=40', 'identity']).chains])"
     )
     seeds = [
         subprocess.run(
@@ -20,27 +20,27 @@ def test_the_same_words_give_the_same_chains_in_another_process():
         )
         for seed in ("1", "2")
     ]
-    here = [chain.id for chain in plan.make(suites.load("smoke"), ["jpeg:quality=40", "identity"]).chains]
+    here = [chain.id for chain in plan.make_plan(suites.load("smoke"), ["jpeg:quality=40", "identity"]).chains]
     assert seeds[0].stdout.split() == seeds[1].stdout.split() == here
     assert len(set(here)) == len(here) > 0
 
 
 def test_only_fitting_pairs_are_planned():
-    made = plan.make(suites.load("demo"), ["identity"])
+    made = plan.make_plan(suites.load("demo"), ["identity"])
     assert made.chains
     assert all(chain.source.kind in chain.program.fits for chain in made.chains)
 
 
 def test_rounds_runs_and_editors_multiply():
     suite = suites.load("smoke")
-    small = plan.make(suite, ["identity"], rounds=1, runs=1)
-    large = plan.make(suite, ["identity", "jpeg"], rounds=3, runs=2)
+    small = plan.make_plan(suite, ["identity"], rounds=1, runs=1)
+    large = plan.make_plan(suite, ["identity", "jpeg"], rounds=3, runs=2)
     assert len(large.chains) == 4 * len(small.chains)
     assert large.calls == 12 * small.calls
 
 
 def test_the_summary_counts_what_a_run_would_make():
-    made = plan.make(suites.load("smoke"), ["identity"])
+    made = plan.make_plan(suites.load("smoke"), ["identity"])
     [row] = plan.summary(made)
     assert row["calls"] == sum(chain.rounds * len(chain.program.cycle) for chain in made.chains)
     assert row["images"] == row["calls"] + row["chains"]
@@ -49,11 +49,11 @@ def test_the_summary_counts_what_a_run_would_make():
 
 
 def test_shards_share_every_chain_once_and_evenly():
-    made = plan.make(suites.load("demo"), ["identity", "jpeg", "noise"])
+    made = plan.make_plan(suites.load("demo"), ["identity", "jpeg", "noise"])
     parts = [plan.share(made.chains, index, 4) for index in range(4)]
     assert sorted(chain.id for part in parts for chain in part) == sorted(chain.id for chain in made.chains)
-    loads = [sum(map(plan.calls, part)) for part in parts]
-    assert max(loads) - min(loads) <= max(map(plan.calls, made.chains))
+    loads = [sum(map(plan.call_count, part)) for part in parts]
+    assert max(loads) - min(loads) <= max(map(plan.call_count, made.chains))
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_shards_share_every_chain_once_and_evenly():
 )
 def test_what_cannot_be_planned_is_refused_in_one_sentence(words, sentence):
     with pytest.raises(UserError, match=sentence):
-        plan.make(suites.load("smoke"), **words)
+        plan.make_plan(suites.load("smoke"), **words)
 
 
 def test_an_option_that_differs_from_its_default_is_in_the_label_and_all_are_in_the_settings():
-    made = plan.make(suites.load("smoke"), ["jpeg:quality=40,seed=fixed", "jpeg"])
+    made = plan.make_plan(suites.load("smoke"), ["jpeg:quality=40,seed=fixed", "jpeg"])
     assert [choice.label for choice in made.choices] == ["jpeg:quality=40,seed=fixed", "jpeg"]
     assert made.chains[0].settings == {"quality": 40, "seed": "fixed", "short_side": suites.load("smoke").short_side}
 
@@ -94,7 +94,7 @@ def test_a_variant_is_planned_for_the_editors_that_have_its_options():
             ],
         },
     )
-    made = plan.make(suite, ["identity", "jpeg"])
+    made = plan.make_plan(suite, ["identity", "jpeg"])
     labels = [choice.label for choice in made.choices]
     assert labels == ["identity", "identity:seed=fixed", "jpeg", "jpeg:seed=fixed", "jpeg:quality=20"]
     fixed = [chain for chain in made.chains if "fixed" in chain.editor]

@@ -77,7 +77,7 @@ def test_a_package_without_the_file_and_a_missing_client_are_said_in_a_sentence(
 
 def test_without_onnxruntime_migan_says_the_line_that_installs_it(monkeypatch):
     monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
-    assert "pip install 'convergebench[migan]'" in editors.make("migan").editor.ready()
+    assert "pip install 'convergebench[migan]'" in editors.choose("migan").editor.ready()
 
 
 def test_migan_sends_the_network_the_hole_as_zero_and_the_rest_as_255(monkeypatch):
@@ -88,7 +88,7 @@ def test_migan_sends_the_network_the_hole_as_zero_and_the_rest_as_255(monkeypatc
             seen.update(given)
             return [numpy.full_like(given["image"], 9)]
 
-    editor = editors.make("migan").editor
+    editor = editors.choose("migan").editor
     editor.__dict__["network"] = Network()
     hole = numpy.zeros((20, 30), bool)
     hole[8:10, 14:16] = True
@@ -101,7 +101,7 @@ def test_migan_sends_the_network_the_hole_as_zero_and_the_rest_as_255(monkeypatc
 
 
 def test_migan_refuses_what_is_not_there_to_remove(monkeypatch):
-    answer = editors.make("migan").editor.edit(Image.new("RGB", (96, 96), "white"), "remove the red ball", 0)
+    answer = editors.choose("migan").editor.edit(Image.new("RGB", (96, 96), "white"), "remove the red ball", 0)
     assert (answer.status, "finds no red ball" in answer.reason) == ("refused", True)
 
 
@@ -117,7 +117,7 @@ def test_waifu2x_is_seven_convolutions_that_keep_the_size(monkeypatch):
     numpy.savez(packed, **arrays)
     monkeypatch.setattr(requirements.PackagedWeights, "read", lambda self: packed.getvalue())
     picture = Image.effect_noise((37, 23), 60).convert("RGB")
-    answer = editors.make("waifu2x:strength=2").editor.edit(picture, "anything", 0)
+    answer = editors.choose("waifu2x:strength=2").editor.edit(picture, "anything", 0)
     assert numpy.array_equal(numpy.asarray(pictures.decode(answer.data)), numpy.asarray(picture))
 
 
@@ -132,14 +132,14 @@ def test_real_weights_remove_and_denoise():
             pytest.skip(str(reason))
     picture = Image.effect_noise((192, 192), 20).convert("RGB")
     noisy = numpy.asarray(picture, dtype=float)
-    smooth = pictures.decode(editors.make("waifu2x:strength=3").editor.edit(picture, "", 0).data)
+    smooth = pictures.decode(editors.choose("waifu2x:strength=3").editor.edit(picture, "", 0).data)
     assert numpy.asarray(smooth).std() < 0.7 * noisy.std()
     real = numpy.array(Image.fromarray(skimage.data.coffee()).resize((300, 200)))
     hole = numpy.zeros((200, 300), bool)
     hole[20:50, 20:60] = True
     red = real.copy()
     red[24:46, 24:56] = (255, 0, 0)  # a hole reaches a little beyond its thing, as paint's do
-    filled = editors.make("migan").editor.filled(red, hole).astype(float)
+    filled = editors.choose("migan").editor.filled(red, hole).astype(float)
     far = numpy.ones((200, 300), bool)
     far[:70, :80] = False  # it blends over its edge
     assert numpy.array_equal(filled[far], real[far])

@@ -124,14 +124,14 @@ def test_a_chain_that_died_between_a_failed_step_and_its_end_is_ended_when_given
 
 
 def test_concurrency_is_that_of_the_editor_or_as_given(tmp_path, monkeypatch):
-    choice = editors.make("bfl:model=flux-kontext-max,requests_a_minute=60")
-    limits = scheduler.caller(choice, scheduler.Budget()).limits
+    choice = editors.choose("bfl:model=flux-kontext-max,requests_a_minute=60")
+    limits = scheduler.make_caller(choice, scheduler.Budget()).limits
     assert (limits.concurrency, limits.requests_a_minute) == (6, 60)
-    assert scheduler.enough([choice]) == 12
-    given = editors.make("bfl:concurrency=32")
-    assert scheduler.caller(given, scheduler.Budget()).limits.concurrency == 32
+    assert scheduler.chains_at_once([choice]) == 12
+    given = editors.choose("bfl:concurrency=32")
+    assert scheduler.make_caller(given, scheduler.Budget()).limits.concurrency == 32
     assert given.label == "bfl"
-    assert given.settings == editors.make("bfl").settings
+    assert given.settings == editors.choose("bfl").settings
 
 
 def test_what_the_attempts_of_a_step_cost_stands_in_the_step(tmp_path, monkeypatch):

@@ -73,7 +73,7 @@ def test_banana100_has_thirteen_sources_a_hundred_steps_five_runs_and_the_studys
 
 def test_every_variant_of_banana100_is_planned_for_its_editor():
     suite = suites.load("banana100")
-    made = plan.make(suite)
+    made = plan.make_plan(suite)
     settings = [dict(chain.settings) for chain in made.chains]
     for variant in suite.variants:
         assert any(variant.settings.items() <= each.items() for each in settings), variant.name
@@ -90,7 +90,7 @@ def test_restoration_is_thirteen_scenes_by_seven_degradations_by_twelve_prompts(
 
 
 def test_an_editor_that_lacks_a_setting_leaves_the_variant_out():
-    made = plan.make(suites.load("banana100"), ["identity"])
+    made = plan.make_plan(suites.load("banana100"), ["identity"])
     assert {chain.settings["seed"] for chain in made.chains} == {"per-step", "fixed"}
     assert not any("temperature" in chain.settings for chain in made.chains)
 
@@ -140,7 +140,7 @@ def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
 def test_paint_carries_out_nine_in_ten_of_v1_minis_programs():
     if any(catalogue.read_gathered(catalogue.row(id), catalogue.cache_folder()) is None for id in NEEDED):
         pytest.skip("run `convergebench sources v1-mini` first")
-    editor = editors.make("paint").editor
+    editor = editors.choose("paint").editor
     done = []
     for source, program in suites.cases(suites.load("v1-mini")):
         picture = prepare(pictures.decode(catalogue.read(source.id)), 256)

@@ -131,9 +131,9 @@ def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
 
     (tmp_path / "ours.toml").write_text('[bfl]\nflux-kontext-pro = 0.03\n[hf]\n"a/b" = 0.01\n')
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "ours.toml"))
-    assert editors.make("bfl").editor.price() == 0.03
-    assert editors.make("bfl:model=flux-kontext-max").editor.price() == 0.08
-    assert editors.make("hf:model=a/b").editor.price() == 0.01
+    assert editors.choose("bfl").editor.price() == 0.03
+    assert editors.choose("bfl:model=flux-kontext-max").editor.price() == 0.08
+    assert editors.choose("hf:model=a/b").editor.price() == 0.01
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "none.toml"))
     with pytest.raises(UserError, match="no readable TOML file"):
-        editors.make("bfl").editor.price()
+        editors.choose("bfl").editor.price()

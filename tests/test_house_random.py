@@ -14,7 +14,7 @@ SIDE, SEEDS = 192, range(12)
 
 def test_random_chains_end_at_round_one_by_quality_even_without_lpips():
     prepared = {id: square(pictures.decode(catalogue.read(id))) for id in PICTURES}
-    editor = editors.make("random").editor
+    editor = editors.choose("random").editor
     ends, chains = 0, 0
     for id, picture in prepared.items():
         known = ssim.reference(numpy.asarray(picture))

@@ -26,7 +26,7 @@ class Edits(Protocol):
 
 @dataclass(frozen=True)
 class Choice:
-    """An editor with its options settled: how it is named in tables, and what becomes part of a chain's identity."""
+    """An editor with all its options: how it is named in tables, and what becomes part of a chain's identity."""
 
     spec: str
     name: str
@@ -67,7 +67,7 @@ def load(name: str) -> type:
     return importlib.import_module(f"{__name__}.{name}").Editor
 
 
-def make(spec: str) -> Choice:
+def choose(spec: str) -> Choice:
     """Settle an editor from the words of the command line, such as `jpeg:quality=40,seed=fixed`."""
     name, _, words = spec.partition(":")
     kind = load(name)
@@ -81,22 +81,22 @@ def make(spec: str) -> Choice:
             raise UserError(f"editor {name!r} has no option {word!r}; its options are {allowed}, as name=value")
         if key in given:
             raise UserError(f"editor {name!r} is given the option {key!r} twice; give it once")
-        given[key] = read(f"{name}:{key}", text, int if key in RATES else hints.get(key, str))
+        given[key] = parse_option(f"{name}:{key}", text, int if key in RATES else hints.get(key, str))
     seed = given.pop("seed", "per-step")
     one_of(f"{name}:seed", str(seed), SEEDS)
     rates = {key: int(given.pop(key) or 0) for key in RATES if key in given}
     if low := [key for key, value in rates.items() if value < 1]:
         raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
     editor = kind(**given)
-    settled = {key: getattr(editor, key) for key, field in options.items() if identifies(field)}
-    changed = {key: value for key, value in settled.items() if value != default(options[key])}
+    values = {key: getattr(editor, key) for key, field in options.items() if is_identity(field)}
+    changed = {key: value for key, value in values.items() if value != default_of(options[key])}
     if seed != "per-step":
         changed["seed"] = seed
     label = name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
-    return Choice(spec, name, label, {**settled, "seed": seed}, editor, rates)
+    return Choice(spec, name, label, {**values, "seed": seed}, editor, rates)
 
 
-def vary(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
+def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
     """The same editor under other settings; none where it has no such option or value: the variant is not for it."""
     if any(key not in choice.settings for key in settings):
         return None
@@ -104,21 +104,21 @@ def vary(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
     kept = [word for word in words.split(",") if word and word.partition("=")[0] not in settings]
     words = ",".join([*kept, *(f"{key}={value}" for key, value in settings.items())])
     try:
-        return make(f"{name}:{words}")
+        return choose(f"{name}:{words}")
     except UserError:
         return None
 
 
-def identifies(option: Field[Any]) -> bool:
+def is_identity(option: Field[Any]) -> bool:
     """Whether an option shapes the answers, as most do; an address or a time limit does not and stays out."""
     return bool(option.metadata.get("identity", True))
 
 
-def default(option: Field[Any]) -> Any:
+def default_of(option: Field[Any]) -> Any:
     return option.default_factory() if option.default_factory is not MISSING else option.default
 
 
-def read(name: str, text: str, hint: Any) -> Setting:
+def parse_option(name: str, text: str, hint: Any) -> Setting:
     """One option's value, by the type that the editor declares for it."""
     kinds = get_args(hint) or (hint,)
     if type(None) in kinds and text in ("", "none", "null"):
@@ -137,7 +137,7 @@ def read(name: str, text: str, hint: Any) -> Setting:
     raise UserError(f"{name} is given {text!r}; it takes {allowed}")
 
 
-def info(choice: Choice) -> EditorInfo:
+def editor_info(choice: Choice) -> EditorInfo:
     """What the editor says of itself, for the tables of those who compare editors."""
     words = (type(choice.editor).__doc__ or "").strip().splitlines()
     return EditorInfo(choice.name, trait(choice.editor, "role"), words[0] if words else "")
@@ -145,13 +145,13 @@ def info(choice: Choice) -> EditorInfo:
 
 def describe(name: str) -> dict[str, Any]:
     """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
-    choice = make(name)
+    choice = choose(name)
     options = {key: value for key, value in choice.settings.items() if key != "seed"}
     missing = trait(choice.editor, "ready")()
     return {
         "name": name,
-        "about": info(choice).about,
-        "role": info(choice).role,
+        "about": editor_info(choice).about,
+        "role": editor_info(choice).role,
         "options": options,
         "needs": trait(choice.editor, "needs"),
         "missing": missing,

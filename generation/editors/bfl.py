@@ -69,14 +69,14 @@ class Editor:
             "safety_tolerance": self.safety_tolerance,
         }
         with wire.time_limit(self.timeout):
-            response, told = wire.post(client, f"{self.address()}/v1/{self.model}", key, body)
+            response, reply = wire.post(client, f"{self.address()}/v1/{self.model}", key, body)
             if response.status_code >= 400:
-                raise wire.status_error(response.status_code, str(told), response.headers.get("retry-after"))
-            place = told.get("polling_url")
+                raise wire.status_error(response.status_code, str(reply), response.headers.get("retry-after"))
+            place = reply.get("polling_url")
             if not isinstance(place, str):
-                raise Transient(f"an answer without a polling address: {str(told)[:120]}", charged=True)
+                raise Transient(f"an answer without a polling address: {str(reply)[:120]}", charged=True)
             done = self.wait(client, key, self.trusted(place))
-            return self.read(client, str(told.get("id")), done)
+            return self.read(client, str(reply.get("id")), done)
 
     def trusted(self, place: str) -> str:
         """The polling address, if the key may go there."""
@@ -95,24 +95,24 @@ class Editor:
             wire.pause(self.poll)
             try:
                 response = client.get(place, headers=key)
-                told = wire.parse_json(response)
+                reply = wire.parse_json(response)
             except (httpx.TransportError, Transient):
                 continue
-            if response.status_code in wire.RETRIED or told.get("status") == "Pending":
+            if response.status_code in wire.RETRIED or reply.get("status") == "Pending":
                 continue
-            if response.status_code >= 400 and "status" not in told:
-                raise Rejected(f"HTTP {response.status_code} while polling: {str(told)[:200]}", charged=True)
-            return told
+            if response.status_code >= 400 and "status" not in reply:
+                raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
+            return reply
 
-    def read(self, client: Any, id: str, told: dict[str, Any]) -> Answer:
-        status = str(told.get("status"))
-        result = told.get("result") if isinstance(told.get("result"), dict) else {}
+    def read(self, client: Any, id: str, reply: dict[str, Any]) -> Answer:
+        status = str(reply.get("status"))
+        result = reply.get("result") if isinstance(reply.get("result"), dict) else {}
         details = result if isinstance(result, dict) else {}
         about: dict[str, Any] = {"request_id": id, "model": self.model, "finish_reason": status}
         about |= {name: details[name] for name in ("seed", "prompt", "start_time", "end_time") if name in details}
         if status in ("Request Moderated", "Content Moderated"):
             return Answer(
-                status="refused", reason=f"{status}: {told.get('details') or 'no reason given'}", details=about
+                status="refused", reason=f"{status}: {reply.get('details') or 'no reason given'}", details=about
             )
         if status == "Ready":
             if not isinstance(details.get("sample"), str):
@@ -120,5 +120,5 @@ class Editor:
             data, declared = wire.download(client, details["sample"], self.address())
             return Answer(data, details={**about, "declared": declared})
         if status == "Error":
-            raise Transient(f"the task ended in an error: {str(told.get('details'))[:200]}", charged=True)
+            raise Transient(f"the task ended in an error: {str(reply.get('details'))[:200]}", charged=True)
         raise Rejected(f"the task ended as {status!r}", charged=True)

@@ -112,7 +112,7 @@ class Editor:
         if size * 4 / 3 > MOST_INLINE:
             raise Rejected(f"the pictures to send are {size} bytes; Gemini takes {MOST_INLINE * 3 // 4} in a call")
         resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
-        answer = self.answered(contents(said, instruction), self.config(image.size, seed, resolution))
+        answer = self.request(contents(said, instruction), self.config(image.size, seed, resolution))
         details = dict(answer.details)
         if self.session == "fresh":
             details.pop("signature", None)
@@ -122,7 +122,7 @@ class Editor:
             answer, cost=self.price_at(resolution), details={**details, "resolution": resolution}
         )
 
-    def answered(self, said: list[Any], config: Any) -> Answer:
+    def request(self, said: list[Any], config: Any) -> Answer:
         """One request and what its response says."""
         client = self.client
         import httpx2
@@ -136,7 +136,7 @@ class Editor:
             except httpx2.TransportError as error:
                 raise wire.connection_lost(error) from error
         try:
-            return read(json.loads(response.sdk_http_response.body), response.sdk_http_response.headers or {})
+            return read_answer(json.loads(response.sdk_http_response.body), response.sdk_http_response.headers or {})
         except (ValueError, TypeError, AttributeError) as error:  # no JSON, or JSON of another shape
             start = str(response.sdk_http_response.body)[:60]
             raise Transient(f"an answer in place of JSON, starting with {start!r}", charged=True) from error
@@ -178,21 +178,21 @@ def contents(said: Sequence[Turn], instruction: str) -> list[Any]:
     return [*found, types.Content(role="user", parts=[*parts, types.Part.from_text(text=instruction)])]
 
 
-def read(told: dict[str, Any], headers: Mapping[str, str]) -> Answer:
+def read_answer(reply: dict[str, Any], headers: Mapping[str, str]) -> Answer:
     """A picture, a refusal or neither; thoughts are kept, and no picture is ever taken from them."""
-    candidate = (told.get("candidates") or [{}])[0]
+    candidate = (reply.get("candidates") or [{}])[0]
     parts = (candidate.get("content") or {}).get("parts") or []
     thoughts, shown = (
         [part for part in parts if bool(part.get("thought")) is is_thought] for is_thought in (True, False)
     )
-    finish, feedback = candidate.get("finishReason", ""), told.get("promptFeedback") or {}
+    finish, feedback = candidate.get("finishReason", ""), reply.get("promptFeedback") or {}
     blocked = feedback.get("blockReason", "")
     about = {
         "finish_reason": finish,
         "block_reason": blocked,
-        "model": told.get("modelVersion"),
-        "request_id": told.get("responseId") or headers.get("x-goog-request-id"),
-        "usage": told.get("usageMetadata"),
+        "model": reply.get("modelVersion"),
+        "request_id": reply.get("responseId") or headers.get("x-goog-request-id"),
+        "usage": reply.get("usageMetadata"),
         "thoughts": words(thoughts),
     }
     details = {key: value for key, value in about.items() if value}

@@ -86,13 +86,13 @@ class Editor:
         except TimeoutError as error:  # replicate, after its own minute
             raise Transient(str(error), charged=True) from error
         except ValueError as error:  # its words for a model it does not host, for a failed task, and for no JSON
-            raise worded(error) from error
+            raise fault_from_words(error) from error
         except (KeyError, IndexError, TypeError, Image.DecompressionBombError) as error:
             raise Rejected(f"an answer without a picture ({type(error).__name__}: {error})", charged=True) from error
-        return Answer(received(picture), details={"model": self.model, "provider": self.provider})
+        return Answer(received_bytes(picture), details={"model": self.model, "provider": self.provider})
 
 
-def received(picture: Any) -> bytes:
+def received_bytes(picture: Any) -> bytes:
     """The bytes that the client opened the picture from, before anything is decoded."""
     picture.fp.seek(0)
     return bytes(picture.fp.read())
@@ -103,7 +103,7 @@ def fault(error: Any) -> Exception:
     return wire.status_error(error.response.status_code, message, error.response.headers.get("retry-after"))
 
 
-def worded(error: ValueError) -> Exception:
+def fault_from_words(error: ValueError) -> Exception:
     text = str(error)
     if "not supported" in text or "doesn't support" in text:
         return Unusable(text)

@@ -86,7 +86,7 @@ class Editor:
                     n=1,
                 )
             except openai.APIStatusError as error:
-                return declined(error)
+                return read_refusal(error)
             except openai.APIConnectionError as error:
                 raise wire.connection_lost(
                     error.__cause__ if isinstance(error.__cause__, Exception) else error
@@ -122,7 +122,7 @@ class Editor:
         return float(round(dollars / 1e6, 6))
 
 
-def declined(error: Any) -> Answer:
+def read_refusal(error: Any) -> Answer:
     """A refusal is an error here; so is an empty account, which looks like a rate limit."""
     body = error.body if isinstance(error.body, dict) else {}
     code, message = str(body.get("code") or ""), str(body.get("message") or error.message)

@@ -26,10 +26,10 @@ class Editor:
         request = instructions.parse(instruction)
         if request is None:
             return Answer(status="refused", reason=f"oracle does not know how to carry out {instruction!r}")
-        standing = still_standing(history)
+        standing = unreversed_changes(history)
         undone = next((step for step, asked in reversed(standing) if undoes(request, asked)), None)
         if undone is not None:
-            pixels = again(history, [step for step, _ in standing if step != undone])
+            pixels = replay(history, [step for step, _ in standing if step != undone])
         elif request.verb == "remove":
             return Answer(status="refused", reason=f"oracle remembers no {request.thing} that it could remove")
         elif request.verb == "copy":
@@ -49,7 +49,7 @@ def undoes(request: instructions.Request, earlier: instructions.Request) -> bool
     return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
 
 
-def still_standing(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
+def unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
     """The steps whose change was not taken back."""
     standing: list[tuple[int, instructions.Request]] = []
     for step, turn in enumerate(history):
@@ -64,9 +64,9 @@ def still_standing(history: Sequence[Turn]) -> list[tuple[int, instructions.Requ
     return standing
 
 
-def again(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
+def replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
     """The first picture with only these steps' changes made to it, each pixel by pixel as it was made then."""
-    pixels = decoded(history, 0)
+    pixels = decode_turn(history, 0)
     for step in steps:
         request = instructions.parse(history[step].instruction)
         if request and request.verb in ("flip", "turn"):
@@ -74,10 +74,10 @@ def again(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
             if not isinstance(turned, str):
                 pixels = turned
             continue
-        before, after = decoded(history, step - 1), decoded(history, step)
+        before, after = decode_turn(history, step - 1), decode_turn(history, step)
         pixels = np.where((before != after).any(2, keepdims=True), after, pixels)
     return pixels
 
 
-def decoded(history: Sequence[Turn], step: int) -> NDArray[np.uint8]:
+def decode_turn(history: Sequence[Turn], step: int) -> NDArray[np.uint8]:
     return np.asarray(pictures.decode(history[step].data))

@@ -70,15 +70,15 @@ class Editor:
         }
         place = f"{self.address()}/api/v1/services/aigc/multimodal-generation/generation"
         with wire.time_limit(self.timeout):
-            response, told = wire.post(client, place, key, body)
-            if response.status_code >= 400 or told.get("code"):
-                return declined(response, told)
+            response, reply = wire.post(client, place, key, body)
+            if response.status_code >= 400 or reply.get("code"):
+                return read_refusal(response, reply)
             about = {
                 "model": self.model,
-                "request_id": told.get("request_id"),
-                "usage": told.get("usage"),
+                "request_id": reply.get("request_id"),
+                "usage": reply.get("usage"),
             }
-            choice = (output(told).get("choices") or [{}])[0]
+            choice = (output(reply).get("choices") or [{}])[0]
             about["finish_reason"] = choice.get("finish_reason")
             content = (choice.get("message") or {}).get("content") or []
             content = content if isinstance(content, list) else [{"text": content}]
@@ -90,16 +90,16 @@ class Editor:
             return Answer(data, text=text, details={**about, "declared": declared})
 
 
-def output(told: dict[str, Any]) -> dict[str, Any]:
-    value = told.get("output")
+def output(reply: dict[str, Any]) -> dict[str, Any]:
+    value = reply.get("output")
     return value if isinstance(value, dict) else {}
 
 
-def declined(response: Any, told: dict[str, Any]) -> Answer:
+def read_refusal(response: Any, reply: dict[str, Any]) -> Answer:
     """Errors come under any status, 200 included; the code tells them apart."""
-    code, message, status = str(told.get("code") or ""), str(told.get("message") or ""), response.status_code
+    code, message, status = str(reply.get("code") or ""), str(reply.get("message") or ""), response.status_code
     if code.startswith(REFUSALS):
-        return wire.refusal(f"{code}: {message}", 0.0, request_id=told.get("request_id"))
+        return wire.refusal(f"{code}: {message}", 0.0, request_id=reply.get("request_id"))
     if code.startswith(NO_CREDIT):
         raise Unusable(f"HTTP {status}: {code}: {message}")
     if code.startswith(BUSY):

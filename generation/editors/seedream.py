@@ -66,16 +66,16 @@ class Editor:
             "sequential_image_generation": "disabled",
         }
         with wire.time_limit(self.timeout):
-            response, told = wire.post(client, f"{self.address()}/api/v3/images/generations", key, body)
-            rows = told.get("data")
+            response, reply = wire.post(client, f"{self.address()}/api/v3/images/generations", key, body)
+            rows = reply.get("data")
             row = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
-            error = told.get("error") or row.get("error")
+            error = reply.get("error") or row.get("error")
             if response.status_code >= 400 or error:
                 return declined(response, error if isinstance(error, dict) else {})
             about = {
-                "model": told.get("model"),
+                "model": reply.get("model"),
                 "request_id": response.headers.get("x-request-id"),
-                "usage": told.get("usage"),
+                "usage": reply.get("usage"),
                 "size": row.get("size"),
                 "uncontrolled": ["seed", "type"],
             }
@@ -88,7 +88,7 @@ class Editor:
 
 
 def declined(response: Any, error: dict[str, Any]) -> Answer:
-    """A refusal is an error here, told apart by its code."""
+    """A refusal is an error here, reply apart by its code."""
     code, message = str(error.get("code") or ""), str(error.get("message") or "")
     if any(word in code for word in REFUSALS):
         return wire.refusal(f"{code}: {message}", 0.0, request_id=response.headers.get("x-request-id"))

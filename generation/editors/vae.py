@@ -73,13 +73,13 @@ class Editor:
                 "AutoencoderKLQwenImage",
                 "AutoencoderKLWan",
             )  # they see a film of one frame
-            latents = self.encoded(model.encode(padded.unsqueeze(2) if video else padded), seed)
+            latents = self.latents_of(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
         data = pictures.encode_png(torch_models.picture((decoded + 1) / 2))
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
-    def encoded(self, output: Any, seed: int) -> "torch.Tensor":
+    def latents_of(self, output: Any, seed: int) -> "torch.Tensor":
         """The latents, of which a variational autoencoder gives a distribution and the others a single answer."""
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent

@@ -61,9 +61,9 @@ def load(name: str) -> Suite:
 
 def from_values(name: str, values: Mapping[str, Any]) -> Suite:
     """A suite's file as a Suite, or one sentence that says what is wrong with it."""
-    known(f"suite {name!r}", values, [item.name for item in fields(Suite) if item.name != "name"])
+    refuse_unknown(f"suite {name!r}", values, [item.name for item in fields(Suite) if item.name != "name"])
     whole: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    whole["variants"] = tuple(variant(name, row, whole) for row in values.get("variants", ()))
+    whole["variants"] = tuple(read_variant(name, row, whole) for row in values.get("variants", ()))
     whole["only"] = {program: tuple(chosen) for program, chosen in values.get("only", {}).items()}
     suite = Suite(name=name, **whole)
     for id in {*suite.sources, *(id for each in suite.variants for id in each.sources)}:
@@ -73,16 +73,16 @@ def from_values(name: str, values: Mapping[str, Any]) -> Suite:
     return suite
 
 
-def variant(suite: str, row: Mapping[str, Any], whole: Mapping[str, Any]) -> Variant:
+def read_variant(suite: str, row: Mapping[str, Any], whole: Mapping[str, Any]) -> Variant:
     """A variant says what differs; the rest is the suite's."""
-    known(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
+    refuse_unknown(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
     rest = {"settings": {}, **{key: whole[key] for key in ("sources", "programs", "rounds", "runs")}}
     return Variant(
         **{**rest, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}}
     )
 
 
-def known(what: str, values: Mapping[str, Any], allowed: list[str]) -> None:
+def refuse_unknown(what: str, values: Mapping[str, Any], allowed: list[str]) -> None:
     if unknown := [key for key in values if key not in allowed]:
         raise UserError(f"{what} has no use for {', '.join(unknown)}; its fields are {', '.join(allowed)}")
 

@@ -29,7 +29,7 @@ SIDE = 256
 
 def kept(start: Image.Image, spec: str) -> list[float]:
     """What a picture keeps after each round, of its contrast and of its structure."""
-    editor = editors.make(spec).editor
+    editor = editors.choose(spec).editor
     first, picture, values = numpy.asarray(start, float), start, []
     for seed in range(ROUNDS):
         answer = editor.edit(picture, "Produce an exact replica of the provided image, with no alterations.", seed)

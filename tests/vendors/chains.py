@@ -45,7 +45,7 @@ def one_step(
 
 
 def run(folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = None, rounds: int = 1) -> list[Step]:
-    choice = editors.make(spec)
+    choice = editors.choose(spec)
     caller = caller or Caller(FAST, price=editors.trait(choice.editor, "price")())
     chain = Chain(SOURCE, PROGRAM, choice.label, {**choice.settings, "short_side": min(size)}, 1, rounds)
     steps: list[Step] = []

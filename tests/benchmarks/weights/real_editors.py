@@ -50,7 +50,7 @@ def curve(run: Path, chain: Chain) -> list[float]:
 
 
 def run(out: Path, specs: list[str], rounds: int) -> list[tuple[Chain, list[float]]]:
-    made = plan.make(dataclasses.replace(SUITE, rounds=rounds), specs)
+    made = plan.make_plan(dataclasses.replace(SUITE, rounds=rounds), specs)
     plain = [dataclasses.replace(chain, settings={**chain.settings, "audit": None}) for chain in made.chains]
     outcome = scheduler.generate(made, plain, out, workers=2)
     assert outcome.clean, outcome
