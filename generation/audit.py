@@ -16,7 +16,7 @@ MIRROR, NOISE = "mirror", "noise"
 
 
 def with_audit(chain: Chain) -> Chain:
-    """The chain, audited if its own hash draws that: mirror for a tenth of all chains, noise for another tenth."""
+    """The chain with the audit that its own hash selects: mirror for a tenth of all chains, noise for another tenth."""
     kind = {0: MIRROR if can_be_mirrored(chain) else None, 1: NOISE}.get(int(chain.id, 16) % 10)
     return dataclasses.replace(chain, settings={**chain.settings, "audit": kind}) if kind else chain
 
@@ -38,7 +38,7 @@ def is_mirrored(chain: Chain, number: int) -> bool:
 
 
 def audited_input(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
-    """What a call is given in place of the picture that the call before it answered."""
+    """The picture for a call: the answer of the call before it, mirrored or noised where the audit says so."""
     if is_mirrored(chain, number) != is_mirrored(chain, number - 1):
         return ImageOps.mirror(picture)
     if chain.settings.get("audit") == NOISE and number > 1:
@@ -50,7 +50,7 @@ def audited_input(chain: Chain, number: int, picture: Image.Image) -> Image.Imag
 
 
 def with_audit_note(chain: Chain, number: int, answer: Answer) -> Answer:
-    """The answer with what was done to its call, so that a reader of the step alone can undo it."""
+    """The answer with a note of what the audit did to its call, so that a reader of the step alone can undo it."""
     kind = chain.settings.get("audit")
     if kind is None:
         return answer

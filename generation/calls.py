@@ -79,7 +79,7 @@ class Caller:
                 raise
 
     def judge_reply(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
-        """The reply with its answer's worth; anything but a failure closes the circuit again."""
+        """The reply as judged; anything but a failure sets the count of failures in a row back to zero."""
         answer = judge(reply.answer)
         if answer.status == "failed":
             fault = self.count_failure(answer.reason, 0.0)
@@ -161,5 +161,5 @@ class Caller:
         return Rejected(reason, charged=spent > 0, cost=spent or None)
 
     def stop(self) -> None:
-        """No further call is made; those in flight are waited for."""
+        """Make no further call; those in flight end by themselves."""
         self.stopping.set()

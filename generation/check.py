@@ -1,4 +1,4 @@
-"""One cheap call of an editor, and what came back."""
+"""Tries an editor with one cheap call and describes its answer."""
 
 from typing import Any
 

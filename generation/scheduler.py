@@ -116,7 +116,7 @@ def record_end(
 
 
 def make_caller(choice: Choice, budget: Budget) -> Caller:
-    """The limits of one editor, shared by all its chains."""
+    """One caller for each editor, whose limits all its chains share."""
     limits = CallLimits(**{"concurrency": trait(choice.editor, "concurrency"), **choice.rates})
     return Caller(limits, budget, trait(choice.editor, "price")())
 
@@ -128,7 +128,7 @@ def chains_at_once(choices: Sequence[Choice]) -> int:
 
 
 def require_prices(choices: Sequence[Choice]) -> None:
-    """A limit on money needs to know what a call costs."""
+    """Refuse a limit on money where the price of a call is not known."""
     for choice in choices:
         if trait(choice.editor, "price")() is None:
             raise UserError(

@@ -15,7 +15,8 @@ from PIL import Image
 from ..records import Answer, EditorInfo, Setting, UserError, one_of
 
 SEEDS = ("per-step", "fixed")
-RATES = ("concurrency", "requests_a_minute", "images_a_minute")  # how hard to ask, not what; so they name no chain
+# How fast to ask, not what to ask for: no part of a chain's identity.
+RATES = ("concurrency", "requests_a_minute", "images_a_minute")
 
 
 class Edits(Protocol):
@@ -68,7 +69,7 @@ def load(name: str) -> type:
 
 
 def choose(spec: str) -> Choice:
-    """Settle an editor from the words of the command line, such as `jpeg:quality=40,seed=fixed`."""
+    """An editor with the options that the command line gives, such as `jpeg:quality=40,seed=fixed`."""
     name, _, words = spec.partition(":")
     kind = load(name)
     options = {field.name: field for field in fields(kind)}
@@ -97,7 +98,7 @@ def choose(spec: str) -> Choice:
 
 
 def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
-    """The same editor under other settings; none where it has no such option or value: the variant is not for it."""
+    """The same editor under other settings; None where it has no such option or value."""
     if any(key not in choice.settings for key in settings):
         return None
     name, _, words = choice.spec.partition(":")
@@ -138,7 +139,7 @@ def parse_option(name: str, text: str, hint: Any) -> Setting:
 
 
 def editor_info(choice: Choice) -> EditorInfo:
-    """What the editor says of itself, for the tables of those who compare editors."""
+    """What the editor says of itself, as a run records it."""
     words = (type(choice.editor).__doc__ or "").strip().splitlines()
     return EditorInfo(choice.name, trait(choice.editor, "role"), words[0] if words else "")
 

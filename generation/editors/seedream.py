@@ -88,7 +88,7 @@ class Editor:
 
 
 def declined(response: Any, error: dict[str, Any]) -> Answer:
-    """A refusal is an error here, reply apart by its code."""
+    """A refusal is an error here, told apart by its code."""
     code, message = str(error.get("code") or ""), str(error.get("message") or "")
     if any(word in code for word in REFUSALS):
         return wire.refusal(f"{code}: {message}", 0.0, request_id=response.headers.get("x-request-id"))

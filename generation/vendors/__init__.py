@@ -1,1 +1,1 @@
-"""What the clients of vendors share: wire formats, prices, sizes, limits and keys."""
+"""What the clients of vendors share: HTTP, prices, picture sizes and keys."""

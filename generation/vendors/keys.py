@@ -1,4 +1,4 @@
-"""Keys come from the environment alone, and leave it for the vendor alone."""
+"""API keys: read from the environment, sent to their vendor only, and removed from every text that is stored."""
 
 import os
 import re
@@ -13,12 +13,12 @@ class NoKey(Exception):
 
 
 def missing_key(*names: str) -> str | None:
-    """None where one of the variables is set, else the sentence that asks for it."""
+    """None where one of these environment variables is set, else the sentence that asks for it."""
     return None if any(os.environ.get(name, "").strip() for name in names) else f"set {' or '.join(names)}"
 
 
 def read_key(*names: str) -> str:
-    """The first of the variables that is set."""
+    """The key in the first of these environment variables that is set."""
     for name in names:
         if value := os.environ.get(name, "").strip():
             if value.isascii() and value.isprintable() and " " not in value:
@@ -28,14 +28,14 @@ def read_key(*names: str) -> str:
 
 
 def scrub(value: Any) -> Any:
-    """The same text, list or mapping without the value of any key in the environment, whoever echoed it."""
+    """The same text, list or mapping, with "[key]" in place of every key that the environment holds."""
     secrets = {os.environ[name].strip() for name in os.environ if KEYS.search(name)}
     long = sorted((secret for secret in secrets if len(secret) >= SHORTEST), key=len, reverse=True)
     return without(value, long) if long else value
 
 
 def without(value: Any, secrets: list[str]) -> Any:
-    """The same value with "[key]" in place of every secret, at any depth."""
+    """The same value with "[key]" in place of these secrets, at any depth."""
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, "[key]")

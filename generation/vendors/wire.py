@@ -108,9 +108,8 @@ def transport(package: str) -> Any:
     """A transport class of httpx or httpx2 on such connections, through the proxies that the environment names."""
     http = importlib.import_module(package)
     core = importlib.import_module(package.replace("httpx", "httpcore"))
-    fresh = http.Limits(
-        max_keepalive_connections=0
-    )  # a kept connection may be closed just as a paid call is sent on it
+    # A connection that is kept open may be closed by the vendor just as a paid call is sent on it.
+    fresh = http.Limits(max_keepalive_connections=0)
     trust = http.create_ssl_context()  # read once, not for every client
 
     def limited(proxy: str | None = None) -> Any:

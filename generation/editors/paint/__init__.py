@@ -1,4 +1,4 @@
-"""The embedded default: it carries out the suites' instructions without weights, and wears a picture as editors do."""
+"""The embedded default: it carries out the suites' instructions without weights, and loses quality as editors do."""
 
 from dataclasses import dataclass
 from typing import ClassVar
