@@ -37,25 +37,26 @@ def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
     """Write the report; `text` is the headline and where to find the rest."""
     from convergebench.dataset_builder.dataset.reader import UnreadableFile
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app.reporting import sentences, write
+    from convergebench.spaces_app.reporting.sentences import headline
+    from convergebench.spaces_app.reporting.write import write_report
     from convergebench.spaces_app.statistics.leaderboard import HEADLINE
-    from convergebench.spaces_app.statistics.report import Options
-    from convergebench.spaces_app.study.tables import as_text, sentence
+    from convergebench.spaces_app.study.study import Options
+    from convergebench.spaces_app.study.tables import as_text, capitalised
 
     check_dataset(dataset, threshold)
     try:
-        written = write.write(dataset, out, Options(threshold))
+        written = write_report(dataset, out, Options(threshold))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
     tables = written.report.tables
-    board = sentences.headline(tables, HEADLINE)
+    board = headline(tables, HEADLINE)
     return {
         "page": str(written.page),
         "files": written.files,
         "headline": board.title,
-        "text": f"{sentence(board.title)}\n\n{as_text(board)}\n\n{written.files} files; open {written.page}",
+        "text": f"{capitalised(board.title)}\n\n{as_text(board)}\n\n{written.files} files; open {written.page}",
         "rows": [{key: row.get(key) for key in board.keys} for row in board.rows],
     }
 
@@ -78,15 +79,14 @@ def compare_pair(dataset: Path, threshold: float, first: str, second: str, as_js
     """The comparison of two editors, as text or as JSON."""
     from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app.statistics.report import Options
-    from convergebench.spaces_app.statistics.versus import versus
+    from convergebench.spaces_app.reporting import two_editors
+    from convergebench.spaces_app.reporting.write import read_study
+    from convergebench.spaces_app.study.study import Options
 
     check_dataset(dataset, threshold)
     try:
-        reader = Reader(dataset)
-        scores, floors = list(reader.rows("scores")), list(reader.rows("floors"))
-        chains = reader.table("chains").to_pylist()
-        comparison = versus(scores, chains, floors, first, second, Options(threshold))
+        study = read_study(Reader(dataset), Options(threshold), steps=False)
+        comparison = two_editors.compare_pair(study, first, second)
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     return json.dumps(comparison.values) if as_json else comparison.text

@@ -68,13 +68,13 @@ def dark_rules() -> str:
 WIDE = 900  # pixels, where a drawing stands alone
 
 
-def sized(found: re.Match[str]) -> str:
+def pixel_size(found: re.Match[str]) -> str:
     """The size in pixels of a drawing that stands alone, from its size in points."""
     width, height = (float(each) for each in re.findall(r'"([\d.]+)pt"', found[0]))
     return f' width="{WIDE}" height="{WIDE * height / width:.0f}"'
 
 
-def tidied(svg: str, name: str, title: str, description: str, alone: bool) -> str:
+def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -> str:
     """matplotlib's SVG with a title and description to be read aloud, ids of its own, and the reader's fonts.
 
     `alone` carries the dark colours along; inside a page the page has them.
@@ -89,7 +89,7 @@ def tidied(svg: str, name: str, title: str, description: str, alone: bool) -> st
     opening = body[: body.index(">") + 1]
     labelled = opening[:-1] + f' role="img" aria-labelledby="{name}-title {name}-desc">'
     if alone:
-        labelled = re.sub(r' width="[^"]*" height="[^"]*"', sized, labelled, count=1)
+        labelled = re.sub(r' width="[^"]*" height="[^"]*"', pixel_size, labelled, count=1)
     else:
         labelled = re.sub(r' (width|height)="[^"]*"', "", labelled)
     return labelled + head + body[len(opening) :]

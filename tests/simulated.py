@@ -7,6 +7,8 @@ import numpy
 
 FLOORS = {"rmse": 100.0, "ssim": 0.2, "lpips": 0.8, "clip": 0.5}
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}
+ROLES = {"identity": "baseline", "jpeg": "transport"}  # what editors of these names say of themselves
+SIGNATURE = '{"engine": {"size": "512x512"}, "simulated": {"version": 1}}'
 CYCLE = ["add a hat", "remove the hat"]
 SIGNATURE = json.dumps({"engine": {"version": 1, "size": "512x512"}, "simulated": {"version": 1}})
 
@@ -107,3 +109,11 @@ def dataset(editors, sources=14, programs=3, rounds=12, seed=0, missing=None, cl
                 chains.append(chain)
                 scores += score_rows(chain, int(kept[editor][source, program]), clip)
     return scores, chains, floor_rows(sources)
+
+
+def report(scores, chains, floors=(), calls=(), published=(), **options):
+    """The report of such rows, by the house's own statistics."""
+    from convergebench.spaces_app.reporting.write import make_report
+    from convergebench.spaces_app.study.study import Options, Study
+
+    return make_report(Study(scores, chains, floors, calls, published, ROLES, Options(**options)))

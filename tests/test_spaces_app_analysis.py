@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from convergebench.spaces_app.statistics.report import Options, report
-from convergebench.spaces_app.study.tables import Column, Table, as_csv, as_text, cell, hide_empty_columns
-from simulated import chain_row, dataset, floor_rows, score_rows
+from convergebench.spaces_app.study.tables import Column, Table, as_csv, as_text, format_cell, hide_empty_columns
+from simulated import chain_row, dataset, floor_rows, report, score_rows
 
 
 def made(rule, editors=("one", "two"), sources=6, programs=3, runs=1, rounds=12):
@@ -81,7 +80,7 @@ def test_an_order_that_a_stricter_threshold_turns_around_is_shown():
 def test_the_threshold_asked_for_moves_the_headline():
     scores, chains, floors = dataset({"one": 1.0}, sources=4)
     [easy], [hard] = (
-        report(scores, chains, floors, options=Options(level)).tables["leaderboard"].rows for level in (0.3, 0.9)
+        report(scores, chains, floors, threshold=level).tables["leaderboard"].rows for level in (0.3, 0.9)
     )
     assert hard["rounds_kept"] < easy["rounds_kept"]
 
@@ -115,9 +114,9 @@ def test_columns_without_values_stay_in_the_files_and_off_the_page():
 
 def test_a_limit_past_the_last_round_is_an_ellipsis_and_a_missing_value_a_dash():
     column = Column("life", "Life", interval=True)
-    assert cell({"life": "7", "life_low": 4, "life_high": None}, column) == "7 [4, …]"
-    assert cell({"life": ">10", "life_low": None, "life_high": None}, column) == ">10"
-    assert cell({"life": None}, column) == "–"
+    assert format_cell({"life": "7", "life_low": 4, "life_high": None}, column) == "7 [4, …]"
+    assert format_cell({"life": ">10", "life_low": None, "life_high": None}, column) == ">10"
+    assert format_cell({"life": None}, column) == "–"
 
 
 def test_settings_of_a_chain_that_are_no_audit_do_not_matter():

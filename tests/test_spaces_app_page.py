@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER, SERIES, contrast
-from convergebench.spaces_app.reporting import sentences, write
-from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, frame
-from convergebench.spaces_app.statistics.report import report
+from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
+from convergebench.spaces_app.reporting.sentences import page_sentences
+from convergebench.spaces_app.reporting.write import write_files
 from convergebench.spaces_app.study import tables
-from simulated import dataset
+from simulated import dataset, report
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="
 STRIPS = [Strip("one", "picture-01: refused in round 3", (Frame("original", "the original", TINY, 1, 1),
@@ -24,7 +24,7 @@ def laid(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "<b>two</b> & more": 1.0, "identity": 0.01}
     made = report(*dataset(editors, sources=13, programs=2, rounds=10, clip=False))
-    write.lay(made, out, STRIPS)
+    write_files(made, out, STRIPS)
     return out, made
 
 
@@ -87,7 +87,7 @@ def test_every_number_of_the_page_is_in_the_tables_beside_it(laid, page):
             if isinstance(value, str):
                 told |= set(numbers(value))
             else:
-                forms = [form for form in tables.FORMS if form != "count" or isinstance(value, int)]
+                forms = [form for form in tables.FORMATS if form != "count" or isinstance(value, int)]
                 told |= {number for form in forms for number in numbers(tables.format_value(value, form))}
     strips = {number for strip in STRIPS for number in numbers(strip.title + strip.frames[1].label)}
     shown = set(numbers(" ".join([*page.text, *page.words])))
@@ -100,7 +100,7 @@ def test_every_row_of_the_page_is_a_row_of_the_tables_cell_by_cell(laid, page):
     for made in laid[1].tables.values():
         columns = [column for column in made.columns if column.shown]
         known.add(tuple(column.title for column in columns))
-        known |= {tuple(tables.cell(row, column) for column in columns) for row in made.rows}
+        known |= {tuple(tables.format_cell(row, column) for column in columns) for row in made.rows}
     rows = [tuple(cell for cell in row) for row in page.cells]
     assert len(rows) > 50
     assert [row for row in rows if row not in known] == []
@@ -111,7 +111,7 @@ def test_the_page_changes_when_a_table_does(laid):
     rows = [dict(row) for row in made.tables["leaderboard"].rows]
     rows[0]["rounds_kept"] = 7.77
     changed = {**made.tables, "leaderboard": tables.Table("leaderboard", "", made.tables["leaderboard"].columns, rows)}
-    assert "7.8" in " ".join(sentences.all_of(changed)["lead"])
+    assert "7.8" in " ".join(page_sentences(changed)["lead"])
 
 
 def test_the_page_asks_for_nothing_outside_itself(laid):
@@ -192,12 +192,12 @@ def test_the_methods_paragraph_names_suite_rounds_signatures_and_failures(laid):
 
 def test_the_same_scores_give_the_same_files(laid, tmp_path):
     made = laid[1]
-    write.lay(made, tmp_path, STRIPS)
+    write_files(made, tmp_path, STRIPS)
     for path in sorted(laid[0].rglob("*.*")):
         assert path.read_bytes() == (tmp_path / path.relative_to(laid[0])).read_bytes(), path.name
 
 
 def test_a_broken_or_missing_picture_is_said_in_words():
-    assert frame(None, "round 1", "words").words == "no picture"
-    assert frame(b"\x89PNG\r\n\x1a\nbroken", "round 1", "words").words.startswith("unreadable")
-    assert frame(b"", "round 1", "words").uri == ""
+    assert make_frame(None, "round 1", "words").words == "no picture"
+    assert make_frame(b"\x89PNG\r\n\x1a\nbroken", "round 1", "words").words.startswith("unreadable")
+    assert make_frame(b"", "round 1", "words").uri == ""

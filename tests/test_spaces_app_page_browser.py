@@ -3,9 +3,8 @@
 import shutil
 
 import pytest
-from convergebench.spaces_app.reporting import write
-from convergebench.spaces_app.statistics.report import report
-from simulated import dataset
+from convergebench.spaces_app.reporting.write import write_files
+from simulated import dataset, report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -30,7 +29,7 @@ def browser():
 def address(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "an-editor-with-a-long-name:steps=28,guidance=2.5": 1.0, "identity": 0.01}
-    write.lay(report(*dataset(editors, sources=12, programs=2, rounds=10)), out, [])
+    write_files(report(*dataset(editors, sources=12, programs=2, rounds=10)), out, [])
     return (out / "index.html").as_uri()
 
 

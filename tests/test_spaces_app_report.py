@@ -1,10 +1,10 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
 import pytest
-from convergebench.spaces_app.statistics import recall
-from convergebench.spaces_app.statistics.report import report
+from convergebench.spaces_app.reporting.page import render_table
 from convergebench.spaces_app.study import tables
-from simulated import chain_row, dataset, end_chain, floor_rows, score_rows
+from convergebench.spaces_app.study.recall import recall_outcome
+from simulated import chain_row, dataset, end_chain, floor_rows, report, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}
 
@@ -113,7 +113,7 @@ def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():
     others = chain_row("one", 2, 1, 12)
     made = report([*scores, *score_rows(others, 12)], [chain, others], floor_rows(4))
     assert board(made)["one"]["failed"] == 0.5
-    assert made.outcomes["round trips"]["one"][0].lost is False
+    assert made.study.outcomes["round trips"]["one"][0].lost is False
 
 
 def test_the_same_case_from_two_datasets_counts_once():
@@ -155,10 +155,10 @@ def test_chains_under_audit_are_told_apart_and_not_counted():
 
 
 def test_recall_is_confirmed_only_beyond_chance():
-    assert recall.outcome([]) == "not judged"
-    assert recall.outcome([True, False]) == "no recall"
-    assert recall.outcome([True, True]) == "recall suspected"
-    assert recall.outcome([True] * 5) == "recall confirmed"
+    assert recall_outcome([]) == "not judged"
+    assert recall_outcome([True, False]) == "no recall"
+    assert recall_outcome([True, True]) == "recall suspected"
+    assert recall_outcome([True] * 5) == "recall confirmed"
 
 
 def test_an_editor_with_confirmed_recall_is_listed_apart_without_a_rank():
@@ -216,7 +216,7 @@ def test_tables_say_the_same_in_every_format(golden):
 def test_names_that_mean_something_to_html_or_latex_stay_text():
     scores, chains, floors = dataset({"<script>alert(1)</script>": 1.0, "50%_of {$x$} & \\co": 1.0}, sources=4)
     made = report(scores, chains, floors)
-    page = tables.as_html(made.tables["leaderboard"])
+    page = render_table(made.tables["leaderboard"])
     assert "<script>" not in page
     latex = tables.as_latex(made.tables["leaderboard"])
     assert r"50\%\_of \{\$x\$\} \& \textbackslash{}co" in latex

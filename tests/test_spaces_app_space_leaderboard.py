@@ -9,7 +9,7 @@ from convergebench.spaces_app.space import chains_tab
 from convergebench.spaces_app.space.leaderboard import Choice, leaderboard
 from convergebench.spaces_app.space.leaderboard_tab import first_screen, leaderboard_html
 from convergebench.spaces_app.space.served_dataset import open_dataset
-from convergebench.spaces_app.statistics.report import report
+from simulated import report
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..palette import DASHES, GRID, INK, MARKERS, MUTED, PAPER, SERIES, tidied
-from ..statistics.curves import NAMES
-from ..study.tables import format_value, sentence
+from ..palette import DASHES, GRID, INK, MARKERS, MUTED, PAPER, SERIES, finish_svg
+from ..study.tables import Table, capitalised, format_value
 
+Rows = Sequence[Mapping[str, Any]]
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -54,7 +54,16 @@ class Look:
     marker: str
     dash: Any
     width: float
-    apart: bool
+    is_reference: bool
+
+
+class FigureContext(NamedTuple):
+    """What a statistic's figures are drawn with; in a section of a group, the rows are that group's."""
+
+    tables: Mapping[str, Table]  # of all statistics
+    looks: Mapping[str, Look]  # of every editor
+    group: str  # the group of the section; elsewhere the first group
+    is_first_group: bool
 
 
 @dataclass(frozen=True)
@@ -67,14 +76,14 @@ class Drawing:
     figure: "Figure"
 
     @cached_property
-    def drawn(self) -> str:
+    def matplotlib_svg(self) -> str:
         """Straight through the backend: `savefig` would lay out and draw everything once more."""
         from matplotlib.backends.backend_svg import FigureCanvasSVG
 
         for patch in (self.figure.patch, *(axes.patch for axes in self.figure.axes)):
             patch.set_visible(False)
         buffer = io.StringIO()
-        with styled():
+        with house_style():
             FigureCanvasSVG(self.figure).print_svg(buffer, metadata={"Date": None})
         self.figure.patch.set_visible(True)
         self.figure.set_layout_engine("none")  # the PNG keeps this layout
@@ -82,7 +91,7 @@ class Drawing:
 
     def svg(self, alone: bool = True) -> str:
         words = html.escape(self.title), html.escape(self.description)
-        return tidied(self.drawn, self.name, *words, alone)
+        return finish_svg(self.matplotlib_svg, self.name, *words, alone)
 
     def png(self) -> bytes:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -93,25 +102,25 @@ class Drawing:
         return buffer.getvalue()
 
 
-def styled() -> Any:
+def house_style() -> Any:
     """Within this, everything is drawn in the house's style."""
     import matplotlib
 
     return matplotlib.rc_context(STYLE)
 
 
-def looks(editors: Sequence[str], references: Sequence[str]) -> dict[str, Look]:
+def assign_looks(editors: Sequence[str], references: Sequence[str]) -> dict[str, Look]:
     """One look for each editor, the same in all figures."""
     found = {}
     for place, editor in enumerate([*editors, *references]):
         colour = SERIES[place % len(SERIES)].light
-        apart = editor in references
-        dash = DASHES[(place - len(editors)) % len(DASHES)] if apart else "-"
-        found[editor] = Look(colour, MARKERS[place % len(MARKERS)], dash, 1.5 if apart else 2.2, apart)
+        is_reference = editor in references
+        dash = DASHES[(place - len(editors)) % len(DASHES)] if is_reference else "-"
+        found[editor] = Look(colour, MARKERS[place % len(MARKERS)], dash, 1.5 if is_reference else 2.2, is_reference)
     return found
 
 
-def blank(rows: int = 1, columns: int = 1, height: float = 3.4, width: float = WIDTH, **options: Any) -> Any:
+def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, width: float = WIDTH, **options: Any) -> Any:
     """A figure and its axes, to be drawn in the house's style."""
     from matplotlib.figure import Figure
 
@@ -119,7 +128,7 @@ def blank(rows: int = 1, columns: int = 1, height: float = 3.4, width: float = W
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
-def lines(
+def draw_lines(
     axes: "Axes",
     rows: Sequence[Mapping[str, Any]],
     looks: Mapping[str, Look],
@@ -136,12 +145,12 @@ def lines(
         if not own:
             continue
         start = [{"round": 0, "mean": 1.0, "mean_low": 1.0, "mean_high": 1.0}] if share else []
-        drawn = [*start, *own]
-        axes.plot([row["round"] for row in drawn], [row["mean"] for row in drawn], color=look.colour, ls=look.dash,
+        points = [*start, *own]
+        axes.plot([row["round"] for row in points], [row["mean"] for row in points], color=look.colour, ls=look.dash,
                   lw=look.width, marker=look.marker, ms=5, markevery=(len(start), max(1, len(own) // 10)), label=editor,
                   clip_on=False, zorder=3, drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
-        known = [row for row in drawn if row["mean_low"] is not None]
-        if bands and known and not (share and look.apart):
+        known = [row for row in points if row["mean_low"] is not None]
+        if bands and known and not (share and look.is_reference):
             low, high = [row["mean_low"] for row in known], [row["mean_high"] for row in known]
             at = [row["round"] for row in known]
             axes.fill_between(at, low, high, color=look.colour, alpha=0.13, lw=0, step=step)
@@ -152,62 +161,61 @@ def lines(
     axes.set_xlim(0 if share else 1, max((row["round"] for row in rows), default=None))
 
 
-def scaled(axes: "Axes", share: bool = False) -> None:
+def set_unit_scale(axes: "Axes", share: bool = False) -> None:
     """The scale from 0 to 1, with half of it marked."""
     axes.set_ylim(0, 1.02)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "½", "", "1"] if not share else ["0%", "", "50%", "", "100%"])
     axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
 
 
-def key(figure: "Figure", axes: "Axes", columns: int = 4) -> None:
+def add_legend(figure: "Figure", axes: "Axes", columns: int = 4) -> None:
     """One legend over all panels."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), handlelength=2.6)
 
 
-def summed_up(rows: Sequence[Mapping[str, Any]], form: str = "share") -> str:
+def last_values(rows: Sequence[Mapping[str, Any]], form: str = "share") -> str:
     """The last value of each editor, in words."""
     last = {row["editor"]: row for row in rows}
     words = [f"{editor} {format_value(row['mean'], form)} after round {row['round']}" for editor, row in last.items()]
     return "; ".join(words) + "."
 
 
-def single(
-    name: str, metric: str, rows: Sequence[Mapping[str, Any]], looks: Mapping[str, Look], words: str
+def one_panel(
+    name: str, rows: Rows, looks: Mapping[str, Look], title: str, metric: str, share: bool = False
 ) -> Drawing | None:
-    """One metric on the scale from 0 to 1, large."""
-    own = [row for row in rows if row["metric"] == metric and row["slice"] == "all"]
-    if not own:
+    """One metric on the scale from 0 to 1, large; `metric` is what it is called."""
+    if not rows:
         return None
-    figure, axes = blank(height=3.36)
-    lines(axes[0, 0], own, looks, share=metric == "kept")
-    scaled(axes[0, 0], share=metric == "kept")
-    axes[0, 0].set_ylabel("share of cases" if metric == "kept" else "retained quality")
-    key(figure, axes[0, 0])
-    return Drawing(name, words, f"{sentence(NAMES[metric])}: {summed_up(own)}", figure)
+    figure, axes = new_figure(height=3.36)
+    draw_lines(axes[0, 0], rows, looks, share=share)
+    set_unit_scale(axes[0, 0], share=share)
+    axes[0, 0].set_ylabel("share of cases" if share else "retained quality")
+    add_legend(figure, axes[0, 0])
+    return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows)}", figure)
 
 
-def panels(
+def small_panels(
     name: str,
     parts: Mapping[str, Sequence[Mapping[str, Any]]],
     looks: Mapping[str, Look],
-    words: str,
+    title: str,
     medians: bool = False,
     share: bool = False,
 ) -> Drawing | None:
     """Small multiples that share their scale, two or three a row."""
-    filled = {title: rows for title, rows in parts.items() if rows}
+    filled = {label: rows for label, rows in parts.items() if rows}
     if not filled:
         return None
     columns = 2 if len(filled) in (2, 4) or len(filled) == 1 else 3
     height = -(-len(filled) // columns)
-    figure, grid = blank(height, columns, 0.7 + 2.1 * height, sharey=True)
-    for axes, (title, rows) in zip(grid.flat, filled.items(), strict=False):
-        lines(axes, rows, looks, medians, share, bands=not share)
-        scaled(axes, share)
-        axes.set_title(title)
+    figure, grid = new_figure(height, columns, 0.7 + 2.1 * height, sharey=True)
+    for axes, (label, rows) in zip(grid.flat, filled.items(), strict=False):
+        draw_lines(axes, rows, looks, medians, share, bands=not share)
+        set_unit_scale(axes, share)
+        axes.set_title(label)
     for axes in list(grid.flat)[len(filled) :]:
         axes.set_visible(False)
-    key(figure, grid.flat[0])
-    told = " ".join(f"{title}: {summed_up(rows)}" for title, rows in filled.items())
-    return Drawing(name, words, told, figure)
+    add_legend(figure, grid.flat[0])
+    text = " ".join(f"{label}: {last_values(rows)}" for label, rows in filled.items())
+    return Drawing(name, title, text, figure)

@@ -1,150 +1,176 @@
-"""The page: one file that needs nothing else, made of the tables and the drawings beside it."""
+"""The page: one file that needs nothing else, made of the statistics' tables and figures."""
 
-import html
+import re
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import jinja2
 
 from ..palette import dark_rules
-from ..statistics import causes
-from ..study.tables import Table, as_html, sentence
-from .figures import Drawing
-from .filmstrips import Frame, Strip
+from ..statistics import EACH_GROUP, find_statistics, on_page
+from ..study.tables import Column, Table, capitalised, format_cell
+from .figures import Drawing, FigureContext, Look, assign_looks, house_style
+from .filmstrips import Strip
 
-PUBLISHED = ("published", "published_pairs")
-PART = {"round trips": "Round trips", "replication": "Replication", "restoration": "Restoration"}
-
-
-def page(
-    tables: Mapping[str, Table],
-    drawings: Mapping[str, Sequence[Drawing]],
-    strips: Sequence[Strip],
-    sentences: Mapping[str, Sequence[str]],
-    methods: str,
-) -> str:
-    """`drawings` by group of programs; `sentences` are what the page says at each part, taken from the tables."""
-    groups = list(dict.fromkeys(row["group"] for row in tables["leaderboard"].rows))
-    parts = [
-        (group.replace(" ", "-"), PART[group], of_group(group, tables, drawings.get(group, ()), sentences))
-        for group in groups
-    ]
-    parts += [
-        ("worst", "Worst cases", filmstrips(strips, sentences["worst"]) if strips else ""),
-        ("where", "Where editors fail first", where(tables)),
-        ("sensitivity", "What the order depends on", drawn(drawings, "sensitivity") + shown(tables, "sensitivity")),
-        ("audit", "The recall audit", shown(tables, "recall")),
-        ("published", "Published scores", drawn(drawings, "published") + shown(tables, *PUBLISHED)),
-        ("appendix", "Appendix: contraction and growth", drawn(drawings, "growth") + shown(tables, "growth")),
-        ("methods", "Methods", paragraphs(methods) + folded(tables["facts"])),
-    ]
-    return document([part for part in parts if part[2]], sentences)
+HERE = Path(__file__).parent
+WORST_CASES, METHODS = "Worst cases", "Methods"
+# The sections in their order, with their ids. A section that only a statistic names comes before the appendix.
+SECTIONS = {
+    EACH_GROUP: "",
+    WORST_CASES: "worst",
+    "Where editors fail first": "where",
+    "What the order depends on": "sensitivity",
+    "The recall audit": "audit",
+    "Published scores": "published",
+    "Appendix: contraction and growth": "appendix",
+    METHODS: "methods",
+}
+Rows = Sequence[Mapping[str, Any]]
 
 
-def document(parts: Sequence[tuple[str, str, str]], sentences: Mapping[str, Sequence[str]]) -> str:
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8") + dark_rules()
-    links = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title, _ in parts)
-    body = "".join(
-        f'<section aria-labelledby="{name}"><h2 id="{name}">{title}</h2>{text}</section>' for name, title, text in parts
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark"><title>ConvergeBench report</title>'
-        # An empty icon, so that no browser asks for one.
-        f'<link rel="icon" href="data:,"><style>{style}</style></head><body>'
-        '<a class="skip" href="#main">Skip to the results</a>'
-        "<header><h1>How long does an image editor survive being used again and again?</h1>"
-        f'{said(sentences["lead"], "lead")}<nav aria-label="Parts"><ul>{links}</ul></nav></header>'
-        f'<main id="main">{body}</main>'
-        "<footer><p>Every number on this page is in the tables beside it, as CSV, JSON and LaTeX.</p></footer>"
-        "</body></html>\n"
-    )
+class Cell(NamedTuple):
+    value: str
+    limits: str
+    is_number: bool
 
 
-def of_group(
-    group: str, tables: Mapping[str, Table], drawings: Sequence[Drawing], sentences: Mapping[str, Sequence[str]]
-) -> str:
-    """The headline, what it leaves out, the figures and the comparisons of one group."""
-    board = [row for row in tables["leaderboard"].rows if row["group"] == group]
-    pairs = [row for row in tables["pairs"].rows if row["group"] == group]
-    ends: dict[str, Any] = {row["editor"]: row for row in tables["causes"].rows if row["group"] == group}
-    last = [ends[row["editor"]] for row in board if row["editor"] in ends]
-    title = sentence(board[0]["name"])
-    return "".join(
-        [
-            said(sentences[group]),
-            as_html(tables["leaderboard"], title, board, "role"),
-            *(figure(drawing) for drawing in drawings),
-            "<h3>What ended convergence</h3>",
-            as_html(tables["causes"], "Share of cases lost to each cause by the last round", last, "role"),
-            "<h3>Who keeps more rounds than whom</h3>" if pairs else "",
-            as_html(tables["pairs"], tables["pairs"].title, pairs, "family") if pairs else "",
+class PageRow(NamedTuple):
+    cells: list[Cell]
+    line_above: bool
+
+
+class TablePart(NamedTuple):
+    """One table of the page: a part of a statistic's."""
+
+    caption: str
+    columns: list[Column]
+    rows: list[PageRow]
+
+
+class ShownTable(NamedTuple):
+    """A statistic's table in a section."""
+
+    note: str
+    heading: str
+    folded: bool
+    parts: list[TablePart]
+
+
+@dataclass
+class Section:
+    """One section of the page."""
+
+    id: str
+    title: str
+    is_group: bool = False
+    sentences: list[str] = field(default_factory=list)
+    tables: list[ShownTable] = field(default_factory=list)
+    drawings: list[Drawing] = field(default_factory=list)
+    strips: Sequence[Strip] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        shown = any(table.note or table.parts for table in self.tables)
+        return not (self.strips or self.drawings or shown) or (self.title == WORST_CASES and not self.strips)
+
+
+def make_sections(tables: Mapping[str, Table], groups: Sequence[str]) -> list[Section]:
+    """Every statistic's tables and figures in the sections that they name; sections without either are left out."""
+    statistics = find_statistics()
+    looks = editor_looks(tables["leaderboard"].rows)
+    new = [each.SECTION for each in statistics.values() if each.SECTION not in SECTIONS]
+    titles = [title for title in SECTIONS if title != EACH_GROUP]
+    titles[-2:-2] = dict.fromkeys(new)
+    sections = []
+    with house_style():
+        for place, group in enumerate(groups):
+            section = Section(slug(group), capitalised(group), is_group=True)
+            prefix = "" if place == 0 else f"{slug(group)}-"
+            for name, statistic in statistics.items():
+                if statistic.SECTION == EACH_GROUP:
+                    rows = [row for row in tables[name].rows if row["group"] == group]
+                    context = FigureContext(tables, looks, group, place == 0)
+                    add_statistic(section, statistic, tables[name], rows, context, prefix)
+            sections.append(section)
+        for title in titles:
+            section = Section(SECTIONS.get(title) or slug(title), title)
+            for name, statistic in statistics.items():
+                if title == statistic.SECTION:
+                    context = FigureContext(tables, looks, groups[0] if groups else "", True)
+                    add_statistic(section, statistic, tables[name], tables[name].rows, context)
+            sections.append(section)
+    return sections
+
+
+def add_statistic(
+    section: Section, statistic: ModuleType, table: Table, rows: Rows, context: FigureContext, prefix: str = ""
+) -> None:
+    """The statistic's table, where the page shows it, and its figures."""
+    if on_page(statistic).show:
+        section.tables.append(show_table(statistic, table, rows, note="" if section.is_group else table.note))
+    if hasattr(statistic, "figures"):
+        drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
+        section.drawings += [
+            Drawing(prefix + each.name, each.title, each.description, each.figure) for each in drawings
         ]
-    )
 
 
-def where(tables: Mapping[str, Table]) -> str:
-    """Variance, what is hardest, and the full breakdown folded away."""
-    by = tables["breakdown"]
-    folds = "".join(
-        folded(by, f"Rounds kept by {name}", [row for row in by.rows if row["by"] == name])
-        for name in causes.SLICES
-        if any(row["by"] == name for row in by.rows)
-    )
-    return shown(tables, "variance", "hardest", "difficulty") + folds
+def show_table(statistic: ModuleType, table: Table, rows: Rows, note: str) -> ShownTable:
+    """A table in the parts that the page shows; without rows, the note alone."""
+    about = on_page(statistic)
+    chosen = about.choose(rows) if about.choose else rows
+    parts = []
+    for value in dict.fromkeys(row.get(about.part_by) for row in chosen):
+        own = [row for row in chosen if row.get(about.part_by) == value]
+        default = table.title if value is None else f"{table.title}: {value}"
+        parts.append(table_part(table, about.caption(own) if about.caption else default, own, about.line_where))
+    return ShownTable(note, about.heading, about.folded, parts)
 
 
-def shown(tables: Mapping[str, Table], *names: str) -> str:
-    """The tables with their notes, one part for each group of programs; without rows, the note alone."""
-    found = []
-    for table in [tables[name] for name in names if name in tables]:
-        found.append(said([table.note] if table.note else []))
-        for group in dict.fromkeys(row.get("group") for row in table.rows):
-            title = table.title if group is None else f"{table.title}: {group}"
-            found.append(as_html(table, title, [row for row in table.rows if row.get("group") == group]))
-    return "".join(found)
+def table_part(table: Table, caption: str = "", rows: Rows | None = None, line_where: str = "") -> TablePart:
+    """The columns that the page shows; a line is drawn above rows with another value of `line_where`."""
+    columns = [column for column in table.columns if column.shown]
+    shown: list[PageRow] = []
+    before: Mapping[str, Any] | None = None
+    for row in table.rows if rows is None else rows:
+        cells = []
+        for column in columns:
+            text = format_cell(row, column)
+            value, bracket, limits = text.partition(" [") if column.interval else (text, "", "")
+            cells.append(Cell(value, f"[{limits}" if bracket else "", column.form != "text"))
+        changed = bool(line_where and before is not None and row.get(line_where) != before.get(line_where))
+        shown.append(PageRow(cells, changed))
+        before = row
+    return TablePart(caption or table.title, columns, shown)
 
 
-def folded(table: Table, title: str = "", rows: Sequence[Mapping[str, Any]] | None = None) -> str:
-    title = title or table.title
-    return f"<details><summary>{html.escape(title)}</summary>{as_html(table, title, rows)}</details>"
+def editor_looks(leaderboard: Rows) -> dict[str, Look]:
+    """One look for each editor, in the order of the leaderboard."""
+    names = list(dict.fromkeys(row["editor"] for row in leaderboard))
+    references = {row["editor"] for row in leaderboard if row["role"] == "reference rows"}
+    return assign_looks([n for n in names if n not in references], [n for n in names if n in references])
 
 
-def drawn(drawings: Mapping[str, Sequence[Drawing]], name: str) -> str:
-    return "".join(figure(drawing) for drawing in drawings.get(name, ()))
+def slug(title: str) -> str:
+    return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def figure(drawing: Drawing) -> str:
-    title = html.escape(drawing.title)
-    frame = f'<div class="scroll" tabindex="0" role="group" aria-label="{title} (figure)">'
-    return f"<figure>{frame}{drawing.svg(alone=False)}</div><figcaption>{title}</figcaption></figure>"
+def templates() -> jinja2.Environment:
+    """The page's templates; everything that comes from a table is escaped."""
+    return jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
 
 
-def said(sentences: Sequence[str], kind: str = "") -> str:
-    mark = f' class="{kind}"' if kind else ""
-    return "".join(f"<p{mark}>{html.escape(sentence)}</p>" for sentence in sentences)
+def render_page(sections: Sequence[Section], lead: Sequence[str]) -> str:
+    style = (HERE / "page.css").read_text(encoding="utf-8") + dark_rules()
+    shown = [section for section in sections if not section.is_empty]
+    return templates().get_template("page.html").render(sections=shown, lead=lead, style=style)
 
 
-def paragraphs(text: str) -> str:
-    return "".join(f"<p>{html.escape(part)}</p>" for part in text.split("\n\n") if part and not part.startswith("#"))
-
-
-def filmstrips(strips: Sequence[Strip], sentences: Sequence[str]) -> str:
-    """One strip per editor: its pictures as small images inside the page."""
-    rows = []
-    for strip in strips:
-        title = html.escape(strip.title)
-        rows.append(
-            f'<div class="strip"><h3>{html.escape(strip.editor)}</h3><p class="note">{title}</p>'
-            f'<div class="scroll" tabindex="0" role="group" aria-label="{title}">'
-            f"<ol>{''.join(map(framed, strip.frames))}</ol></div></div>"
-        )
-    return said(sentences) + f'<div class="strips">{"".join(rows)}</div>'
-
-
-def framed(frame: Frame) -> str:
-    """One picture of a strip, or the words in its place."""
-    words, label = html.escape(frame.words), html.escape(frame.label)
-    if not frame.uri:
-        return f'<li><span class="empty">{words}</span>{label}</li>'
-    return f'<li><img src="{frame.uri}" alt="{words}" width="{frame.width}" height="{frame.height}">{label}</li>'
+def render_table(table: Table) -> str:
+    """One table alone."""
+    return str(templates().get_template("page.html").make_module({"sections": [], "lead": [], "style": ""}).table(
+        table_part(table)
+    ))  # fmt: skip

@@ -1,35 +1,41 @@
-"""What the page says in words, all of it read off the tables."""
+"""What the page and the methods paragraph say in words, all of it read off the tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..statistics.methods import WHAT
 from ..study.cases import GROUPS
-from ..study.groups import CHECKS
-from ..study.tables import Table, cell, format_value
+from ..study.groups import CHECK_TITLES, CHECKS
+from ..study.tables import Table, format_cell, format_value
+from .page import METHODS, WORST_CASES
 
 
-def all_of(tables: Mapping[str, Table]) -> dict[str, list[str]]:
+def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
     """Sentences by the part of the page they belong to."""
     board = tables["leaderboard"].rows
     known = {row["fact"]: row["value"] for row in tables["facts"].rows}
     groups = list(dict.fromkeys(row["group"] for row in board))
-    found = {group: of_group(group, [row for row in board if row["group"] == group], tables, known) for group in groups}
-    found["lead"] = lead(board, tables, known) if board else ["There is no case to count in these scores."]
-    found["worst"] = [
+    found = {
+        group: group_sentences(group, [row for row in board if row["group"] == group], tables, known)
+        for group in groups
+    }
+    found["lead"] = lead_sentences(board, tables, known) if board else ["There is no case to count in these scores."]
+    found[METHODS] = [part for part in methods_paragraph(tables["facts"]).split("\n\n") if not part.startswith("#")]
+    found[WORST_CASES] = [
         "For each editor the cases that were lost first, with pictures; the share is the retained quality of a return."
     ]
     return found
 
 
-def lead(board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]) -> list[str]:
+def lead_sentences(
+    board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]
+) -> list[str]:
     """The first lines: who lasts, on how much."""
     first = board[0]["group"]
     rows = [row for row in board if row["group"] == first and row["role"] == "editors"] or [
         row for row in board if row["group"] == first
     ]
     column = next(column for column in tables["leaderboard"].columns if column.key == "rounds_kept")
-    told = [f"{row['editor']} keeps {cell(row, column)} of {row['last_round']} rounds" for row in rows[:3]]
+    told = [f"{row['editor']} keeps {format_cell(row, column)} of {row['last_round']} rounds" for row in rows[:3]]
     counts = (
         f"{known['editors']} editors, {known['chains']} chains, {known['sources']} pictures of the suite "
         f"{known['suite']}. A change is asked for and taken back, round after round; a case counts until "
@@ -38,13 +44,15 @@ def lead(board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known:
     return [f"On average, {'; '.join(told)}.", counts]
 
 
-def of_group(
+def group_sentences(
     group: str, board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]
 ) -> list[str]:
     """What the group asks for, what was checked and what was not, and how much the ranks can bear."""
     checks = known[f"{group}: checks"].split(", ")
     missing = [
-        WHAT[check] for check in CHECKS if check not in checks and not (check == "edits" and group != "round trips")
+        CHECK_TITLES[check]
+        for check in CHECKS
+        if check not in checks and not (check == "edits" and group != "round trips")
     ]
     said = [
         f"These are {GROUPS[group]}: {known[f'{group}: cases']} cases on {known[f'{group}: sources']} pictures, "
@@ -84,3 +92,55 @@ def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
     shown = tuple(column for column in board.columns if column.key in columns and column.key not in empty)
     title = rows[0]["name"] if rows else board.note
     return Table(board.name, str(title), shown, rows, format_value(None, "text"))
+
+
+def methods_paragraph(facts: Table) -> str:
+    """The facts in sentences for a paper, in Markdown."""
+    known = {row["fact"]: row["value"] for row in facts.rows}
+    groups = [name.partition(":")[0] for name in known if name.endswith(": headline")]
+    signatures = [str(value) for name, value in known.items() if name.startswith("signature ")]
+    parts = [
+        what_was_measured(known),
+        *(group_methods(known, group) for group in groups),
+        how_editors_are_compared(known),
+    ]
+    parts += [f"Signatures: {'; '.join(signatures)}."] if signatures else []
+    return "# Methods\n\n" + "\n\n".join(parts) + "\n"
+
+
+def what_was_measured(known: Mapping[str, Any]) -> str:
+    return (
+        f"We used ConvergeBench (suite {known['suite']}): {known['editors']} editors, {known['chains']} chains on "
+        f"{known['sources']} source pictures, {known['score rows']} scored steps. Every distance is measured between a "
+        "return and its chain's reference at the suite's evaluation size. Retained quality is (m - floor) / (ceiling - "
+        "floor), clipped to the unit interval, with the floor of each reference the metric's median over the suite's "
+        f"unrelated sources ({known['floor pairs']} pairs). A case counts until the first of: edit not made, not taken "
+        f"back, the lowest of retained RMSE, SSIM and LPIPS below {known['threshold']}, one part as far away as an "
+        "unrelated picture (worst LPIPS tile), retained CLIP below the same threshold, refusal. Excluded from "
+        f"headlines, because unrelated pictures resemble them: {known['excluded sources']}. Chains under recall audit, "
+        f"which are not counted: {known['chains under audit']}. Chains left out because they count twice or have no "
+        f"scores: {known['chains that count twice or have no scores']}."
+    )
+
+
+def group_methods(known: Mapping[str, Any], group: str) -> str:
+    own = {name.removeprefix(f"{group}: "): value for name, value in known.items() if name.startswith(f"{group}: ")}
+    covered = ", ".join(f"{CHECK_TITLES[check]} {own[f'coverage of {check}']}" for check in CHECKS)
+    return (
+        f"{group.capitalize()}: the headline is {own['headline']}, on {own['cases']} cases of {own['sources']} sources "
+        f"and {own['programs']} programs, up to {own['rounds']} rounds; {own['missing cases']} cases are missing "
+        f"through technical failure. Coverage of returns: {covered}."
+    )
+
+
+def how_editors_are_compared(known: Mapping[str, Any]) -> str:
+    mark = "chains that ended "
+    ends = [f"{value} {name.removeprefix(mark)}" for name, value in known.items() if name.startswith(mark)]
+    return (
+        f"Chains ended: {', '.join(ends)}. Half-lives are Kaplan-Meier medians; technical failures and the last round "
+        f"censor, a refusal is a loss. {known['limits']} limits of medians: bootstrap over sources with expanded "
+        "percentile limits; of means: Student's t on source means; of shares: score limits on source counts. Editors "
+        "are compared in pairs on their common cases by a sign-flip test on source means of rounds kept, corrected "
+        f"after Holm at level {known['level']}; with fewer than {known['sources for a verdict']} common sources no "
+        "verdict is given. Editors without a verdict between them share a rank."
+    )

@@ -1,23 +1,30 @@
 """Writes the report's folder: the page, the figures, the tables and the methods."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from convergebench.dataset_builder.dataset.reader import Reader
 
-from ..statistics import methods
-from ..statistics.report import Options, Report, report
+from ..statistics import compute_tables
+from ..study.study import Options, Study
 from ..study.tables import Table, as_csv, as_json, as_latex
-from . import filmstrips, sentences
-from .figures import Drawing, looks, styled
-from .page import page
+from .filmstrips import Strip, make_strips
+from .page import WORST_CASES, make_sections, render_page
+from .sentences import methods_paragraph, page_sentences
 
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
 
 @dataclass(frozen=True)
-class Written:
+class Report:
+    """All tables by their names, and what they were made from."""
+
+    study: Study
+    tables: dict[str, Table]
+
+
+@dataclass(frozen=True)
+class WrittenReport:
     """What came of it."""
 
     report: Report
@@ -25,62 +32,44 @@ class Written:
     files: int
 
 
-def write(dataset: Path, out: Path, options: Options = Options()) -> Written:  # noqa: B008 - frozen
+def read_study(reader: Reader, options: Options = Options(), steps: bool = True) -> Study:  # noqa: B008 - frozen
+    """Everything that the statistics need of a dataset; without `steps` neither time nor cost."""
+    scores, floors, published = (list(reader.rows(config)) for config in ("scores", "floors", "published"))
+    calls = reader.table("steps", CALLS).to_pylist() if steps and reader.files("steps") else []
+    roles = {label: editor.role for label, editor in reader.editors().items()}
+    return Study(scores, reader.table("chains").to_pylist(), floors, calls, published, roles, options)
+
+
+def make_report(study: Study) -> Report:
+    return Report(study, compute_tables(study))
+
+
+def write_report(dataset: Path, out: Path, options: Options = Options()) -> WrittenReport:  # noqa: B008 - frozen
     """The whole report of a dataset folder."""
     reader = Reader(dataset)
-    chains = reader.table("chains").to_pylist()
-    calls = reader.table("steps", CALLS).to_pylist() if reader.files("steps") else []
-    scores, floors, published = (list(reader.rows(config)) for config in ("scores", "floors", "published"))
-    made = report(scores, chains, floors, calls, published, options)
-    lengths = {row["chain"]: len(json.loads(row["cycle"])) for row in chains}
-    first = next(iter(made.groups), None)
-    strips = []
-    if first:
-        worst = filmstrips.worst(made.groups[first], made.outcomes[first])
-        made.tables["worst"] = worst
-        strips = filmstrips.strips(worst, reader, lengths)
-    return lay(made, out, strips)
+    report = make_report(read_study(reader, options))
+    lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
+    return write_files(report, out, make_strips(report.tables["worst"], reader, lengths))
 
 
-def lay(made: Report, out: Path, strips: list[filmstrips.Strip]) -> Written:
+def write_files(report: Report, out: Path, strips: list[Strip]) -> WrittenReport:
     """The files, the page last: where it is, everything is."""
     (out / "figures").mkdir(parents=True, exist_ok=True)
-    drawn = draw(made)
+    sections = make_sections(report.tables, list(report.study.groups))
     count = 0
-    for table in made.tables.values():
-        count += save_table(table, out)
-    for drawing in [drawing for each in drawn.values() for drawing in each]:
+    for table in report.tables.values():
+        for ending, text in (("csv", as_csv(table)), ("json", as_json(table)), ("tex", as_latex(table))):
+            (out / f"{table.name}.{ending}").write_text(text, encoding="utf-8")
+            count += 1
+    for drawing in [drawing for section in sections for drawing in section.drawings]:
         (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg(), encoding="utf-8")
         (out / "figures" / f"{drawing.name}.png").write_bytes(drawing.png())
         count += 2
-    text = methods.paragraph(made.tables["facts"])
-    (out / "methods.md").write_text(text, encoding="utf-8")
-    whole = page(made.tables, drawn, strips, sentences.all_of(made.tables), text)
-    (out / "index.html").write_text(whole, encoding="utf-8")
-    return Written(made, out / "index.html", count + 2)
-
-
-def save_table(table: Table, out: Path) -> int:
-    for ending, text in (("csv", as_csv(table)), ("json", as_json(table)), ("tex", as_latex(table))):
-        (out / f"{table.name}.{ending}").write_text(text, encoding="utf-8")
-    return 3
-
-
-def draw(made: Report) -> dict[str, list[Drawing]]:
-    """Every figure by the part of the page it belongs to."""
-    from . import drawings
-
-    board = made.tables["leaderboard"].rows
-    names = list(dict.fromkeys(row["editor"] for row in board))
-    apart = {row["editor"] for row in board if row["role"] == "reference rows"}
-    chosen = looks([name for name in names if name not in apart], [name for name in names if name in apart])
-    tables, first = made.tables, next(iter(made.groups), "")
-    with styled():
-        found: dict[str, list[Drawing | None]] = {
-            group: [*drawings.of_group(tables, group, chosen, place == 0)] for place, group in enumerate(made.groups)
-        }
-        found["sensitivity"] = [drawings.sensitivity(tables["sensitivity"], first, chosen)]
-        found["growth"] = [drawings.growth(tables["growth"], first, chosen)]
-        names = list(dict.fromkeys(row["table"] for row in tables["published"].rows))
-        found["published"] = [*drawings.published(tables["curves"], names)]
-    return {part: [drawing for drawing in each if drawing] for part, each in found.items()}
+    (out / "methods.md").write_text(methods_paragraph(report.tables["facts"]), encoding="utf-8")
+    sentences = page_sentences(report.tables)
+    groups = list(report.study.groups)
+    for section in sections:
+        section.sentences = sentences.get(groups[sections.index(section)] if section.is_group else section.title, [])
+        section.strips = strips if section.title == WORST_CASES else ()
+    (out / "index.html").write_text(render_page(sections, sentences["lead"]), encoding="utf-8")
+    return WrittenReport(report, out / "index.html", count + 2)

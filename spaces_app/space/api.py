@@ -7,7 +7,7 @@ from typing import Any
 
 from convergebench.generation.records import UserError
 
-from ..study.groups import editor_role
+from ..study.groups import role_in_tables
 from . import chains_tab, curves_tab, metrics_tab
 from .errors import DAMAGED_FILE, NoPicture, damage_sentence, explain_errors
 from .leaderboard import Choice, leaderboard
@@ -53,7 +53,7 @@ class Endpoints:
         dataset = self.dataset
         suites = sorted({(chain.suite, chain.suite_version) for chain in dataset.chains.values()})
         return {
-            "editors": {name: editor_role(name) for name in dataset.names["editor"]},
+            "editors": {name: role_in_tables(name, dataset.roles) for name in dataset.names["editor"]},
             "pictures": dataset.names["source"],
             "programs": dataset.names["program"],
             "suites": [{"suite": suite, "version": version} for suite, version in suites],

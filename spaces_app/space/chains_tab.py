@@ -12,7 +12,7 @@ from convergebench.metric_modules.specs import number_columns, retained_columns,
 
 from ..palette import SERIES
 from ..study.cases import Case
-from ..study.groups import HALF, editor_role, lowest_quality, outcome_of_case
+from ..study.groups import HALF, lowest_quality, outcome_of_case
 from . import previews
 from .errors import explain_errors
 from .served_dataset import ServedDataset
@@ -134,7 +134,7 @@ def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
     chosen = set(chains)
     cases = [case for case in dataset.cases if case.chain in chosen and case.group in dataset.counted]
     if not editor:  # that an oracle lasts longest and a random editor shortest is no news
-        cases = [case for case in cases if editor_role(case.editor) == "editor"] or cases
+        cases = [case for case in cases if dataset.is_tested(case.editor)] or cases
     if not cases:
         raise UserError("there is no case to count in these scores")
 

@@ -11,9 +11,8 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
 
 from ..palette import GRID, INK, MUTED, PAPER, SERIES
-from ..statistics.curves import slice_rows
 from ..study.cases import Case
-from ..study.groups import ROLES, editor_role
+from ..study.round_curves import slice_curves
 from . import page
 from .errors import explain_errors
 from .leaderboard import ALL, Choice, leaderboard
@@ -56,19 +55,18 @@ def curve_rows(dataset: ServedDataset, choice: Choice, metric: str) -> list[dict
     found = leaderboard(dataset, choice)
     if found.group is None:
         return []
-    rows = slice_rows(found.group, found.outcomes, ALL, lambda case: True, full=True, only=metric)
-    return [row for row in rows if row["metric"] == metric]
+    return slice_curves(found.group, found.outcomes, ALL, metrics=(metric,))
 
 
 def editor_styles(dataset: ServedDataset) -> dict[str, tuple[str, str, float]]:
     """Colour, dash and width of every editor, the same in all figures; baselines are thin and dashed."""
     editors = sorted(
-        dataset.names["editor"], key=lambda name: (editor_role(name) != "editor", dataset.names["editor"].index(name))
+        dataset.names["editor"], key=lambda name: (not dataset.is_tested(name), dataset.names["editor"].index(name))
     )
     found = {}
     baselines = 0
     for place, editor in enumerate(editors):
-        baseline = ROLES[editor_role(editor)] == ROLES["reference"]
+        baseline = not dataset.is_tested(editor)
         dash = DASHES[baselines % len(DASHES)] if baseline else "solid"
         baselines += baseline
         found[editor] = (SERIES[place % len(SERIES)].light, dash, 1.6 if baseline else 2.8)

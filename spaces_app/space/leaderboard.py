@@ -8,7 +8,7 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import meaning_columns, quality_columns, retained_columns
 
 from ..statistics import leaderboard as statistic
-from ..statistics import pairs
+from ..statistics import make_table, pairs
 from ..study.cases import Case
 from ..study.comparisons import compare_group
 from ..study.groups import HALF, CaseGroup, group_cases, lowest_quality, outcome_of_case, outcome_of_curve
@@ -81,14 +81,15 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     group = chosen_group(dataset, choice)
     if group is None:
         none = "No tests match these filters."
-        empty = Table("leaderboard", "Convergence", statistic.COLUMNS, [], none)
-        return Leaderboard(empty, pairs.table([]), None, {})
+        return Leaderboard(make_table(statistic, [], none), make_table(pairs, []), None, {})
     outcomes = {editor: [outcome(case, group, choice) for case in cases] for editor, cases in group.cases.items()}
     compared = compare_group(group, outcomes)
     rows = statistic.group_rows(group, outcomes, compared.ranks, choice.threshold)
     if choice.metric != "convergence":
         rows = [row | {"name": metric_titles(dataset)[choice.metric]} for row in rows]
-    return Leaderboard(statistic.table(rows), pairs.table(pairs.group_rows(group, compared)), group, outcomes)
+    return Leaderboard(
+        make_table(statistic, rows), make_table(pairs, pairs.group_rows(group, compared)), group, outcomes
+    )
 
 
 def chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
@@ -100,7 +101,7 @@ def chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
         and choice.category in (ALL, case.category)
         and (not choice.editors or case.editor in choice.editors)
     ]
-    return group_cases(cases, dataset.excluded, dataset.recalling).get(choice.group)
+    return group_cases(cases, dataset.excluded, dataset.recalling, dataset.roles).get(choice.group)
 
 
 def outcome(case: Case, group: CaseGroup, choice: Choice) -> Any:

@@ -4,10 +4,9 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..reporting.filmstrips import spread
-from ..study.cases import Case
-from ..study.groups import HALF, editor_role, outcome_of_case
-from ..study.tables import NONE, Column, Table, format_value, is_missing
+from ..study.cases import Case, spread_rounds
+from ..study.groups import HALF, outcome_of_case
+from ..study.tables import NO_VALUE, Column, Table, format_value, is_missing
 from . import page
 from .errors import explain_errors
 from .leaderboard import ALL, Choice, Leaderboard, leaderboard, metric_titles
@@ -59,7 +58,7 @@ def first_screen(dataset: ServedDataset) -> str:
     if found.group is None or not found.table.rows:
         return f'<p class="cb-note">{html.escape(found.table.note)}</p>'
     rows = tested_editors(found)
-    tested = sum(editor_role(name) == "editor" for name in dataset.names["editor"])
+    tested = sum(dataset.is_tested(name) for name in dataset.names["editor"])
     counts = {
         "editor": tested,
         "baseline": len(dataset.names["editor"]) - tested,
@@ -108,7 +107,7 @@ def strip(dataset: ServedDataset, found: Leaderboard, case: Case) -> dict[str, A
         "case": case,
         "survived": not outcome.lost,
         "outcome": f"round {outcome.lost_at}: {words}" if outcome.lost else "survived",
-        "frames": [(0, "original"), *((round * length, f"round {round}") for round in spread(last, FRAMES))],
+        "frames": [(0, "original"), *((round * length, f"round {round}") for round in spread_rounds(last, FRAMES))],
     }
 
 
@@ -208,7 +207,7 @@ def sort_key(row: Mapping[str, Any], column: Column) -> str:
 def rounds_bar(row: Mapping[str, Any]) -> Bar:
     value, last = row["rounds_kept"], row["last_round"]
     if is_missing(value) or not last:
-        return Bar(NONE)
+        return Bar(NO_VALUE)
     low, high = row["rounds_kept_low"], row["rounds_kept_high"]
 
     def along(rounds: float) -> float:

@@ -16,10 +16,10 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
 
-from ..statistics import recall
 from ..study.cases import Case, read_cases
 from ..study.floors import Floors
 from ..study.groups import CaseGroup, group_cases
+from ..study.recall import confirmed_recall, recall_rows
 from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
@@ -56,8 +56,9 @@ class ServedDataset:
         self.chains = {chain.id: chain for chain in reader.chains()}
         self.chain_rows: dict[str, Row] = {row["chain"]: row for row in rows}  # as the statistics want them
         self.editors = reader.editors()
+        self.roles = {label: editor.role for label, editor in self.editors.items()}
         self.floors = Floors(list(reader.rows("floors")), rows)
-        self.excluded = self.floors.excluded(rows)
+        self.excluded = self.floors.excluded_sources(rows)
         self.scores = read_scores(reader)
         self.score_slices = slices_by_chain(self.scores)
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)
@@ -89,14 +90,18 @@ class ServedDataset:
     @cached_property
     def counted(self) -> dict[str, CaseGroup]:
         """The groups of programs that a headline counts, with their cases."""
-        return group_cases(self.cases, self.excluded)
+        return group_cases(self.cases, self.excluded, self.recalling, self.roles)
+
+    def is_tested(self, editor: str) -> bool:
+        """Whether an editor is under test, and not a baseline or transport that says where the scale begins or ends."""
+        return self.roles.get(editor, "editor") == "editor"
 
     @cached_property
     def recalling(self) -> list[str]:
         """The editors that were found to remember the original; they are listed apart."""
         audited = [chain.id for chain in self.chains.values() if "audit" in chain.chain.settings]
         scores = [row for chain in audited for row in self.scores_of(chain).values()]
-        return recall.confirmed(recall.table(scores, [self.chain_rows[chain] for chain in audited]))
+        return confirmed_recall(recall_rows(scores, [self.chain_rows[chain] for chain in audited]))
 
     @cached_property
     def mean_calls(self) -> dict[str, Row]:

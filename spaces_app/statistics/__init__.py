@@ -1,1 +1,75 @@
-"""From scores to tables: one file for each table of the report."""
+"""The statistics of the report. Each file of this folder is one, found by its place: there is no list of them.
+
+A statistic has
+    TITLE       what its table is called
+    SECTION     the section of the page it belongs to: one of those in reporting.page.SECTIONS, or a new one
+    COLUMNS     the table's columns
+    rows(study) the table's rows, one dictionary each with the columns' keys
+and may have
+    columns(rows)           COLUMNS for these rows, where they depend on them
+    note(study, rows)       a sentence that stands above the table
+    ON_PAGE                 an `OnPage`: how the page shows the table
+    figures(rows, context)  its figures, drawn with reporting.figures; `context` is a FigureContext
+
+Its file's name names the files NAME.csv, NAME.json and NAME.tex. What statistics share is in spaces_app/study.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from ..study.study import Study
+from ..study.tables import Table, hide_empty_columns
+
+Rows = Sequence[Mapping[str, Any]]
+EACH_GROUP = "Each group of programs"  # the section that the page has once for every group
+REQUIRED = ("TITLE", "SECTION", "COLUMNS", "rows")
+
+
+class OnPage(NamedTuple):
+    """How the page shows a statistic's table."""
+
+    order: int = 50  # place in its section
+    show: bool = True  # False: only its files and figures
+    folded: bool = False  # closed until a reader opens it
+    part_by: str = "group"  # one part of the table for each value of this column
+    line_where: str = ""  # a double line where this column's value changes
+    heading: str = ""  # above the table
+    caption: Callable[[Rows], str] | None = None  # from a part's rows
+    choose: Callable[[Rows], Rows] | None = None  # the rows that the page shows, where not all
+
+
+def find_statistics() -> dict[str, ModuleType]:
+    """Every statistic by its name, in their order on the page."""
+    found = {}
+    for each in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{each.name}")
+        missing = [name for name in REQUIRED if not hasattr(module, name)]
+        if missing:
+            raise ValueError(f"{module.__file__} is no statistic: it has no {', '.join(missing)}")
+        found[each.name] = module
+    return dict(sorted(found.items(), key=lambda item: (on_page(item[1]).order, item[0])))
+
+
+def on_page(statistic: ModuleType) -> OnPage:
+    return getattr(statistic, "ON_PAGE", OnPage())
+
+
+def make_table(statistic: ModuleType, rows: Iterable[Mapping[str, Any]], note: str = "") -> Table:
+    """A statistic's table from its rows; columns without a single value are in the files and not on the page."""
+    rows = list(rows)
+    columns = statistic.columns(rows) if hasattr(statistic, "columns") else statistic.COLUMNS
+    name = statistic.__name__.rpartition(".")[2]
+    return hide_empty_columns(Table(name, statistic.TITLE, tuple(columns), rows, note))
+
+
+def compute_tables(study: Study) -> dict[str, Table]:
+    """The tables of all statistics by name."""
+    tables = {}
+    for name, statistic in find_statistics().items():
+        rows = list(statistic.rows(study))
+        note = statistic.note(study, rows) if hasattr(statistic, "note") else ""
+        tables[name] = make_table(statistic, rows, note)
+    return tables

@@ -1,16 +1,32 @@
-"""What ends convergence: cumulative incidence of the causes, and where editors fail first."""
+"""What ends convergence: the cumulative incidence of each cause."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
-from convergebench.metric_modules.halflife.summary import summarise
 from convergebench.metric_modules.halflife.survival import cumulative_incidence
 
-from ..study.groups import CaseGroup
-from ..study.tables import Column, Table
+from ..palette import GRID, PAPER, SERIES
+from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ..study.study import Study
+from ..study.tables import Column, format_value
+from . import EACH_GROUP, OnPage, Rows
 
-SLICES = ("category", "kind", "program", "reversibility")
+
+def last_round(rows: Rows) -> Rows:
+    """One row for each editor, in the order of the rows."""
+    return list({row["editor"]: row for row in rows}.values())
+
+
+TITLE = "What ended convergence"
+SECTION = EACH_GROUP
+ON_PAGE = OnPage(
+    order=30,
+    line_where="role",
+    heading=TITLE,
+    caption=lambda rows: "Share of cases lost to each cause by the last round",
+    choose=last_round,
+)
 COLUMNS = (
     Column("editor", "Editor"),
     Column("role", "Role", shown=False),
@@ -20,32 +36,25 @@ COLUMNS = (
     *(Column(cause, cause.capitalize(), "share") for cause in CAUSES),
     Column("cases", "Cases", "count"),
 )
-BREAKDOWN = (
-    Column("group", "Programs", shown=False),
-    Column("by", "By"),
-    Column("value", "Which"),
-    Column("editor", "Editor"),
-    Column("role", "Role", shown=False),
-    Column("half_life_text", "Half-life, rounds", interval=True),
-    Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
-    Column("cases", "Cases", "count"),
-    Column("sources", "Sources", "count"),
-)
-
-Outcomes = Mapping[str, Sequence[Outcome]]
 
 
-def table(groups: Sequence[CaseGroup], outcomes: Mapping[str, Outcomes]) -> Table:
+def columns(rows: Rows) -> tuple[Column, ...]:
+    """Causes to which no case was lost are not shown."""
+    met = {cause for row in rows for cause in CAUSES if row[cause]}
+    return tuple(
+        column._replace(shown=column.shown and (column.key not in CAUSES or column.key in met)) for column in COLUMNS
+    )
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
     """The share of cases lost to each cause by each round; with the share still converging they add up to one."""
-    rows: list[dict[str, Any]] = []
-    for group in groups:
+    found: list[dict[str, Any]] = []
+    for name, group in study.groups.items():
         for editor, cases in group.cases.items():
-            about = {"group": group.name, "editor": editor, "role": group.role_title(editor)}
-            rows += [about | row for row in incidence(outcomes[group.name][editor], max(case.rounds for case in cases))]
-    shown = {cause for row in rows for cause in CAUSES if row[cause]}
-    columns = tuple(column._replace(shown=column.shown and (column.key not in CAUSES or column.key in shown))
-                    for column in COLUMNS)  # fmt: skip
-    return Table("causes", "What ended convergence", columns, rows)
+            about = {"group": name, "editor": editor, "role": group.role_title(editor)}
+            rounds = max(case.rounds for case in cases)
+            found += [about | row for row in incidence(study.outcomes[name][editor], rounds)]
+    return found
 
 
 def incidence(outcomes: Sequence[Outcome], rounds: int) -> list[dict[str, Any]]:
@@ -64,36 +73,30 @@ def incidence(outcomes: Sequence[Outcome], rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def breakdown(groups: Sequence[CaseGroup], outcomes: Mapping[str, Outcomes]) -> Table:
-    """Each editor's rounds kept by category, kind, program and reversibility."""
-    rows: list[dict[str, Any]] = []
-    for group in groups:
-        for name in SLICES:
-            for value in sorted({getattr(case, name) for cases in group.cases.values() for case in cases}):
-                for editor, cases in group.cases.items():
-                    both = [
-                        (case, outcome)
-                        for case, outcome in zip(cases, outcomes[group.name][editor], strict=True)
-                        if getattr(case, name) == value
-                    ]
-                    if both:
-                        about = {"group": group.name, "by": name, "value": value, "editor": editor}
-                        rows.append(about | {"role": group.role_title(editor)} | summary_row(both))
-    return Table("breakdown", "Rounds kept by category, kind, program and reversibility", BREAKDOWN, rows)
-
-
-def summary_row(both: Sequence[tuple[Any, Outcome]]) -> dict[str, Any]:
-    sources = [case.source for case, _ in both]
-    own = summarise([outcome for _, outcome in both], list(range(1, max(case.rounds for case, _ in both) + 1)), sources)
-    low, high = own["mean_rounds_kept_interval"] or (None, None)
-    first, last = own["half_life_interval"] or (None, None)
-    return {
-        "half_life_text": own["half_life_text"],
-        "half_life_text_low": first,
-        "half_life_text_high": last,
-        "rounds_kept": own["mean_rounds_kept"],
-        "rounds_kept_low": low,
-        "rounds_kept_high": high,
-        "cases": len(both),
-        "sources": len(set(sources)),
-    }
+def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
+    """What cases were lost to by the last round, stacked to a whole."""
+    last = {row["editor"]: row for row in rows}
+    shown = [editor for editor in context.looks if editor in last]
+    causes = [cause for cause in CAUSES if any(last[editor][cause] for editor in shown)]
+    if not shown or not context.is_first_group:
+        return []
+    figure, grid = new_figure(height=1.1 + 0.36 * len(shown))
+    axes, left = grid[0, 0], [0.0] * len(shown)
+    for place, cause in enumerate(["kept", *causes]):
+        widths = [last[editor][cause] for editor in shown]
+        colour = GRID.light if cause == "kept" else SERIES[(place - 1) % len(SERIES)].light
+        label = "still converging" if cause == "kept" else cause
+        axes.barh(shown, widths, left=left, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2)
+        left = [a + b for a, b in zip(left, widths, strict=True)]
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("share of cases")
+    add_legend(figure, axes, 4)
+    words = [
+        f"{editor}: "
+        + ", ".join(f"{cause} {format_value(last[editor][cause], 'share')}" for cause in ["kept", *causes])
+        for editor in shown
+    ]
+    return [Drawing("causes", TITLE, "; ".join(words) + ".", figure)]

@@ -7,13 +7,51 @@ takes the sources, not the chains, as the independent observations (a sandwich e
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy
+import numpy as np
+from convergebench.generation.records import REVERSIBILITY
 from numpy.typing import NDArray
 from scipy import special
 
-ORDER = ("exact", "clear", "partial", "destroys information", "invents information")
-FEWEST = 3  # sources without which there is no interval
+from ..study.study import Study
+from ..study.tables import Column
+from . import OnPage
+
+TITLE = "Difficulty of programs as measured"
+SECTION = "Where editors fail first"
+ON_PAGE = OnPage(order=30)
+COLUMNS = (
+    Column("group", "Programs", shown=False),
+    Column("program", "Program"),
+    Column("declared", "Declared"),
+    Column("factor", "Half-life against the average program's", "factor", interval=True),
+    Column("behaves", "Behaves like"),
+    Column("survived", "Outlive the last round", "share"),
+    Column("chains", "Cases", "count"),
+    Column("sources", "Sources", "count"),
+    Column("reason", "Why there is no factor"),
+)
+FEWEST_SOURCES = 3  # without as many there is no interval
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """Each program's effect on the half-life once editors and pictures are accounted for, beside its declared class."""
+    found: list[dict[str, Any]] = []
+    for name, group in study.groups.items():
+        cases = study.measured_cases(group)
+        if not cases:
+            continue
+        lives = [outcome.lost_at for _, outcome in cases]
+        editors, sources, programs = (
+            [getattr(case, key) for case, _ in cases] for key in ("editor", "source", "program")
+        )
+        declared = {case.program: case.reversibility for case, _ in cases}
+        for one in difficulty(lives, editors, sources, programs, declared, group.rounds):
+            values = {key: getattr(one, key) for key in ("program", "declared", "factor", "behaves", "survived")}
+            counts = {"chains": one.chains, "sources": one.sources, "reason": one.reason}
+            found.append({"group": name, **values, **counts, "factor_low": one.low, "factor_high": one.high})
+    return found
 
 
 @dataclass(frozen=True)
@@ -55,38 +93,38 @@ def difficulty(
         raise ValueError(
             f"half-lives, editors, sources and programs have lengths {sorted(lengths)}; give equal ones above 0"
         )
-    if strangers := sorted(set(programs) - set(declared)):
-        raise ValueError(f"no declared class for {', '.join(strangers)}; give one of {', '.join(ORDER)} each")
-    lives = numpy.log2([horizon + 1 if life is None else min(life, horizon + 1) for life in half_lives])
-    rows = [counted(name, half_lives, sources, programs, declared[name]) for name in dict.fromkeys(programs)]
-    effects = fitted(lives, editors, sources, programs)
-    rows = [limited(row, effects, confidence) for row in rows]
-    rows = [judged(row, rows) for row in rows]
+    if unknown := sorted(set(programs) - set(declared)):
+        raise ValueError(f"no declared class for {', '.join(unknown)}; give one of {', '.join(REVERSIBILITY)} each")
+    lives = np.log2([horizon + 1 if life is None else min(life, horizon + 1) for life in half_lives])
+    rows = [without_factor(name, half_lives, sources, programs, declared[name]) for name in dict.fromkeys(programs)]
+    effects = program_effects(lives, editors, sources, programs)
+    rows = [with_factor(row, effects, confidence) for row in rows]
+    rows = [with_likely_class(row, rows) for row in rows]
     return sorted(rows, key=lambda row: (row.factor is None, row.factor or 0, row.program))
 
 
-def counted(
+def without_factor(
     name: str, half_lives: Sequence[float | None], sources: Sequence[str], programs: Sequence[str], declared: str
 ) -> Difficulty:
     """What there is to say of a program before any effect is estimated."""
     places = [index for index, program in enumerate(programs) if program == name]
-    survived = float(numpy.mean([half_lives[index] is None for index in places]))
+    survived = float(np.mean([half_lives[index] is None for index in places]))
     seen = len({sources[index] for index in places})
     return Difficulty(name, None, None, None, len(places), seen, survived, declared)
 
 
-def limited(row: Difficulty, effects: Mapping[str, tuple[float, float]], confidence: float) -> Difficulty:
+def with_factor(row: Difficulty, effects: Mapping[str, tuple[float, float]], confidence: float) -> Difficulty:
     """The factor with its interval, or the reason why there is none."""
     if row.program not in effects:
         return replace(row, reason="shares no pictures with other programs")
-    if row.sources < FEWEST:
-        return replace(row, reason=f"only {row.sources} of the {FEWEST} sources an interval needs")
+    if row.sources < FEWEST_SOURCES:
+        return replace(row, reason=f"only {row.sources} of the {FEWEST_SOURCES} sources an interval needs")
     effect, error = effects[row.program]
     reach = float(special.stdtrit(row.sources - 1, (1 + confidence) / 2)) * error
     return replace(row, factor=2.0**effect, low=2.0 ** (effect - reach), high=2.0 ** (effect + reach))
 
 
-def comparable(sources: Sequence[str], programs: Sequence[str]) -> list[str]:
+def linked_programs(sources: Sequence[str], programs: Sequence[str]) -> list[str]:
     """The largest set of programs that sources link with each other; effects across a gap cannot be told apart."""
     groups: dict[str, set[str]] = {}
     for source, program in zip(sources, programs, strict=True):
@@ -102,61 +140,59 @@ def comparable(sources: Sequence[str], programs: Sequence[str]) -> list[str]:
     return sorted(best) if len(best) > 1 else []
 
 
-def fitted(
-    lives: NDArray[numpy.float64], editors: Sequence[str], sources: Sequence[str], programs: Sequence[str]
+def program_effects(
+    lives: NDArray[np.float64], editors: Sequence[str], sources: Sequence[str], programs: Sequence[str]
 ) -> dict[str, tuple[float, float]]:
     """Each comparable program's effect in doublings against their mean, and its standard error."""
-    names = comparable(sources, programs)
+    names = linked_programs(sources, programs)
     if not names:
         return {}
     inside = [index for index, name in enumerate(programs) if name in names]
-    kinds, places, asked = (numpy.array(values)[inside] for values in (editors, sources, programs))
-    return regressed(lives[inside], kinds, places, asked, names)
+    kinds, places, asked = (np.array(values)[inside] for values in (editors, sources, programs))
+    return regression(lives[inside], kinds, places, asked, names)
 
 
-def regressed(
-    lives: NDArray[numpy.float64],
-    editors: NDArray[numpy.str_],
-    sources: NDArray[numpy.str_],
-    programs: NDArray[numpy.str_],
+def regression(
+    lives: NDArray[np.float64],
+    editors: NDArray[np.str_],
+    sources: NDArray[np.str_],
+    programs: NDArray[np.str_],
     names: list[str],
 ) -> dict[str, tuple[float, float]]:
     """Least squares within sources, with the spread that whole sources have."""
     kinds = sorted(set(editors))
-    design = numpy.column_stack(
-        [*(programs == name for name in names), *(editors == kind for kind in kinds[1:])]
-    ).astype(float)
+    design = np.column_stack([*(programs == name for name in names), *(editors == kind for kind in kinds[1:])]).astype(
+        float
+    )
     centred, target = design.copy(), lives.copy()
-    groups = [numpy.flatnonzero(sources == source) for source in dict.fromkeys(sources)]
+    groups = [np.flatnonzero(sources == source) for source in dict.fromkeys(sources)]
     for group in groups:
         centred[group] -= centred[group].mean(axis=0)
         target[group] -= target[group].mean()
-    inverse = numpy.linalg.pinv(centred.T @ centred)
+    inverse = np.linalg.pinv(centred.T @ centred)
     answer = inverse @ centred.T @ target
     left = target - centred @ answer
-    pulls = numpy.array([centred[group].T @ left[group] for group in groups])
+    pulls = np.array([centred[group].T @ left[group] for group in groups])
     spread = inverse @ (pulls.T @ pulls) @ inverse * len(groups) / max(1, len(groups) - 1)
-    contrast = numpy.eye(len(names)) - 1 / len(names)
+    contrast = np.eye(len(names)) - 1 / len(names)
     effect = contrast @ answer[: len(names)]
-    variance = numpy.diag(contrast @ spread[: len(names), : len(names)] @ contrast.T)
-    errors = numpy.sqrt(numpy.maximum(variance, 0))
+    variance = np.diag(contrast @ spread[: len(names), : len(names)] @ contrast.T)
+    errors = np.sqrt(np.maximum(variance, 0))
     return {name: (float(effect[i]), float(errors[i])) for i, name in enumerate(names)}
 
 
-def judged(row: Difficulty, rows: Sequence[Difficulty]) -> Difficulty:
+def with_likely_class(row: Difficulty, rows: Sequence[Difficulty]) -> Difficulty:
     """Flagged where its interval excludes the mean of its own class and another class's mean is nearer to it."""
     if row.factor is None or row.low is None or row.high is None:
         return row
     levels: dict[str, float] = {}
-    for name in ORDER:
-        others = [
-            numpy.log2(other.factor) for other in rows if other.declared == name and other.factor and other != row
-        ]
+    for name in REVERSIBILITY:
+        others = [np.log2(other.factor) for other in rows if other.declared == name and other.factor and other != row]
         if others:
-            levels[name] = float(numpy.mean(others))
+            levels[name] = float(np.mean(others))
     own = levels.get(row.declared)
-    if own is None or numpy.log2(row.low) <= own <= numpy.log2(row.high):
+    if own is None or np.log2(row.low) <= own <= np.log2(row.high):
         return row
-    here = float(numpy.log2(row.factor))
+    here = float(np.log2(row.factor))
     nearest = min(levels, key=lambda name: abs(levels[name] - here))
     return row if nearest == row.declared else replace(row, behaves=nearest)

@@ -6,10 +6,15 @@ from typing import Any
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, mean_over_clusters
 from convergebench.metric_modules.contraction.shape import shape
 
+from ..palette import MUTED
+from ..reporting.figures import Drawing, FigureContext, new_figure
 from ..study.cases import Case
-from ..study.groups import CaseGroup
-from ..study.tables import Column, Table, hide_empty_columns
+from ..study.study import Study
+from ..study.tables import Column, format_value
+from . import Rows
 
+TITLE = "Contraction and growth"
+SECTION = "Appendix: contraction and growth"
 COLUMNS = (
     Column("editor", "Editor"),
     Column("role", "Role", shown=False),
@@ -23,26 +28,29 @@ COLUMNS = (
     Column("reason", "Why something is missing", shown=False),
 )
 NO_STEPS = "q needs the distance between consecutive returns, which the scores do not hold"
+DRAWN = {"q": "contraction factor q", "exponent": "exponent of MSE in n"}
 
 
-def table(groups: Sequence[CaseGroup]) -> Table:
+def rows(study: Study) -> list[dict[str, Any]]:
     """One row per editor and group: 0 is jitter, 1 a random walk, 2 drift; q below 1 contracts."""
-    rows = [
-        {"editor": editor, "role": group.role_title(editor), "group": group.name} | row(cases)
-        for group in groups
+    return [
+        {"editor": editor, "role": group.role_title(editor), "group": name} | growth_row(cases)
+        for name, group in study.groups.items()
         for editor, cases in group.cases.items()
     ]
+
+
+def note(study: Study, rows: Rows) -> str:
     reasons = sorted({part for row in rows for part in (row["reason"] or "").split("; ") if part})
-    note = f"Not computed: {'; '.join(reasons)}." if reasons else ""
-    return hide_empty_columns(Table("growth", "Contraction and growth", COLUMNS, rows, note))
+    return f"Not computed: {'; '.join(reasons)}." if reasons else ""
 
 
-def row(cases: Sequence[Case]) -> dict[str, Any]:
+def growth_row(cases: Sequence[Case]) -> dict[str, Any]:
     """Factor, exponent, shape and resting place of one editor's chains, each with limits over sources."""
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
-    factors = [factor(case.moved) for case in cases]
+    factors = [factor(case.to_previous) for case in cases]
     means = [
         mean_over_clusters([own[place] if place < len(own) else None for own in squares], sources, 0.95)[0]
         for place in range(len(rounds))
@@ -51,11 +59,11 @@ def row(cases: Sequence[Case]) -> dict[str, Any]:
     reasons = [NO_STEPS] if not any(each is not None for each in factors) else []
     reasons += [f"no shape: {form['reason']}"] if form["reason"] else []
     return {
-        **limited("q", factors, sources),
-        **limited("exponent", [exponent(own, rounds) for own in squares], sources),
+        **with_limits("q", factors, sources),
+        **with_limits("exponent", [exponent(own, rounds) for own in squares], sources),
         "shape": form["shape"],
         "weight": form["weights"][form["shape"]] if form["shape"] else None,
-        **limited(
+        **with_limits(
             "rest",
             [fixed_point_distance(own, rounds, q) for own, q in zip(squares, factors, strict=True)],
             sources,
@@ -65,7 +73,35 @@ def row(cases: Sequence[Case]) -> dict[str, Any]:
     }
 
 
-def limited(key: str, values: Sequence[float | None], sources: Sequence[str]) -> dict[str, Any]:
+def with_limits(key: str, values: Sequence[float | None], sources: Sequence[str]) -> dict[str, Any]:
     centre, interval = mean_over_clusters(values, sources, 0.95)
     low, high = interval or (None, None)
     return {key: centre, f"{key}_low": low, f"{key}_high": high}
+
+
+def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
+    """Contraction factor and growth exponent of every editor with limits; what was not computed has no panel."""
+    by_editor = {row["editor"]: row for row in rows if row["group"] == context.group}
+    measures = [name for name in DRAWN if any(row[name] is not None for row in by_editor.values())]
+    if not measures:
+        return []
+    shown = [
+        editor for editor in context.looks if any(by_editor.get(editor, {}).get(name) is not None for name in measures)
+    ]
+    figure, grid = new_figure(1, len(measures), 1.0 + 0.34 * len(shown), sharey=True)
+    words = []
+    for axes, name in zip(grid[0], measures, strict=True):
+        for place, editor in enumerate(shown):
+            row, look = by_editor[editor], context.looks[editor]
+            if row[name] is None:
+                continue
+            axes.plot(row[name], place, marker=look.marker, color=look.colour, ms=7)
+            if row[f"{name}_low"] is not None:
+                axes.plot([row[f"{name}_low"], row[f"{name}_high"]], [place, place], color=look.colour, lw=1.8)
+            words.append(f"{editor}, {DRAWN[name]} {format_value(row[name], 'number')}")
+        axes.set_yticks(range(len(shown)), shown)
+        axes.set_xlabel(DRAWN[name])
+        axes.axvline(1, color=MUTED.light, lw=0.8, ls=(0, (2, 2)))
+    grid[0, 0].set_ylim(len(shown) - 0.5, -0.5)
+    title = "How the error grows: 0 is jitter, 1 a random walk, 2 drift"
+    return [Drawing("growth", title, "; ".join(words) + ".", figure)]

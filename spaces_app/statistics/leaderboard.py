@@ -9,16 +9,22 @@ from convergebench.metric_modules.halflife.intervals import mean_interval
 from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
-from ..study.cases import Case
+from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ..study.cases import MEANINGS, Case
 from ..study.groups import ROLES, CaseGroup, OutcomesByEditor, lowest_quality, outcome_of_curve
-from ..study.tables import Column, Table, hide_empty_columns
+from ..study.study import Study
+from ..study.tables import Column, capitalised, format_value
+from . import EACH_GROUP, OnPage, Rows
 
+TITLE = "Convergence"
+SECTION = EACH_GROUP
+ON_PAGE = OnPage(order=10, line_where="role", caption=lambda rows: capitalised(rows[0]["name"]))
 COLUMNS = (
     Column("editor", "Editor"),
     Column("role", "Role", shown=False),
     Column("group", "Programs", shown=False),
     Column("name", "Headline", shown=False),
-    Column("rank", "Rank", "count"),
+    Column("rank", "Rank", "count", always=True),
     Column("half_life_text", "Half-life, rounds", interval=True),
     Column("half_life", "Half-life as a number", "count", shown=False),
     Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
@@ -43,7 +49,32 @@ COLUMNS = (
 HEADLINE = ("editor", "rank", "half_life_text", "rounds_kept", "forward", "refused", "cause", "cases", "sources")
 
 
-def row(
+def rows(study: Study) -> list[dict[str, Any]]:
+    """Every row of every group."""
+    return [
+        row
+        for name, group in study.groups.items()
+        for row in group_rows(group, study.outcomes[name], study.comparisons[name].ranks, study.options.threshold)
+    ]
+
+
+def note(study: Study, rows: Rows) -> str:
+    return "" if rows else "There is no case to count."
+
+
+def group_rows(
+    group: CaseGroup, outcomes: OutcomesByEditor, ranks: Mapping[str, int | None], threshold: float
+) -> list[dict[str, Any]]:
+    """The rows of one group: ranked editors first, then by mean rounds kept; reference rows last."""
+    found = [editor_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
+    order = list(ROLES.values())
+    return sorted(
+        found,
+        key=lambda row: (order.index(row["role"]), row["rank"] or 10**6, -(row["rounds_kept"] or 0), row["editor"]),
+    )
+
+
+def editor_row(
     editor: str,
     group: CaseGroup,
     outcomes: Sequence[Outcome],
@@ -57,7 +88,8 @@ def row(
     own = summarise(outcomes, rounds, sources)
     causes = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     first = max(causes, key=lambda cause: (causes[cause], -CAUSES.index(cause))) if causes else None
-    meaning = [case.retained["clip"] if "clip" in group.checks else [] for case in cases]
+    lowest = [lowest_quality(case, group.checks) for case in cases]
+    meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in group.checks else [] for case in cases]
     done = [case for case, outcome in zip(cases, outcomes, strict=True) if not outcome.failed]
     return {
         "editor": editor,
@@ -65,21 +97,21 @@ def row(
         "group": group.name,
         "name": group.headline,
         "rank": rank,
-        **limits("half_life_text", own, "half_life_text", "half_life"),
+        **with_limits("half_life_text", own, "half_life_text", "half_life"),
         "half_life": own["half_life"],
-        **limits("rounds_kept", own, "mean_rounds_kept"),
-        **limits("restricted_mean", own, "restricted_mean"),
+        **with_limits("rounds_kept", own, "mean_rounds_kept"),
+        **with_limits("restricted_mean", own, "restricted_mean"),
         # A share at an earlier round, where nobody was followed to the last one, would not be comparable.
-        **(limits("survival", own, "survival") if own["last_round"] == rounds[-1] else {}),
+        **(with_limits("survival", own, "survival") if own["last_round"] == rounds[-1] else {}),
         "last_round": own["last_round"],
-        **curve(cases, [lowest_quality(case, group.checks) for case in cases], rounds, sources, "quality", threshold),
-        **curve(cases, meaning, rounds, sources, "meaning", threshold),
-        **forward(cases),
+        **curve_columns(cases, lowest, rounds, sources, "quality", threshold),
+        **curve_columns(cases, meaning, rounds, sources, "meaning", threshold),
+        **forward_share(cases),
         "refused": sum(case.end == "refused" for case in cases) / len(cases),
         "no_image": sum(case.end == "no_image" for case in cases) / len(cases),
         "failed": sum(outcome.failed for outcome in outcomes) / len(cases),
-        "cost": mean([case.cost for case in cases]),
-        "seconds": mean([case.seconds for case in cases]),
+        "cost": known_mean([case.cost for case in cases]),
+        "seconds": known_mean([case.seconds for case in cases]),
         "cause": first and f"{first} ({causes[first] / max(len(done), 1):.0%})",
         "cause_share": causes[first] / max(len(done), 1) if first else None,
         "cases": len(cases),
@@ -87,25 +119,13 @@ def row(
     }
 
 
-def group_rows(
-    group: CaseGroup, outcomes: OutcomesByEditor, ranks: Mapping[str, int | None], threshold: float
-) -> list[dict[str, Any]]:
-    """Every row of one group: ranked editors first, then by mean rounds kept; reference rows last."""
-    rows = [row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
-    order = list(ROLES.values())
-    return sorted(
-        rows,
-        key=lambda row: (order.index(row["role"]), row["rank"] or 10**6, -(row["rounds_kept"] or 0), row["editor"]),
-    )
-
-
-def limits(key: str, summary: Mapping[str, Any], name: str, interval: str | None = None) -> dict[str, Any]:
+def with_limits(key: str, summary: Mapping[str, Any], name: str, interval: str | None = None) -> dict[str, Any]:
     """A value with its limits as three columns."""
     low, high = summary[f"{interval or name}_interval"] or (None, None)
     return {key: summary[name], f"{key}_low": low, f"{key}_high": high}
 
 
-def curve(
+def curve_columns(
     cases: Sequence[Case],
     curves: Sequence[Sequence[float | None]],
     rounds: Sequence[int],
@@ -118,10 +138,11 @@ def curve(
         return {}
     outcomes = [outcome_of_curve(case, list(values), threshold) for case, values in zip(cases, curves, strict=True)]
     own = summarise(outcomes, rounds, sources)
-    return limits(f"{key}_text", own, "half_life_text", "half_life") | limits(f"{key}_kept", own, "mean_rounds_kept")
+    half_life = with_limits(f"{key}_text", own, "half_life_text", "half_life")
+    return half_life | with_limits(f"{key}_kept", own, "mean_rounds_kept")
 
 
-def forward(cases: Sequence[Case]) -> dict[str, Any]:
+def forward_share(cases: Sequence[Case]) -> dict[str, Any]:
     """The share of rounds whose edits were made. Rounds after a refusal count as not made: refusing never helps."""
     shares, sources = [], []
     for case in cases:
@@ -140,12 +161,29 @@ def forward(cases: Sequence[Case]) -> dict[str, Any]:
     return {"forward": sum(shares) / len(shares), "forward_low": inside[0], "forward_high": inside[1]}
 
 
-def mean(values: Sequence[float | None]) -> float | None:
+def known_mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
-def table(rows: Sequence[dict[str, Any]]) -> Table:
-    """A column that is empty for every editor is not shown, but for the rank."""
-    note = "" if rows else "There is no case to count."
-    return hide_empty_columns(Table("leaderboard", "Convergence", COLUMNS, rows, note), ["rank"])
+def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
+    """Rounds kept against what a round costs; only editors whose cost is known."""
+    rows = [row for row in rows if row["cost"] is not None]
+    if not rows or not context.is_first_group:
+        return []
+    figure, grid = new_figure(height=3.4)
+    axes = grid[0, 0]
+    for row in rows:
+        look, middle = context.looks[row["editor"]], row["rounds_kept"]
+        axes.plot(row["cost"], middle, marker=look.marker, color=look.colour, ms=9, ls="", label=row["editor"])
+        if row["rounds_kept_low"] is not None:
+            axes.plot([row["cost"]] * 2, [row["rounds_kept_low"], row["rounds_kept_high"]], color=look.colour, lw=1.5)
+    axes.set_xlim(0)
+    axes.set_ylim(0)
+    axes.set_xlabel("US dollars a round")
+    axes.set_ylabel("rounds kept, mean")
+    add_legend(figure, axes)
+    words = [
+        f"{row['editor']} keeps {row['rounds_kept']:.1f} rounds at {format_value(row['cost'], 'money')}" for row in rows
+    ]
+    return [Drawing("price", "Rounds kept against the cost of a round", "; ".join(words) + ".", figure)]

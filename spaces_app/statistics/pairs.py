@@ -1,6 +1,6 @@
 """Every two editors on their own common cases: who keeps more rounds, and is that more than luck?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import Comparison
@@ -9,8 +9,13 @@ from convergebench.metric_modules.halflife.survival import log_rank
 
 from ..study.comparisons import CaseOutcomes, GroupComparison, comparison_row
 from ..study.groups import CaseGroup
-from ..study.tables import Column, Table
+from ..study.study import Study
+from ..study.tables import Column
+from . import EACH_GROUP, OnPage, Rows
 
+TITLE = "Pairs of editors on their common cases"
+SECTION = EACH_GROUP
+ON_PAGE = OnPage(order=40, line_where="family", heading="Who keeps more rounds than whom", caption=lambda rows: TITLE)
 COLUMNS = (
     Column("group", "Programs", shown=False),
     Column("family", "Corrected with", shown=False),
@@ -27,6 +32,15 @@ COLUMNS = (
     Column("log_rank_p", "Log-rank p", "p", shown=False),
     Column("sentence", "In words", shown=False),
 )
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """The comparisons of all groups."""
+    return [row for name, group in study.groups.items() for row in group_rows(group, study.comparisons[name])]
+
+
+def note(study: Study, rows: Rows) -> str:
+    return "" if rows else "There are no two editors to compare."
 
 
 def group_rows(group: CaseGroup, compared: GroupComparison) -> list[dict[str, Any]]:
@@ -54,8 +68,3 @@ def pair_rows(group: str, outcomes: CaseOutcomes, pairs: Sequence[Comparison], f
 
 def times_and_losses(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
     return [outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes]
-
-
-def table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    note = "" if rows else "There are no two editors to compare."
-    return Table("pairs", "Pairs of editors on their common cases", COLUMNS, rows, note)

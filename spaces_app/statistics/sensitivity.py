@@ -7,10 +7,15 @@ from typing import Any
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import area, kaplan_meier
 
+from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ..study.cases import RETAINED, Case
-from ..study.groups import HALF, CaseGroup, outcome_of_case, outcome_of_curve
-from ..study.tables import Column, Table
+from ..study.groups import CaseGroup, outcome_of_case, outcome_of_curve
+from ..study.study import Study
+from ..study.tables import Column
+from . import Rows
 
+TITLE = "Mean rounds kept when the rules change"
+SECTION = "What the order depends on"
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 COLUMNS = (
     Column("what", "What is changed"),
@@ -21,32 +26,29 @@ COLUMNS = (
 Rule = Callable[[Case], Outcome]
 
 
-def mean_kept(outcomes: Sequence[Outcome], horizon: int) -> float | None:
-    """Mean rounds kept up to the horizon, a chain that failed technically counting as far as it was watched."""
-    watched = [outcome for outcome in outcomes if outcome.time]
-    if not watched:
-        return None
-    # A chain watched up to a round was not at risk of the loss that others met after that round.
-    kept = [min(outcome.kept, horizon) + 1e-9 * outcome.lost for outcome in watched]
-    return round(float(area(*kaplan_meier(kept, [outcome.lost for outcome in watched]), horizon)), 6)
+def columns(rows: Rows) -> tuple[Column, ...]:
+    """One column of mean rounds kept for each editor."""
+    own = {column.key for column in COLUMNS}
+    editors = dict.fromkeys(key for row in rows for key in row if key not in own)
+    return (*COLUMNS, *(Column(editor, editor, "rounds") for editor in editors))
 
 
-def table(groups: Sequence[CaseGroup], threshold: float = HALF) -> Table:
-    """One row per change, one column of mean rounds kept per editor; tau is 1 where the order stays as it is."""
-    rows: list[dict[str, Any]] = []
-    editors: dict[str, None] = {}
-    for group in groups:
-        chosen = group.tested(2)
-        base = means(group, chosen, partial(outcome_of_case, checks=group.checks, threshold=threshold), group.rounds)
-        for what, setting, rule, horizon in changes(group, threshold):
-            own = means(group, chosen, rule, horizon)
-            rows.append({"group": group.name, "what": what, "setting": setting, "tau": tau(own, base)} | own)
-        editors |= dict.fromkeys(chosen)
-    columns = (*COLUMNS, *(Column(editor, editor, "rounds") for editor in editors))
-    return Table("sensitivity", "Mean rounds kept when the rules change", columns, rows)
+def rows(study: Study) -> list[dict[str, Any]]:
+    """One row per change; tau is 1 where the order stays as it is."""
+    found: list[dict[str, Any]] = []
+    threshold = study.options.threshold
+    for name, group in study.groups.items():
+        editors = group.tested(2)
+        headline = partial(outcome_of_case, checks=group.checks, threshold=threshold)
+        usual = mean_rounds(group, editors, headline, group.rounds)
+        for what, setting, rule, horizon in rule_changes(group, threshold):
+            changed = mean_rounds(group, editors, rule, horizon)
+            about = {"group": name, "what": what, "setting": setting, "tau": kendall_tau(changed, usual)}
+            found.append(about | changed)
+    return found
 
 
-def changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, int]]:
+def rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, int]]:
     """What is changed, to what, the outcome of a case under it, and the number of rounds."""
     rounds = group.rounds
     headline = partial(outcome_of_case, checks=group.checks)
@@ -54,7 +56,7 @@ def changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, in
         ("threshold", f"{level:g}", partial(headline, threshold=level), rounds) for level in THRESHOLDS
     ]
     found += [
-        ("metric alone", name.upper(), partial(alone, name=name, threshold=threshold), rounds)
+        ("metric alone", name.upper(), partial(by_one_metric, name=name, threshold=threshold), rounds)
         for name in RETAINED
         if name in group.checks
     ]
@@ -65,16 +67,26 @@ def changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, in
     ]
 
 
-def alone(case: Case, name: str, threshold: float) -> Outcome:
+def by_one_metric(case: Case, name: str, threshold: float) -> Outcome:
     return outcome_of_curve(case, case.retained[name], threshold)
 
 
-def means(group: CaseGroup, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
-    found = {editor: mean_kept([rule(case) for case in group.cases[editor]], horizon) for editor in editors}
+def mean_rounds(group: CaseGroup, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
+    found = {editor: mean_rounds_kept([rule(case) for case in group.cases[editor]], horizon) for editor in editors}
     return {editor: value for editor, value in found.items() if value is not None}
 
 
-def tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | None:
+def mean_rounds_kept(outcomes: Sequence[Outcome], horizon: int) -> float | None:
+    """Mean rounds kept up to the horizon, a chain that failed technically counting as far as it was watched."""
+    watched = [outcome for outcome in outcomes if outcome.time]
+    if not watched:
+        return None
+    # A chain watched up to a round was not at risk of the loss that others met after that round.
+    kept = [min(outcome.kept, horizon) + 1e-9 * outcome.lost for outcome in watched]
+    return round(float(area(*kaplan_meier(kept, [outcome.lost for outcome in watched]), horizon)), 6)
+
+
+def kendall_tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | None:
     """Kendall's tau-b between two orders of editors; None where one of them has no order."""
     from scipy import stats  # half a second of a start, and only a report's
 
@@ -83,3 +95,26 @@ def tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | None:
         return None
     found = stats.kendalltau([own[each] for each in both], [base[each] for each in both]).statistic
     return None if found is None or found != found else float(found)
+
+
+def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
+    """Mean rounds kept under other thresholds: where lines cross, the order depends on the threshold."""
+    rows = [row for row in rows if row["group"] == context.group and row["what"] == "threshold"]
+    chosen = {
+        editor: look for editor, look in context.looks.items() if any(row.get(editor) is not None for row in rows)
+    }
+    if not chosen:
+        return []
+    figure, grid = new_figure(height=3.2)
+    axes, words = grid[0, 0], []
+    for editor, look in chosen.items():
+        own = [(float(row["setting"]), row[editor]) for row in rows if row.get(editor) is not None]
+        axes.plot(*zip(*own, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
+                  label=editor, clip_on=False)  # fmt: skip
+        words.append(f"{editor} " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in own))
+    axes.set_xticks([float(row["setting"]) for row in rows])
+    axes.set_ylim(0)
+    axes.set_xlabel("threshold of what has to be retained")
+    axes.set_ylabel("rounds kept, mean")
+    add_legend(figure, axes)
+    return [Drawing("sensitivity", "Rounds kept under other thresholds", "; ".join(words) + ".", figure)]

@@ -4,16 +4,26 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.scores import Fault, missing_values
+from convergebench.metric_modules.specs import (
+    curve_columns,
+    meaning_columns,
+    quality_columns,
+    retained_columns,
+    score_columns,
+)
 
 from .floors import Floors
 
-RETAINED = ("rmse", "ssim", "lpips", "clip")
-RAW = ("psnr", "rmse", "ssim", "lpips", "clip")
-QUALITIES = ("rmse", "ssim", "lpips")
+COLUMNS = score_columns()
+CURVES = curve_columns()  # drawn over rounds, each in its own unit
+RETAINED = tuple(retained_columns())  # on the scale from 1, untouched, to 0
+QUALITIES = quality_columns()
+MEANINGS = meaning_columns()
 GROUPS = {
     "round trips": "programs that ask for a change and take it back",
     "replication": "programs that ask for no change",
@@ -46,7 +56,7 @@ class Case:
     audit: str | None
     retained: dict[str, Values]
     raw: dict[str, Values]
-    moved: Values  # RMSE to the return before, where the scores hold it
+    to_previous: Values  # RMSE to the return before, where the scores hold it
     worst_tile: Values
     lpips_floor: float | None
     applied: list[bool | None] | None
@@ -67,67 +77,68 @@ class Case:
 
 
 def read_cases(
-    scores: Iterable[Row], chains: Iterable[Row], zeros: Floors, calls: Iterable[Row] = ()
+    scores: Iterable[Row], chains: Iterable[Row], floors: Floors, calls: Iterable[Row] = ()
 ) -> tuple[list[Case], list[str]]:
     """Every chain that has scores, and the ids of those that count twice or have none.
 
     Of several chains of one editor, source, program and run (from several datasets) the longest planned counts.
     """
-    by_chain: dict[str, list[Row]] = defaultdict(list)
+    scores_of: dict[str, list[Row]] = defaultdict(list)
     for row in scores:
-        by_chain[row["chain"]].append(row)
-    spent: dict[str, list[Row]] = defaultdict(list)
+        scores_of[row["chain"]].append(row)
+    calls_of: dict[str, list[Row]] = defaultdict(list)
     for row in calls:
         if row["round"] and row["status"] == "ok":
-            spent[row["chain"]].append(row)
-    found: dict[tuple[str, str, str, int], Case] = {}
+            calls_of[row["chain"]].append(row)
+    cases: dict[tuple[str, str, str, int], Case] = {}
     left_out = []
     for row in sorted(chains, key=lambda row: (-(row["rounds"] or 0), row["chain"])):
-        place = (row["editor"], row["source"], row["program"], row["run"])
-        if place in found or row["chain"] not in by_chain:
+        key = (row["editor"], row["source"], row["program"], row["run"])
+        if key in cases or row["chain"] not in scores_of:
             left_out.append(row["chain"])
         else:
-            found[place] = case(row, by_chain[row["chain"]], zeros, spent[row["chain"]])
-    return list(found.values()), left_out
+            cases[key] = case_of_chain(row, scores_of[row["chain"]], floors, calls_of[row["chain"]])
+    return list(cases.values()), left_out
 
 
-def case(chain: Row, scores: Sequence[Row], zeros: Floors, calls: Sequence[Row]) -> Case:
-    """One chain from its row and the rows of its steps."""
+def case_of_chain(chain: Row, scores: Sequence[Row], floors: Floors, calls: Sequence[Row]) -> Case:
+    """One chain with what was measured of its rounds."""
     cycle = json.loads(chain["cycle"])
     rounds = chain["rounds"] or max(row["round"] for row in scores)
-    parts = roles(cycle, bool(chain["closes"]))
+    kinds = [role.kind for role in roles(cycle, bool(chain["closes"]))]
     at: dict[tuple[int, int], Row] = {(row["round"], row["position"]): row for row in scores}
     returns = [at.get((round, len(cycle)), {}) for round in range(1, rounds + 1)]
-    last = max(row["round"] for row in scores)
     settings = json.loads(chain["settings"] or "{}")
 
-    def judged(kind: str, column: str) -> list[bool | None] | None:
-        places = [place for place, part in enumerate(parts, 1) if part.kind == kind]
-        if not places:
+    def edits_by_round(kind: str, column: str) -> list[bool | None] | None:
+        positions = [position for position, each in enumerate(kinds, 1) if each == kind]
+        if not positions:
             return None
-        return [all_of([at.get((round, place), {}) for place in places], column) for round in range(1, rounds + 1)]
+        steps = [[at.get((round, position), {}) for position in positions] for round in range(1, rounds + 1)]
+        return [all_edits(each, column) for each in steps]
 
     return Case(
         **{name: chain[name] for name in ("chain", "editor", "source", "program", "run", "kind", "category", "suite")},
         reversibility=chain["reversibility"],
-        group=group(chain, [part.kind for part in parts]),
+        group=group_name(chain, kinds),
         rounds=rounds,
         end=chain["status"],
-        end_round=None if chain["status"] == "complete" else last,
+        end_round=None if chain["status"] == "complete" else max(row["round"] for row in scores),
         audit=settings.get("audit"),
         retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
-        raw={name: [row.get(name) for row in returns] for name in RAW},
-        moved=[row.get("rmse_previous") for row in returns],
+        raw={name: [row.get(name) for row in returns] for name in CURVES},
+        to_previous=[row.get("rmse_previous") for row in returns],
         worst_tile=[row.get("lpips_worst_tile") for row in returns],
-        lpips_floor=zeros.floor(chain, "lpips"),
-        applied=judged("forward", "edit_applied"),
-        undone=judged("undo", "edit_undone"),
-        seconds=per_round([row.get("latency") for row in calls], len(cycle)),
-        cost=per_round([row.get("cost") for row in calls], len(cycle)),
+        lpips_floor=floors.floor(chain, "lpips"),
+        applied=edits_by_round("forward", "edit_applied"),
+        undone=edits_by_round("undo", "edit_undone"),
+        seconds=mean_per_round([row.get("latency") for row in calls], len(cycle)),
+        cost=mean_per_round([row.get("cost") for row in calls], len(cycle)),
     )
 
 
-def group(chain: Row, kinds: Sequence[str]) -> str:
+def group_name(chain: Row, kinds: Sequence[str]) -> str:
+    """The group of programs that a chain belongs to, a key of GROUPS."""
     if not chain["closes"]:
         return "additions"
     if chain["category"] == "restoration":
@@ -135,21 +146,63 @@ def group(chain: Row, kinds: Sequence[str]) -> str:
     return "round trips" if "forward" in kinds else "replication"
 
 
-def all_of(rows: Sequence[Row], column: str) -> bool | None:
-    """Whether all edits of a round were made, or taken back; those that nobody can tell count only if no other can."""
-    values = [row.get(column) for row in rows]
+def all_edits(steps: Sequence[Row], column: str) -> bool | None:
+    """Whether all edits of a round were made, or taken back; None where that is not known.
+
+    A step that nobody can judge is left out, unless there is no other.
+    """
+    values = [step.get(column) for step in steps]
     if False in values:
         return False
-    told = [value for value, row in zip(values, rows, strict=True) if value is not None or not untold(row, column)]
-    return None if None in told or not told else True
+    judged = [
+        value
+        for value, step in zip(values, steps, strict=True)
+        if value is not None or not nobody_can_tell(step, column)
+    ]
+    return None if None in judged or not judged else True
 
 
-def untold(row: Row, column: str) -> bool:
-    """Whether nobody can tell, which is no fault of the editor."""
-    missing = missing_values(row).get(column)
+def nobody_can_tell(step: Row, column: str) -> bool:
+    """Whether a value is missing through no fault of the editor's or of ours."""
+    missing = missing_values(step).get(column)
     return missing is not None and missing.fault is Fault.NOBODY
 
 
-def per_round(values: Sequence[float | None], length: int) -> float | None:
+def mean_per_round(values: Sequence[float | None], steps: int) -> float | None:
+    """The mean over the steps that have a value, times the steps in a round."""
     known = [value for value in values if value is not None]
-    return length * sum(known) / len(known) if known else None
+    return steps * sum(known) / len(known) if known else None
+
+
+def spread_rounds(last: int, count: int) -> list[int]:
+    """Rounds from the first to the last, evenly."""
+    if last <= count:
+        return list(range(1, last + 1))
+    return sorted({round(1 + place * (last - 1) / (count - 1)) for place in range(count)})
+
+
+def column_range(metric: str) -> tuple[float, float]:
+    """The smallest and the largest value that a curve can have; shares of something lie between 0 and 1."""
+    column = COLUMNS.get(metric)
+    if column is None:
+        return 0.0, 1.0
+    return -inf if column.low is None else column.low, inf if column.high is None else column.high
+
+
+def panel_title(name: str) -> str:
+    """What a metric looks at, with its name: meaning (CLIP)."""
+    column = COLUMNS[name]
+    return f"{column.aspect} ({column.title})" if column.aspect else column.title
+
+
+def retained_title(name: str) -> str:
+    column = COLUMNS[name]
+    return f"retained {panel_title(name)}" if column.headline == "meaning" else f"retained {column.title}"
+
+
+TITLES = {
+    "kept": "still converging",
+    "quality": f"retained quality (lowest of {', '.join(COLUMNS[name].title for name in QUALITIES)})",
+    **{f"retained {name}": retained_title(name) for name in RETAINED},
+    **{name: COLUMNS[name].title for name in CURVES},
+}

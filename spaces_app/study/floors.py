@@ -1,57 +1,60 @@
-"""Where nothing is left: the floors of every reference, and the references that too many strangers resemble."""
+"""The floor of every reference: what unrelated pictures score against it, where nothing of the original is left."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from convergebench.metric_modules.retained.floors import QUALITIES, excluded, floor
+from convergebench.metric_modules.retained.floors import excluded, floor
+from convergebench.metric_modules.specs import ceilings, quality_columns
 
 Row = Mapping[str, Any]
+ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value
 
 
 class Floors:
     """The dataset's floors by source and size, over the unrelated sources of each chain's own suite."""
 
     def __init__(self, floors: Iterable[Row], chains: Iterable[Row]):
-        self.pairs: dict[tuple[str, int], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+        self.values: dict[tuple[str, int], ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
         for row in floors:
             if row["value"] is not None:
-                self.pairs[row["source"], row["short_side"]][row["metric"]][row["other"]] = row["value"]
-        self.suites: dict[str, set[str]] = defaultdict(set)
+                self.values[row["source"], row["short_side"]][row["metric"]][row["other"]] = row["value"]
+        self.sources_of_suite: dict[str, set[str]] = defaultdict(set)
         for row in chains:
-            self.suites[row["suite"]].add(row["source"])
-        self.known: dict[tuple[str, int | None, str], dict[str, dict[str, float]]] = {}
+            self.sources_of_suite[row["suite"]].add(row["source"])
+        self.cached: dict[tuple[str, int | None, str], ValuesByMetric] = {}
 
-    def unrelated(self, chain: Row) -> dict[str, dict[str, float]]:
-        """Each metric's values for the unrelated pictures, by their names."""
+    def unrelated_values(self, chain: Row) -> ValuesByMetric:
+        """What the unrelated pictures of the chain's suite score against the chain's reference."""
         key = chain["source"], chain.get("short_side"), chain["suite"]
-        if key not in self.known:
-            sizes = [size for source, size in self.pairs if source == key[0]]
+        if key not in self.cached:
+            sizes = [size for source, size in self.values if source == key[0]]
             size = key[1] if key[1] is not None else sizes[0] if len(sizes) == 1 else None
-            found = self.pairs.get((key[0], size), {}) if size is not None else {}
-            members = self.suites[key[2]]
+            found = self.values.get((key[0], size), {}) if size is not None else {}
+            suite = self.sources_of_suite[key[2]]
             own = {
-                metric: {other: value for other, value in values.items() if other in members}
+                metric: {other: value for other, value in values.items() if other in suite}
                 for metric, values in found.items()
             }
-            self.known[key] = {metric: values for metric, values in own.items() if values}
-        return self.known[key]
+            self.cached[key] = {metric: values for metric, values in own.items() if values}
+        return self.cached[key]
 
     def floor(self, chain: Row, metric: str) -> float | None:
         """The median over the unrelated pictures; None where there are none."""
-        values = self.unrelated(chain).get(metric)
+        values = self.unrelated_values(chain).get(metric)
         return floor(list(values.values())) if values else None
 
-    def excluded(self, chains: Iterable[Row]) -> list[str]:
+    def excluded_sources(self, chains: Iterable[Row]) -> list[str]:
         """Sources that more than 5% of unrelated pictures resemble on all qualities: no headline counts them."""
-        names = set()
+        names: set[str] = set()
+        qualities, untouched = quality_columns(), ceilings()
         for chain in {(row["source"], row.get("short_side"), row["suite"]): row for row in chains}.values():
-            found = self.unrelated(chain)
-            if not all(found.get(metric) for metric in QUALITIES):
+            values = self.unrelated_values(chain)
+            if not all(values.get(metric) for metric in qualities):
                 continue
-            others = sorted(set.intersection(*(set(found[metric]) for metric in QUALITIES)))
-            values = {metric: [found[metric][other] for other in others] for metric in QUALITIES}
-            own = {metric: floor(list(found[metric].values())) for metric in QUALITIES}
-            if others and all(own[metric] != (1.0 if metric == "ssim" else 0.0) for metric in QUALITIES):
-                names |= {chain["source"]} if excluded(values, own) else set()
+            others = sorted(set.intersection(*(set(values[metric]) for metric in qualities)))
+            columns = {metric: [values[metric][other] for other in others] for metric in qualities}
+            medians = {metric: floor(list(values[metric].values())) for metric in qualities}
+            if others and all(medians[metric] != untouched[metric] for metric in qualities):
+                names |= {chain["source"]} if excluded(columns, medians) else set()
         return sorted(names)

@@ -6,23 +6,21 @@ from dataclasses import dataclass, replace
 
 from convergebench.metric_modules.halflife.outcomes import Outcome, convergence, convergence_name, curve_outcome
 
-from .cases import QUALITIES, RETAINED, Case, Values
+from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, Values
 
-CHECKS = ("edits", "rmse", "ssim", "lpips", "worst_tile", "clip")
+CHECKS = ("edits", *QUALITIES, "worst_tile", *MEANINGS)
+CHECK_TITLES = {
+    "edits": "whether edits were made and taken back",
+    "worst_tile": "the worst part by LPIPS",
+    **{name: COLUMNS[name].title for name in QUALITIES},
+    **{name: f"{COLUMNS[name].aspect} by {COLUMNS[name].title}" for name in MEANINGS},
+}
 COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
 HALF = 0.5
-KNOWN_ENDS = ("identity", "random", "oracle")
-TRANSPORT = ("jpeg", "webp", "resize", "vae", "blur", "noise", "tint")
+# An editor under test, one that was found to remember, or a row that only says where the scale begins and ends.
 ROLES = {"editor": "editors", "recall": "editors with confirmed recall", "reference": "reference rows"}
 
 OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
-
-
-def editor_role(editor: str, recalling: Iterable[str] = ()) -> str:
-    """An editor under test, one that was found to remember, or a row that only says where the scale begins and ends."""
-    if editor.partition(":")[0] in KNOWN_ENDS + TRANSPORT:
-        return "reference"
-    return "recall" if editor in recalling else "editor"
 
 
 @dataclass(frozen=True)
@@ -59,11 +57,15 @@ class CaseGroup:
 
 
 def group_cases(
-    cases: Iterable[Case], excluded: Sequence[str] = (), recalling: Sequence[str] = ()
+    cases: Iterable[Case],
+    excluded: Sequence[str] = (),
+    recalling: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
 ) -> dict[str, CaseGroup]:
     """The groups by name. Chains under audit, excluded references and programs that only add are not counted.
 
-    `recalling` names the editors whose recall is confirmed; they are listed apart.
+    `recalling` names the editors whose recall is confirmed; they are listed apart. `roles` has the role that each
+    editor gives itself (editor, baseline or transport); one of which nothing is known is an ordinary editor.
     """
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
@@ -77,9 +79,16 @@ def group_cases(
             enough = {check: [editor for editor in editors if shares[editor][check] >= COVERED] for check in CHECKS}
             checks = tuple(check for check in CHECKS if len(enough[check]) == len(editors))
             partial = {check: names for check, names in enough.items() if names and check not in checks}
-            roles = {editor: editor_role(editor, recalling) for editor in editors}
-            groups[name] = CaseGroup(name, dict(sorted(editors.items())), checks, partial, roles)
+            own_roles = {editor: role_in_tables(editor, roles or {}, recalling) for editor in editors}
+            groups[name] = CaseGroup(name, dict(sorted(editors.items())), checks, partial, own_roles)
     return groups
+
+
+def role_in_tables(editor: str, roles: Mapping[str, str], recalling: Sequence[str] = ()) -> str:
+    """A key of ROLES."""
+    if roles.get(editor, "editor") != "editor":
+        return "reference"
+    return "recall" if editor in recalling else "editor"
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:

@@ -1,7 +1,6 @@
-"""A table as data: typed columns and plain rows, told as CSV, JSON, LaTeX, HTML or text."""
+"""A table as data: typed columns and plain rows, written as CSV, JSON, LaTeX or text."""
 
 import csv
-import html
 import io
 import json
 import math
@@ -10,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 Row = Mapping[str, Any]
-NONE = "–"
-FORMS: dict[str, Callable[[Any], str]] = {
+NO_VALUE = "–"
+FORMATS: dict[str, Callable[[Any], str]] = {
     "text": str,
     "count": lambda value: f"{value:d}",
     "rounds": lambda value: f"{value:.1f}",
@@ -36,6 +35,7 @@ class Column(NamedTuple):
     form: str = "text"
     interval: bool = False
     shown: bool = True
+    always: bool = False  # shown even where no row has a value
 
 
 @dataclass(frozen=True)
@@ -50,20 +50,19 @@ class Table:
 
     @property
     def keys(self) -> list[str]:
-        return [key for column in self.columns for key in keys(column)]
+        return [key for column in self.columns for key in column_keys(column)]
 
 
-def hide_empty_columns(table: Table, always: Sequence[str] = ()) -> Table:
+def hide_empty_columns(table: Table) -> Table:
     """The same table; columns without a single value are kept in the files and not shown."""
     empty = {column.key for column in table.columns if all(is_missing(row.get(column.key)) for row in table.rows)}
     columns = tuple(
-        column._replace(shown=column.shown and (column.key in always or column.key not in empty))
-        for column in table.columns
+        column._replace(shown=column.shown and (column.always or column.key not in empty)) for column in table.columns
     )
-    return replace(table, columns=columns)
+    return replace(table, columns=columns) if table.rows else table
 
 
-def keys(column: Column) -> list[str]:
+def column_keys(column: Column) -> list[str]:
     return [column.key, f"{column.key}_low", f"{column.key}_high"] if column.interval else [column.key]
 
 
@@ -77,15 +76,15 @@ def format_value(value: Any, form: str) -> str:
     >>> format_value(0.516, "share"), format_value(None, "rounds")
     ('52%', '–')
     """
-    return NONE if is_missing(value) else FORMS[form](value)
+    return NO_VALUE if is_missing(value) else FORMATS[form](value)
 
 
-def sentence(text: str) -> str:
+def capitalised(text: str) -> str:
     """With a capital first letter; abbreviations keep theirs."""
     return text[:1].upper() + text[1:]
 
 
-def cell(row: Row, column: Column) -> str:
+def format_cell(row: Row, column: Column) -> str:
     """The value, with its limits in brackets where it has them."""
     value = format_value(row.get(column.key), column.form)
     low, high = (row.get(key) for key in (f"{column.key}_low", f"{column.key}_high"))
@@ -114,7 +113,7 @@ def as_json(table: Table) -> str:
     return json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -126,8 +125,8 @@ SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
 }
 
 
-def escaped(text: str) -> str:
-    return "".join(SPECIAL.get(sign, sign) for sign in text)
+def latex_text(text: str) -> str:
+    return "".join(LATEX_SIGNS.get(sign, sign) for sign in text)
 
 
 def as_latex(table: Table) -> str:
@@ -137,45 +136,22 @@ def as_latex(table: Table) -> str:
         f"% {table.title}. Needs \\usepackage{{booktabs}}.".replace("\n", " "),
         f"\\begin{{tabular}}{{{''.join('l' if column.form == 'text' else 'r' for column in shown)}}}",
         "\\toprule",
-        " & ".join(escaped(column.title) for column in shown) + r" \\",
+        " & ".join(latex_text(column.title) for column in shown) + r" \\",
         "\\midrule",
-        *(" & ".join(escaped(cell(row, column)) for column in shown) + r" \\" for row in table.rows),
+        *(" & ".join(latex_text(format_cell(row, column)) for column in shown) + r" \\" for row in table.rows),
         "\\bottomrule",
         "\\end{tabular}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def as_html(table: Table, caption: str = "", rows: Sequence[Row] | None = None, apart: str = "") -> str:
-    """The columns that the page shows. Rows with another value of `apart` than the rows before are set apart."""
-    chosen = list(table.rows if rows is None else rows)
-    shown = [column for column in table.columns if column.shown]
-    kinds = ["" if column.form == "text" else ' class="n"' for column in shown]
-    head = "".join(
-        f'<th scope="col"{kind}>{html.escape(column.title)}</th>' for column, kind in zip(shown, kinds, strict=True)
-    )
-    lines = []
-    for place, row in enumerate(chosen):
-        begins = bool(apart and place and row.get(apart) != chosen[place - 1].get(apart))
-        cells = []
-        for number, column in enumerate(shown):
-            kind = kinds[number]
-            value, bracket, rest = cell(row, column).partition(" [") if column.interval else (cell(row, column), "", "")
-            text = html.escape(value) + (f' <span class="ci">[{html.escape(rest)}</span>' if bracket else "")
-            cells.append(f'<th scope="row">{text}</th>' if not number else f"<td{kind}>{text}</td>")
-        mark = ' class="apart"' if begins else ""
-        lines.append(f"<tr{mark}>{''.join(cells)}</tr>")
-    title = html.escape(caption or table.title)
-    return (
-        f'<div class="scroll" tabindex="0" role="group" aria-label="{title}"><table><caption>{title}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )
-
-
 def as_text(table: Table, columns: Sequence[str] | None = None) -> str:
     """For a terminal: aligned columns, without colours."""
     shown = [column for column in table.columns if (column.shown if columns is None else column.key in columns)]
-    lines = [[column.title for column in shown], *([cell(row, column) for column in shown] for row in table.rows)]
+    lines = [
+        [column.title for column in shown],
+        *([format_cell(row, column) for column in shown] for row in table.rows),
+    ]
     widths = [max(len(line[place]) for line in lines) for place in range(len(shown))]
     return "\n".join(
         "  ".join(

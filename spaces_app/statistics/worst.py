@@ -1,0 +1,72 @@
+"""The cases in which each editor did worst; the page shows their pictures as filmstrips."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..study.cases import Case, spread_rounds
+from ..study.groups import CaseGroup, OutcomesByEditor, is_measured, lowest_quality
+from ..study.study import Study
+from ..study.tables import Column
+from . import OnPage, Rows
+
+TITLE = "The worst cases of each editor"
+SECTION = "Worst cases"
+ON_PAGE = OnPage(show=False)
+FRAMES = 6  # with the original
+STRIPS = 6  # all editors together, and one for each at least
+COLUMNS = (
+    Column("editor", "Editor"),
+    Column("chain", "Chain"),
+    Column("source", "Source"),
+    Column("program", "Program"),
+    Column("round", "Round", "count"),
+    Column("quality", "Retained quality", "share"),
+    Column("lost_in", "Lost in round"),
+    Column("cause", "To"),
+)
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """The worst cases of the first group."""
+    for name, group in study.groups.items():
+        return worst_of_group(group, study.outcomes[name])
+    return []
+
+
+def note(study: Study, rows: Rows) -> str:
+    return "" if rows else "No editor lost a case of which there are pictures."
+
+
+def worst_of_group(group: CaseGroup, outcomes: OutcomesByEditor) -> list[dict[str, Any]]:
+    """For each editor the cases lost first, the lowest quality before others; a row for each round shown.
+
+    One case for each source; a refusal in the first round leaves no pictures to look at. Reference rows are shown only
+    where there is nothing else.
+    """
+    tested = [editor for editor in group.cases if group.roles[editor] != "reference"] or list(group.cases)
+    rows: list[dict[str, Any]] = []
+    for editor in tested:
+        pairs = list(zip(group.cases[editor], outcomes[editor], strict=True))
+        lost = [(case, outcome) for case, outcome in pairs if outcome.lost and is_measured(case, 0)]
+        lost.sort(key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], group.checks), pair[0].chain))
+        first = {case.source: (case, outcome) for case, outcome in reversed(lost)}
+        chosen = [pair for pair in lost if first[pair[0].source] == pair][: max(1, STRIPS // len(tested))]
+        for case, outcome in chosen:
+            values = lowest_quality(case, group.checks) or [None] * case.rounds
+            last = case.rounds if case.end_round is None else case.end_round
+            about: dict[str, Any] = {
+                "editor": editor,
+                "chain": case.chain,
+                "source": case.source,
+                "program": case.program,
+            }
+            rows += [
+                about | {"round": round, "quality": values[round - 1], "lost_in": outcome.text, "cause": outcome.cause}
+                for round in spread_rounds(last, FRAMES - 1)
+            ]
+    return rows
+
+
+def mean_quality(case: Case, checks: Sequence[str]) -> float:
+    values = [value for value in lowest_quality(case, checks) if value is not None]
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,84 @@
+"""A study: everything the statistics are computed from, read once, and what several of them need of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from convergebench.metric_modules.halflife.outcomes import Outcome
+
+from .cases import Case, read_cases
+from .comparisons import GroupComparison, compare_group
+from .floors import Floors
+from .groups import HALF, CaseGroup, group_cases, outcome_of_case
+from .published_scores import PublishedMetric, published_metrics
+from .recall import confirmed_recall, recall_rows
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a reader may ask for."""
+
+    threshold: float = HALF  # what a return has to retain
+
+
+class Study:
+    """The rows of a dataset's tables; `calls` are those of its steps and tell time and cost."""
+
+    def __init__(
+        self,
+        scores: Sequence[Row],
+        chains: Sequence[Row],
+        floors: Sequence[Row] = (),
+        calls: Sequence[Row] = (),
+        published: Sequence[Row] = (),
+        roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
+        options: Options = Options(),
+    ):
+        self.scores = scores
+        self.chains = chains
+        self.floor_rows = floors
+        self.options = options
+        self.roles = roles or {}
+        self.floors = Floors(floors, chains)
+        self.excluded = self.floors.excluded_sources(chains)
+        self.cases: list[Case]
+        self.cases, self.left_out = read_cases(scores, chains, self.floors, calls)
+        self.published: list[PublishedMetric] = published_metrics(published, chains)
+
+    @cached_property
+    def recall(self) -> list[dict[str, Any]]:
+        """What the recall audit found, editor by editor."""
+        return recall_rows(self.scores, self.chains)
+
+    @cached_property
+    def groups(self) -> dict[str, CaseGroup]:
+        """The groups of programs that a headline counts."""
+        return group_cases(self.cases, self.excluded, confirmed_recall(self.recall), self.roles)
+
+    @cached_property
+    def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
+        """The outcome of every case, by group and editor."""
+        return {
+            name: {
+                editor: [outcome_of_case(case, group.checks, self.options.threshold) for case in cases]
+                for editor, cases in group.cases.items()
+            }
+            for name, group in self.groups.items()
+        }
+
+    @cached_property
+    def comparisons(self) -> dict[str, GroupComparison]:
+        """How the editors of each group compare."""
+        return {name: compare_group(group, self.outcomes[name]) for name, group in self.groups.items()}
+
+    def measured_cases(self, group: CaseGroup, least: int = 1) -> list[tuple[Case, Outcome]]:
+        """The cases of the editors under test with their outcomes, without those that are missing."""
+        return [
+            (case, outcome)
+            for editor in group.tested(least)
+            for case, outcome in zip(group.cases[editor], self.outcomes[group.name][editor], strict=True)
+            if not outcome.failed
+        ]
