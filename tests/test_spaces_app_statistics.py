@@ -1,0 +1,99 @@
+"""A statistic is one file found by its place; dropped into a copy of the house, the report has it everywhere."""
+
+import json
+
+import awkward_pictures
+import pytest
+from convergebench.spaces_app.reporting.filmstrips import SIDE, make_frame
+from convergebench.spaces_app.statistics import REQUIRED, find_statistics
+from house_copy import HOUSE, HouseCopy
+
+STATISTIC = '''
+"""How many cases were lost in round one."""
+
+from ..reporting.figures import Drawing, new_figure
+from ..study.tables import Column
+
+TITLE = "Lost at once"
+SECTION = "Early losses"
+COLUMNS = (Column("editor", "Editor"), Column("lost", "Lost in round 1", "count"))
+
+
+def rows(study):
+    return [
+        {"editor": editor, "lost": sum(each.lost_at == 1 for each in outcomes)}
+        for by_editor in study.outcomes.values()
+        for editor, outcomes in by_editor.items()
+    ]
+
+
+def figures(rows, context):
+    figure, grid = new_figure()
+    grid[0, 0].bar([row["editor"] for row in rows], [row["lost"] for row in rows])
+    return [Drawing("at-once", "Cases lost in round one", "One bar for each editor.", figure)]
+'''
+WRITE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from simulated import dataset, report
+from convergebench.spaces_app.reporting.write import write_files
+import convergebench.spaces_app.statistics as statistics
+made = report(*dataset({"one": 1.5, "two": 0.2, "identity": 0.01}, sources=4, programs=2, rounds=10))
+print(write_files(made, Path("report"), []).files, statistics.__file__)
+"""
+
+
+def test_a_statistic_dropped_into_a_copy_is_in_tables_page_and_figures(tmp_path):
+    copy = HouseCopy(tmp_path)
+    copy.write("spaces_app/statistics/at_once.py", STATISTIC)
+    told = copy.python("-c", WRITE, str(HOUSE / "tests"))
+    if str(copy.site) not in told:
+        pytest.skip("the installed package is imported before the copy here")
+    report = copy.work / "report"
+    table = json.loads((report / "at_once.json").read_text())
+    assert table["title"] == "Lost at once"
+    assert {row["editor"] for row in table["rows"]} == {"one", "two", "identity"}
+    assert (report / "at_once.csv").read_text().startswith("editor,lost\n")
+    assert "\\toprule" in (report / "at_once.tex").read_text()
+    assert (report / "figures" / "at-once.svg").read_text().startswith("<svg")
+    assert (report / "figures" / "at-once.png").exists()
+    page = (report / "index.html").read_text()
+    assert '<h2 id="early-losses">Early losses</h2>' in page
+    assert '<a href="#early-losses">' in page
+    assert "<caption>Lost at once</caption>" in page
+    assert "<figcaption>Cases lost in round one</figcaption>" in page
+
+
+def test_every_file_of_the_folder_is_a_statistic_with_a_name_that_its_files_have():
+    found = find_statistics()
+    files = {path.stem for path in (HOUSE / "spaces_app" / "statistics").glob("*.py")} - {"__init__"}
+    assert found.keys() == files
+    for statistic in found.values():
+        assert all(hasattr(statistic, name) for name in REQUIRED)
+        assert statistic.__doc__
+
+
+@pytest.mark.parametrize("name", awkward_pictures.PICTURES)
+def test_an_awkward_picture_looks_right_in_a_filmstrip(name):
+    import base64
+    import io
+
+    from PIL import Image
+
+    awkward = awkward_pictures.PICTURES[name]
+    frame = make_frame(awkward.data, "round 1", "words")
+    with Image.open(io.BytesIO(base64.b64decode(frame.uri.partition(",")[2]))) as small:
+        assert small.size == (frame.width, frame.height)
+        assert max(small.size) <= SIDE
+        # WebP of low quality changes colours more than JPEG of high quality.
+        awkward_pictures.assert_looks_right(small.convert("RGB"), awkward, tolerance=16)
+
+
+@pytest.mark.parametrize("name", awkward_pictures.BROKEN)
+def test_bytes_that_are_no_picture_are_said_in_words_in_a_filmstrip(name):
+    data, words = awkward_pictures.BROKEN[name]
+    frame = make_frame(data, "round 1", "words")
+    assert frame.uri == ""
+    assert frame.words.startswith("unreadable")
+    assert words in frame.words
