@@ -1,4 +1,4 @@
-"""What the dataset's files look like: their schema, how they are written, and how they are read."""
+"""What the dataset's files look like: their schema, what they say of their columns, and how they are written."""
 
 import hashlib
 import json
@@ -10,20 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .columns import CHAINS, CONFIGS, PUBLISHED, SOURCES, STEPS, Column, Config
-from .reader import Place, Reader
-
-__all__ = [
-    "CHAINS",
-    "CONFIGS",
-    "PUBLISHED",
-    "SOURCES",
-    "STEPS",
-    "Column",
-    "Config",
-    "Place",
-    "Reader",
-]
+from .columns import CONFIGS, Column, Config
 
 SPLIT = "test"
 ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own

@@ -1,1 +1,1 @@
-"""Brings in what was made elsewhere: chains in known layouts, and published tables of scores."""
+"""Imports what was made elsewhere: chains in known layouts, and published tables of scores."""
