@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import click
 
@@ -56,7 +57,8 @@ def rank_and_size() -> tuple[int, int]:
     from convergebench.generation.records import UserError
 
     try:
-        state = PartialState(cpu=not torch.accelerator.is_available())
+        # A process may wait for the others for as long as their share of the work takes.
+        state = PartialState(cpu=not torch.accelerator.is_available(), timeout=timedelta(days=30))
     except ValueError as error:
         raise UserError(f"{expected} processes were launched but cannot meet: {error}") from error
     if state.num_processes != expected:

@@ -249,7 +249,7 @@ def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     not REAL.is_dir(), reason="the real chains are not there; CONVERGEBENCH_REAL_CHAINS names their folder"
 )
 def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path):
-    from convergebench.metric_modules.psnr import images
+    from convergebench.generation.pictures import decode_array, resize_to
     from convergebench.metric_modules.psnr import measure as psnr
     from convergebench.metric_modules.ssim import measure as ssim
 
@@ -265,13 +265,13 @@ def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path)
     assert (made.rows, made.matched) == (12, 12)
     reader = Reader(tmp_path / "out")
     pictures = {
-        (row["chain"], row["round"], row["position"]): images.pixels(reader.picture_at(place))
+        (row["chain"], row["round"], row["position"]): decode_array(reader.picture_at(place))
         for row, place in zip(reader.table("steps").to_pylist(), reader.places(), strict=True)
         if row["position"] != 1
     }
     for row in reader.table("published").to_pylist():
         source = pictures[row["chain"], 0, 0]
-        answer = images.brought(pictures[row["chain"], row["round"], 2], source.shape[1], source.shape[0])
+        answer = resize_to(pictures[row["chain"], row["round"], 2], source.shape[1], source.shape[0])
         assert psnr.compare(source, answer)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
         assert ssim.compare(ssim.reference(source, "uniform7"), answer) == pytest.approx(row["ssim"], abs=1e-6)
     assert np.mean([row["round"] for row in reader.table("published").to_pylist()]) == 2

@@ -122,8 +122,9 @@ def test_the_wheel_lists_it(folder):
     assert setuptools["package-dir"][package] == f"metric_modules/{folder.name}"
 
 
-def test_pictures_are_read_by_one_file_everywhere():
-    one = (HOUSE / "metric_modules" / "psnr" / "images.py").read_bytes()
-    copies = [folder for folder in FOLDERS if (folder / "images.py").exists()]
+@pytest.mark.parametrize("name", ["images.py", "pictures.py"])
+def test_pictures_are_read_by_one_file_everywhere(name):
+    one = (HOUSE / ("generation" if name == "pictures.py" else "metric_modules/psnr") / name).read_bytes()
+    copies = [folder for folder in FOLDERS if (folder / name).exists()]
     assert len(copies) >= 4
-    assert [folder.name for folder in copies if (folder / "images.py").read_bytes() != one] == []
+    assert [folder.name for folder in copies if (folder / name).read_bytes() != one] == []

@@ -11,10 +11,11 @@ from .images import ImageInputs, dealt, pixels, reason_text, signature_text
 from .judge import Judgement, judge_step
 from .looks import look
 from .measure import signature
+from .pictures import resize_to
 from .spec import SPEC
 from .transforms import TRANSFORMS
 
-__all__ = ["TRANSFORMS", "EditApplied"]  # evaluate brings along only what this file itself imports
+__all__ = ["TRANSFORMS", "EditApplied", "resize_to"]  # evaluate brings along only what this file itself imports
 
 FIELDS = ("applied", "region_share", "undone", "undo_ratio")
 

@@ -9,7 +9,10 @@ import numpy as np
 
 from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
 from .measure import SMALLEST, Distance, Model, compare, features, model, signature
+from .pictures import resize_to
 from .weights import load
+
+__all__ = ["Lpips", "resize_to"]  # evaluate brings along only what this file itself imports
 
 DESCRIPTION = """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared
 upper bound; and the same of the picture's worst tile out of 8 x 8."""

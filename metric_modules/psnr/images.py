@@ -8,7 +8,6 @@ and other colour spaces, 16-bit and float samples (and so NaN), animations, brok
 
 import io
 import os
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,23 +15,12 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from .pictures import DECODER_ERRORS, evaluation_size, resize_to
+
 MAX_PIXELS = 8192 * 8192
 Size = (
     str | int | None
 )  # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
-
-# What Pillow's decoders were seen to raise on files that were cut or altered at random.
-UNREADABLE = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    TypeError,
-    LookupError,
-    RuntimeError,
-    EOFError,
-    struct.error,
-    Image.DecompressionBombError,
-)
 
 
 def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
@@ -79,7 +67,7 @@ def _opened(data: bytes, name: str) -> Image.Image:
         return Image.open(io.BytesIO(data))
     except UnidentifiedImageError:
         raise ValueError(f"{name} is not an image file: its {len(data)} bytes begin with {data[:8]!r}") from None
-    except UNREADABLE as error:
+    except DECODER_ERRORS as error:
         raise ValueError(f"{name} is not an image file that can be read: {error}") from None
 
 
@@ -104,7 +92,7 @@ def _of_image(image: Image.Image, name: str) -> np.ndarray:
             if image.getchannel("A").getextrema()[0] < 255:  # type: ignore[operator]
                 raise ValueError("it is partly transparent; lay it on a background first")
         return np.array(image if image.mode == "RGB" else image.convert("RGB"))
-    except UNREADABLE as error:
+    except DECODER_ERRORS as error:
         raise ValueError(f"{name} cannot be used: {error}") from None
 
 
@@ -115,25 +103,6 @@ def exact(picture: Any, name: str = "the picture") -> dict[str, Any]:
     """
     array = pixels(picture, name)
     return {"bytes": b"P6 %d %d 255\n" % (array.shape[1], array.shape[0]) + array.tobytes(), "path": None}
-
-
-def target(width: int, height: int, size: Size) -> tuple[int, int]:
-    """The size at which a picture is compared with a reference of this width and height."""
-    if size is None or size == "reference":
-        return width, height
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ValueError(
-            f"size is {size!r}; it is None, 'reference' or the length of the reference's short side in pixels"
-        )
-    short = min(width, height)
-    return max(1, round(width * size / short)), max(1, round(height * size / short))
-
-
-def brought(array: np.ndarray, width: int, height: int) -> np.ndarray:
-    """The picture at this size: itself where it is there already, otherwise after one Lanczos resize."""
-    if array.shape[:2] == (height, width):
-        return array
-    return np.array(Image.fromarray(array).resize((width, height), Image.Resampling.LANCZOS))
 
 
 def pair(
@@ -148,8 +117,8 @@ def pair(
             f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
             f"{second.shape[0]}; give size='reference' or the short side to compare at"
         )
-    width, height = target(second.shape[1], second.shape[0], size)
-    return brought(first, width, height), brought(second, width, height)
+    width, height = evaluation_size(second.shape[1], second.shape[0], size)
+    return resize_to(first, width, height), resize_to(second, width, height)
 
 
 def pairs(

@@ -7,6 +7,9 @@ import evaluate
 
 from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
 from .measure import compare, signature
+from .pictures import resize_to
+
+__all__ = ["Psnr", "resize_to"]  # evaluate brings along only what this file itself imports
 
 DESCRIPTION = """Peak signal-to-noise ratio in dB, higher is nearer, at most 100; and the root of the mean squared error
 in grey levels, lower is nearer, 0 to 255. All channels of 8-bit RGB count alike."""

@@ -8,6 +8,9 @@ import evaluate
 from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
 from .measure import compare, signature, smallest
 from .measure import reference as known
+from .pictures import resize_to
+
+__all__ = ["Ssim", "resize_to"]  # evaluate brings along only what this file itself imports
 
 DESCRIPTION = """Structural similarity, higher is nearer, -1 to 1 and 1 for identical pictures: the mean over all places
 and the three channels of 8-bit RGB, as scikit-image computes it."""
