@@ -27,9 +27,9 @@ class Editor:
         if request is None:
             return Answer(status="refused", reason=f"oracle does not know how to carry out {instruction!r}")
         standing = unreversed_changes(history)
-        undone = next((step for step, asked in reversed(standing) if undoes(request, asked)), None)
-        if undone is not None:
-            pixels = replay(history, [step for step, _ in standing if step != undone])
+        taken_back = taken_back_by(request, standing)
+        if taken_back:
+            pixels = replay(history, [step for step, _ in standing if step not in taken_back])
         elif request.verb == "remove":
             return Answer(status="refused", reason=f"oracle remembers no {request.thing} that it could remove")
         elif request.verb == "copy":
@@ -42,8 +42,16 @@ class Editor:
         return Answer(pictures.encode_png(Image.fromarray(np.ascontiguousarray(pixels))))
 
 
+def taken_back_by(request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]) -> list[int]:
+    """The steps that a wish takes back: the latest that it undoes, or all that made a drawing of the photograph."""
+    steps = [step for step, earlier in standing if undoes(request, earlier)]
+    return steps if request.thing == "photograph" else steps[-1:]
+
+
 def undoes(request: instructions.Request, earlier: instructions.Request) -> bool:
     """Whether a wish takes an earlier one back."""
+    if request.thing == "photograph":
+        return earlier.thing in ("patches", "edges")
     if earlier.verb == "add":
         return request.verb == "remove" and request.thing == earlier.thing
     return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
@@ -56,9 +64,9 @@ def unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.
         request = instructions.parse(turn.instruction)
         if request is None or request.verb == "copy":
             continue
-        undone = next((entry for entry in reversed(standing) if undoes(request, entry[1])), None)
-        if undone:
-            standing.remove(undone)
+        taken_back = taken_back_by(request, standing)
+        if taken_back:
+            standing = [entry for entry in standing if entry[0] not in taken_back]
         elif request.verb != "remove":
             standing.append((step, request))
     return standing
