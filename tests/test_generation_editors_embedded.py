@@ -166,5 +166,5 @@ def test_the_oracle_copies_exactly(coffee):
     assert distance("oracle", coffee, instruction="Produce an exact replica of the provided image.") == 0
 
 
-def test_random_and_painters_know_the_same_pictures():
+def test_random_has_several_synthetic_pictures_to_answer():
     assert len(list(synthetic.PICTURES)) >= 6

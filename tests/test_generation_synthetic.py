@@ -26,7 +26,7 @@ def test_a_painted_picture_has_the_same_pixels_on_every_machine(name):
 
 @pytest.mark.parametrize("name", list(synthetic.PICTURES))
 @pytest.mark.parametrize("size", [(160, 90), (90, 160), (16, 16)])
-def test_a_painter_fills_any_size_with_rgb(name, size):
+def test_a_synthetic_picture_fills_any_size_with_rgb(name, size):
     picture = synthetic.make(name, size, 1)
     assert (picture.size, picture.mode) == (size, "RGB")
     assert numpy.asarray(picture).std() > 4, "the picture is all of one colour"
@@ -38,7 +38,7 @@ def test_another_seed_paints_another_picture(name):
     assert abs(first - second).mean() > 2
 
 
-def test_painters_differ_from_each_other_more_than_their_seeds_do():
+def test_synthetic_pictures_differ_more_than_their_seeds_do():
     pictures = {name: numpy.asarray(synthetic.make(name, (64, 64), 1), float) for name in list(synthetic.PICTURES)}
     pairs = [(a, b) for a in pictures for b in pictures if a < b]
     assert min(numpy.square(pictures[a] - pictures[b]).mean() ** 0.5 for a, b in pairs) > 35
