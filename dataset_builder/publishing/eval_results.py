@@ -36,8 +36,7 @@ def write_results(
     `values` are the rounds kept by editor. An editor with other options than its defaults says so in the notes.
     """
     import yaml
-    from huggingface_hub import EvalResultEntry
-    from huggingface_hub._eval_results import eval_result_entries_to_yaml
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
     entries: dict[str, list[EvalResultEntry]] = {}
     for editor, model in model_repos(folder).items():
