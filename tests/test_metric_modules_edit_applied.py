@@ -11,7 +11,7 @@ import pytest
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.looks import find_edit, look
-from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, made
+from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, find_transform
 from PIL import Image
 from skimage import data
 
@@ -175,7 +175,9 @@ def test_the_oracle_tells_every_flip_and_rotation_from_every_other_and_from_noth
         exact = np.ascontiguousarray(TRANSFORMS[done](picture(name)))
         decayed = (exact, jpeg(exact, 30), noisy(exact, 25), cv2.GaussianBlur(exact, (0, 0), 3), shifted(exact, 8))
         seen = look(decayed[number % len(decayed)])
-        assert [made(start, seen, {asked}).name == asked for asked in TURNS] == [asked == done for asked in TURNS]
+        assert [find_transform(start, seen, {asked}).name == asked for asked in TURNS] == [
+            asked == done for asked in TURNS
+        ]
 
 
 def test_a_symmetric_picture_cannot_tell_a_flip():

@@ -8,7 +8,7 @@ import numpy as np
 
 from .cycles import roles
 from .looks import difference, find_edit
-from .transforms import asked_transforms, made, residual, square
+from .transforms import asked_transforms, find_transform, residual, square
 
 SHARE = 0.003  # of the picture: the least that an edit covers
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
@@ -70,7 +70,7 @@ def judge_forward(
     """
     reasons = dict.fromkeys(UNDO, NOT_AN_UNDO)
     if asked:
-        seen = made(before, after, asked)
+        seen = find_transform(before, after, asked)
         reasons["region_share"] = WHOLE_PICTURE
         if seen is None:
             return Judgement(reasons=reasons | {"applied": SYMMETRIC})
@@ -99,7 +99,7 @@ def judge_undo(
     target = before if target is None else target
     reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD)
     if geometric:
-        seen = made(target, back, {"none"})
+        seen = find_transform(target, back, {"none"})
         if seen is None:
             return Judgement(reasons=reasons | dict.fromkeys(UNDO, SYMMETRIC))
         ratio = seen.residual / max(residual(square(before), square(forward)), 1e-6)

@@ -19,7 +19,7 @@ def signature() -> dict[str, Any]:
             "share": SHARE, "small": SHARE_SMALL, "undone": UNDONE, "margin": MARGIN}  # fmt: skip
 
 
-class Kept(NamedTuple):
+class KeptPicture(NamedTuple):
     """What is kept of a picture until its round is judged: its cells, and its CLIP embedding where CLIP is at work."""
 
     cells: np.ndarray
@@ -43,13 +43,13 @@ class Scorer:
         """The picture's cells."""
         return look(picture)
 
-    def embed(self, reduced: Sequence[np.ndarray], pictures: Sequence[np.ndarray]) -> list[Kept]:
+    def embed(self, reduced: Sequence[np.ndarray], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
         """What is kept of some pictures."""
         embeddings = self.clip.embed_pictures(pictures) if self.clip else [None] * len(pictures)
-        return [Kept(*both) for both in zip(reduced, embeddings, strict=True)]
+        return [KeptPicture(*both) for both in zip(reduced, embeddings, strict=True)]
 
     def judge(
-        self, program: Mapping[str, Any], position: int, pictures: Sequence[Kept | None]
+        self, program: Mapping[str, Any], position: int, pictures: Sequence[KeptPicture | None]
     ) -> dict[str, float | bool | str]:
         """Whether this step made its edit, or took one back."""
         judged = judge_step(
@@ -62,7 +62,7 @@ class Scorer:
         )
         return {column: value_of(judged, name) for name, column in COLUMNS.items()}
 
-    def meaning(self, pictures: Sequence[Kept | None], shows: str | None) -> list[float] | None:
+    def meaning(self, pictures: Sequence[KeptPicture | None], shows: str | None) -> list[float] | None:
         """How near each picture is to the words for what the forward picture shows; None where that cannot be told."""
         if self.embed_words is None or not shows:
             return None

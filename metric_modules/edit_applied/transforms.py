@@ -31,7 +31,7 @@ ASKED = re.compile(
 )
 
 
-class Made(NamedTuple):
+class TransformMade(NamedTuple):
     """The transform that was made ("" where none stands out), the asked one's residual and its best rival's."""
 
     name: str
@@ -76,7 +76,7 @@ def residual(expected: np.ndarray, seen: np.ndarray) -> float:
     return float(nearest(seen, drifted(expected, seen), 1).mean())
 
 
-def made(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> Made | None:
+def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> TransformMade | None:
     """Whether one of the asked transforms was made, by a clear margin; None where the picture cannot tell.
 
     A transform that leaves the picture looking as the asked one does is no rival; where "none" is no rival either,
@@ -100,4 +100,4 @@ def made(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> Made 
         name = rival
     else:
         name = ""
-    return Made(name, residuals[best], residuals[rival])
+    return TransformMade(name, residuals[best], residuals[rival])
