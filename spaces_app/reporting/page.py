@@ -171,6 +171,5 @@ def render_page(sections: Sequence[Section], lead: Sequence[str]) -> str:
 
 def render_table(table: Table) -> str:
     """One table alone."""
-    return str(templates().get_template("page.html").make_module({"sections": [], "lead": [], "style": ""}).table(
-        table_part(table)
-    ))  # fmt: skip
+    template = templates().get_template("page.html").make_module({"sections": [], "lead": [], "style": ""})
+    return str(template.__dict__["table"](table_part(table)))

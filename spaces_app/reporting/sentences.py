@@ -35,13 +35,13 @@ def lead_sentences(
         row for row in board if row["group"] == first
     ]
     column = next(column for column in tables["leaderboard"].columns if column.key == "rounds_kept")
-    told = [f"{row['editor']} keeps {format_cell(row, column)} of {row['last_round']} rounds" for row in rows[:3]]
+    kept = [f"{row['editor']} keeps {format_cell(row, column)} of {row['last_round']} rounds" for row in rows[:3]]
     counts = (
         f"{known['editors']} editors, {known['chains']} chains, {known['sources']} pictures of the suite "
         f"{known['suite']}. A change is asked for and taken back, round after round; a case counts until "
         "the change is not made, not taken back, or too much of the original is gone."
     )
-    return [f"On average, {'; '.join(told)}.", counts]
+    return [f"On average, {'; '.join(kept)}.", counts]
 
 
 def group_sentences(
@@ -54,34 +54,34 @@ def group_sentences(
         for check in CHECKS
         if check not in checks and not (check == "edits" and group != "round trips")
     ]
-    said = [
+    found = [
         f"These are {GROUPS[group]}: {known[f'{group}: cases']} cases on {known[f'{group}: sources']} pictures, "
         f"up to {known[f'{group}: rounds']} rounds. Reference rows, below the double line, say where the scale begins "
         "and ends; they have no rank."
     ]
     if missing:
-        said.append(f"Not computed for all editors, therefore neither counted nor drawn: {', '.join(missing)}.")
+        found.append(f"Not computed for all editors, therefore neither counted nor drawn: {', '.join(missing)}.")
     partial = known[f"{group}: checks that only some editors have"]
     if partial != "none":
-        said.append(f"Only some editors have {partial}; `convergebench score` adds what is missing.")
+        found.append(f"Only some editors have {partial}; `convergebench score` adds what is missing.")
     if any(row["role"] == "editors" and row["rank"] is None for row in board):
-        said.append(
+        found.append(
             f"A verdict needs {known['sources for a verdict']} common pictures; without them an editor has no rank, "
             "and its numbers are indicative."
         )
     if known["excluded sources"] != "none":
-        said.append(f"Left out, because too many unrelated pictures resemble them: {known['excluded sources']}.")
+        found.append(f"Left out, because too many unrelated pictures resemble them: {known['excluded sources']}.")
     on = {row["on"] for row in tables["curves"].rows if row["group"] == group and row["slice"] == "all"}
     words = (
         "the cases that all editors finished without technical failure"
         if on == {"common"}
         else "each editor's own cases"
     )
-    said.append(
+    found.append(
         f"Curves are drawn on {words}; a chain that was refused leaves them, so what still converges is the fairer "
         f"picture. Bands and brackets are {known['limits']} limits over pictures."
     )
-    return said
+    return found
 
 
 def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:

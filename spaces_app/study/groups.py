@@ -71,7 +71,7 @@ def group_cases(
     for case in cases:
         if case.audit is None and case.source not in excluded and case.group != "additions":
             by_group[case.group][case.editor].append(case)
-    groups = {}
+    groups: dict[str, CaseGroup] = {}
     for name in ("round trips", "replication", "restoration"):
         if name in by_group:
             editors = by_group[name]

@@ -27,8 +27,8 @@ def slice_curves(
     """
     chosen: dict[str, list[CaseAndOutcome]] = {}
     for editor, cases in group.cases.items():
-        pairs = zip(cases, outcomes[editor], strict=True)
-        own = [(case, outcome) for case, outcome in pairs if is_in_slice(case) and not outcome.failed]
+        with_outcomes = zip(cases, outcomes[editor], strict=True)
+        own = [(case, outcome) for case, outcome in with_outcomes if is_in_slice(case) and not outcome.failed]
         chosen |= {editor: own} if own else {}
     common = set.intersection(*({case.key for case, _ in pairs} for pairs in chosen.values())) if chosen else set()
     on_common = all(len(common) * 2 >= len(pairs) for pairs in chosen.values())
