@@ -4,6 +4,7 @@ import csv
 import io
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ NOTE = (
 )
 
 
+@lru_cache(maxsize=4)
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     """The metrics that can be drawn, with their titles."""
     retained, columns = retained_columns(), score_columns()

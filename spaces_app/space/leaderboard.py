@@ -40,6 +40,7 @@ class Leaderboard:
     outcomes: dict[str, list[Any]]
 
 
+@lru_cache(maxsize=4)
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     """The metrics that a visitor can choose in this dataset, with their titles."""
     retained = retained_columns()

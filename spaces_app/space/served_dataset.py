@@ -55,8 +55,7 @@ class ServedDataset:
             raise UserError(f"{self.folder} is no dataset: there is no data/chains; `convergebench build` makes one")
         self.chains = {chain.id: chain for chain in reader.chains()}
         self.chain_rows: dict[str, Row] = {row["chain"]: row for row in rows}  # as the statistics want them
-        self.editors = reader.editors()
-        self.roles = {label: editor.role for label, editor in self.editors.items()}
+        self.roles = {label: editor.role for label, editor in reader.editors().items()}
         self.floors = Floors(list(reader.rows("floors")), rows)
         self.excluded = self.floors.excluded_sources(rows)
         self.scores = read_scores(reader)
