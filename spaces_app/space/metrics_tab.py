@@ -30,7 +30,9 @@ def detects_and_misses() -> list[tuple[str, str, str]]:
     """Of each metric, and of those of its columns that differ from it, what it detects and what it misses."""
     found = []
     for spec in specs().values():
-        found += [(about.title, about.sees, about.misses) for about in (spec, *spec.columns) if about.sees]
+        described = [(spec.title, spec.sees, spec.misses)]
+        described += [(column.title, column.sees, column.misses) for column in spec.columns]
+        found += [(title, sees, misses) for title, sees, misses in described if sees]
     return found
 
 

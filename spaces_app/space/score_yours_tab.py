@@ -89,10 +89,8 @@ def score_yours_tab(dataset: ServedDataset) -> Scorer:
         try:
             if not files:
                 raise UserError("no returns were given; add the pictures that came back, or one zip of them")
-            first, *returns = [(Path(path).name, Path(path).read_bytes()) for path in [original, *files] if path]
-            if original is None:
-                first, returns = None, [first, *returns]
-            found = scorer.score(first, returns, threshold)
+            first = named_bytes(original) if original else None
+            found = scorer.score(first, [named_bytes(path) for path in files], threshold)
             return [answer_html(dataset, found, threshold), gr.Plot(figure(dataset, found), visible=True), None, None]
         except UserError as error:
             return [error_box(str(error)), gr.Plot(visible=False), None, None]
@@ -109,6 +107,10 @@ def score_yours_tab(dataset: ServedDataset) -> Scorer:
         concurrency_limit=2,
     )
     return scorer
+
+
+def named_bytes(path: str) -> tuple[str, bytes]:
+    return Path(path).name, Path(path).read_bytes()
 
 
 def error_box(words: str) -> str:
