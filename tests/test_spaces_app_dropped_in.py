@@ -29,7 +29,8 @@ for path in (folder / "data" / "scores").glob("*.parquet"):
     pq.write_table(table, path)
 
 import convergebench.metric_modules.specs as specs
-from convergebench.spaces_app.space import chains_tab, metrics_tab
+from convergebench.spaces_app.space import chains_tab, curves_tab, leaderboard, metrics_tab
+from convergebench.spaces_app.space.leaderboard import Choice
 from convergebench.spaces_app.space.served_dataset import open_dataset
 dataset = open_dataset(str(folder))
 chain = small_dataset.chain_of(dataset, "fading")
@@ -39,6 +40,10 @@ print(json.dumps({
     "listed": [each for each in view["metrics"] if each["name"] == "grain"],
     "curve": [view["curves"]["grain"], view["curves"]["ssim"]],
     "step": [view["steps"][2]["scores"]["grain"], view["steps"][2]["retained"]["grain"]],
+    "choice": leaderboard.metric_titles(dataset).get("grain"),
+    "kept": len(leaderboard.leaderboard(dataset, Choice(metric="grain")).table.rows),
+    "drawn": [curves_tab.metric_titles(dataset).get(name) for name in ("retained grain", "grain")],
+    "rows": [len(curves_tab.curve_rows(dataset, Choice(), name)) for name in ("retained grain", "grain")],
     "metrics": sorted({row["metric"] for row in metrics_tab.metric_curves(dataset, chain)}),
     "agreement": metrics_tab.agreement(dataset)["metrics"],
     "detects": [each for each in metrics_tab.detects_and_misses() if each[0] == "Grain"],
@@ -69,3 +74,10 @@ def test_a_dropped_in_metric_stands_in_the_metrics_tab(shown):
     assert "Grain" in shown["metrics"]
     assert "Grain" in shown["agreement"]
     assert shown["detects"] == [["Grain", "film grain", "all else"]]
+
+
+def test_a_dropped_in_metric_has_curves_and_can_be_chosen_in_the_leaderboard(shown):
+    assert shown["drawn"] == ["retained Grain", "Grain"]
+    assert shown["choice"] == "Grain"
+    assert shown["kept"] == 3
+    assert min(shown["rows"]) > 0

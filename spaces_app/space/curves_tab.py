@@ -38,10 +38,10 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     worst_of = ", ".join(columns[name].title for name in quality_columns())
     titles = {"kept": "share still converging", "quality": f"retained quality (worst of {worst_of})"}
     for name, column in retained.items():
-        if has_values(case.retained.get(name, ()) for case in dataset.cases):
+        if has_values(case.retained[name] for case in dataset.cases):
             titles[f"retained {name}"] = f"retained {column.title}"
     for name in curve_columns():
-        if has_values(case.raw.get(name, ()) for case in dataset.cases):
+        if has_values(case.raw[name] for case in dataset.cases):
             titles[name] = columns[name].title
     return titles
 

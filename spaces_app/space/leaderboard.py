@@ -47,7 +47,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     worst_of = ", ".join(retained[name].title for name in quality_columns())
     titles = {"convergence": "any check", "quality": f"quality (worst of {worst_of})"}
     for name, column in retained.items():
-        if any(value is not None for case in dataset.cases for value in case.retained.get(name, ())):
+        if any(value is not None for case in dataset.cases for value in case.retained[name]):
             titles[name] = f"{column.aspect} ({column.title})" if column.aspect else column.title
     return titles
 
