@@ -49,3 +49,43 @@ def test_no_document_or_code_names_a_secret_a_machine_or_a_tracker():
         if path.is_file() and told and not hidden and path != Path(__file__):
             generated = path.relative_to(HOUSE).parts[0] in ("runs", "convergebench", "report", "build")
             assert generated or not words.search(path.read_text(errors="ignore")), path
+
+
+ARCHITECTURE = (HOUSE / "docs" / "architecture.md").read_text()
+# What only one file does: the call that gives it away, and the only file where it stands.
+STRICT = "metric_modules/psnr/images.py"  # what strangers give an `evaluate` module: refused where others would convert
+ONE_FILE = {
+    "Image.open(": "generation/pictures.py",
+    "pq.ParquetFile(": "dataset_builder/dataset/reader.py",
+    "pq.ParquetWriter(": "dataset_builder/dataset/schema.py",
+    "filelock.FileLock(": "generation/files.py",
+    "os.fsync(": "generation/files.py",
+}
+
+
+def rooms_files():
+    for room in ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli"):
+        yield from (path for path in sorted((HOUSE / room).rglob("*.py")) if not path.is_symlink())
+
+
+def test_a_step_passes_no_file_twice_on_its_way_through_the_house():
+    rows = ARCHITECTURE.split("<!-- hops -->\n")[1].split("\n<!-- end -->")[0].splitlines()[2:]
+    passed = [file for row in rows for file in re.findall("`([^`]+)`", row.split("|")[3])]
+    assert len(passed) > 30
+    assert len(passed) == len(set(passed)), sorted(file for file in passed if passed.count(file) > 1)
+    for file in passed:
+        assert (HOUSE / file.replace("editors/NAME", "editors/gemini").replace("NAME", "psnr")).is_file(), file
+
+
+def test_every_file_that_the_architecture_names_is_there():
+    rooms = "generation|dataset_builder|metric_modules|spaces_app|cli|tests|docs"
+    for name in re.findall(rf"`((?:{rooms})/[\w./-]*)`", ARCHITECTURE):
+        path = name.replace("editors/NAME", "editors/gemini").replace("NAME", "psnr")
+        assert (HOUSE / path).exists(), name
+
+
+def test_what_one_file_does_no_other_does():
+    for call, file in ONE_FILE.items():
+        assert f"`{file}`" in ARCHITECTURE
+        found = {path.relative_to(HOUSE).as_posix() for path in rooms_files() if call in path.read_text()}
+        assert found - {STRICT} == {file}, call
