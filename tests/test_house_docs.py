@@ -53,7 +53,10 @@ def test_no_document_or_code_names_a_secret_a_machine_or_a_tracker():
 
 ARCHITECTURE = (HOUSE / "docs" / "architecture.md").read_text()
 # What only one file does: the call that gives it away, and the only file where it stands.
-STRICT = "metric_modules/psnr/images.py"  # what strangers give an `evaluate` module: refused where others would convert
+EXCEPT = {
+    "metric_modules/psnr/images.py",  # what strangers give an `evaluate` module, by a stricter rule
+    "spaces_app/space/served_dataset.py",  # the scores' repeated words as dictionaries, so that millions of rows fit
+}
 ONE_FILE = {
     "Image.open(": "generation/pictures.py",
     "pq.ParquetFile(": "dataset_builder/dataset/reader.py",
@@ -88,4 +91,4 @@ def test_what_one_file_does_no_other_does():
     for call, file in ONE_FILE.items():
         assert f"`{file}`" in ARCHITECTURE
         found = {path.relative_to(HOUSE).as_posix() for path in rooms_files() if call in path.read_text()}
-        assert found - {STRICT} == {file}, call
+        assert found - EXCEPT == {file}, call
