@@ -14,7 +14,7 @@ WORDS = ["--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", "run"
 def test_a_process_that_sees_fewer_than_were_launched_refuses_to_pay_again(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     alone = SimpleNamespace(num_processes=1, process_index=0)
-    monkeypatch.setattr("accelerate.PartialState", lambda cpu: alone)
+    monkeypatch.setattr("accelerate.PartialState", lambda cpu, timeout: alone)
     with pytest.raises(UserError, match=r"2 processes were launched but each sees 1; .* launch with --multi_gpu"):
         rank_and_size()
 
