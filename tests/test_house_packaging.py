@@ -76,7 +76,7 @@ def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
         return result.stdout
 
     said = python("-m", "convergebench.cli", "demo", "--suite", "smoke")
-    assert "What to look at next" in said
+    assert "Look at:" in said
     assert (work / "convergebench" / "README.md").exists()
     where = python("-c", "import convergebench.generation as room; print(room.__file__)")
     assert Path(where.strip()).is_relative_to(installed)

@@ -161,7 +161,7 @@ def file_hashes(reader: Reader, fresh: Mapping[str, Written]) -> dict[str, str]:
             value = hash_file(reader.folder / file)
         entries[file] = [*stamp, value]
     write_whole(path, json.dumps(entries, sort_keys=True).encode())
-    return {file: entry[3] for file, entry in entries.items()}
+    return {file: str(entry[3]) for file, entry in entries.items()}
 
 
 def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:

@@ -87,7 +87,8 @@ class Shard:
             use_content_defined_chunking=CHUNKING,
             write_page_index=True,
         )
-        self.writer.add_key_value_metadata({"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})})
+        about: dict[bytes, str] = {b"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})}
+        self.writer.add_key_value_metadata(about)
         self.rows: list[Mapping[str, Any]] = []
         self.weight = self.count = 0
 

@@ -18,9 +18,11 @@ SECTION = "Published scores"
 ON_PAGE = OnPage(order=10)
 # Metrics on which half of the untouched value can be asked for without a floor: they grow to a limit.
 UNTOUCHED = {
-    name: METRICS[name].ceiling
+    name: ceiling
     for name in CURVES
-    if METRICS[name].direction == "higher" and METRICS[name].ceiling == METRICS[name].high
+    if (ceiling := METRICS[name].ceiling) is not None
+    and METRICS[name].direction == "higher"
+    and ceiling == METRICS[name].high
 }
 COLUMNS = (
     Column("table", "Table"),
