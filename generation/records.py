@@ -221,6 +221,12 @@ class FinishedChain:
         return self.chain.rounds
 
     @property
+    def short_side(self) -> int | None:
+        """Pixels on the short side at which the chain is evaluated; None where its settings name none."""
+        side = self.chain.settings.get("short_side")
+        return int(side) if side is not None else None
+
+    @property
     def order(self) -> tuple[str, str, str, int, str]:
         """The key by which every table of chains is sorted."""
         return self.editor, self.source.id, self.program.id, self.run, self.id

@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import numpy
+from convergebench.dataset_builder.dataset.rows import chain_from_row
 
 FLOORS = {"rmse": 100.0, "ssim": 0.2, "lpips": 0.8, "clip": 0.5}
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}
@@ -111,9 +112,17 @@ def dataset(editors, sources=14, programs=3, rounds=12, seed=0, missing=None, cl
     return scores, chains, floor_rows(sources)
 
 
+def finished(chains):
+    """Such rows of chains as the records that a dataset's reader makes of them."""
+    return [
+        chain_from_row(row | {"settings": json.dumps({"short_side": row["short_side"]} | json.loads(row["settings"]))})
+        for row in chains
+    ]
+
+
 def report(scores, chains, floors=(), calls=(), published=(), **options):
     """The report of such rows, by the house's own statistics."""
     from convergebench.spaces_app.reporting.write import make_report
     from convergebench.spaces_app.study.study import Options, Study
 
-    return make_report(Study(scores, chains, floors, calls, published, ROLES, Options(**options)))
+    return make_report(Study(scores, finished(chains), floors, calls, published, ROLES, Options(**options)))

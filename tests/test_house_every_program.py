@@ -51,8 +51,8 @@ def outcomes(tmp_path_factory):
         done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
         assert done.exit_code == 0, done.output
     reader = Reader(folder / "dataset")
-    rows = {name: reader.table(name).to_pylist() for name in ("scores", "chains", "floors")}
-    cases, left_out = read_cases(rows["scores"], rows["chains"], Floors(rows["floors"], rows["chains"]))
+    floors = Floors(reader.rows("floors"), reader.chains())
+    cases, left_out = read_cases(reader.rows("scores"), reader.chains(), floors)
     assert not left_out
     return {case.program: outcome_of_case(case, CHECKS) for case in cases if case.group != "additions"}
 

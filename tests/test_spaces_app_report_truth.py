@@ -15,7 +15,7 @@ from convergebench.spaces_app.study.floors import Floors
 from convergebench.spaces_app.study.groups import group_cases, outcome_of_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import chain_row, end_chain, floor_rows, kept_rounds, score_rows
+from simulated import chain_row, end_chain, finished, floor_rows, kept_rounds, score_rows
 
 ROUNDS = 20
 EDITORS = {"better": 2.0, "equal-one": 1.0, "equal-two": 1.0}
@@ -105,6 +105,7 @@ def test_two_equal_editors_are_called_different_in_at_most_65_of_1000(sources):
 
 def headline(scores, chains, floors):
     """One editor's row, as the report makes it."""
+    chains = finished(chains)
     cases, _ = read_cases(scores, chains, Floors(floors, chains))
     group = group_cases(cases)["round trips"]
     outcomes = [outcome_of_case(case, group.checks) for case in group.cases["one"]]
@@ -161,6 +162,7 @@ def test_a_refusal_never_helps_in_a_comparison_whatever_else_failed(
 
 
 def difference(scores, chains, floors):
+    chains = finished(chains)
     cases, _ = read_cases(scores, chains, Floors(floors, chains))
     [pair] = compare_editors(outcomes_by_case(group_cases(cases)["round trips"]), ["one", "two"])
     return pair.difference

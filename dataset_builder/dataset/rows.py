@@ -41,7 +41,6 @@ def step_from_row(row: Row) -> Step:
 def chain_row(chain: FinishedChain, reference: bytes | None) -> Row:
     """A chain, with its reference where that is another picture than its input."""
     program, settings = chain.program, chain.chain.settings
-    short_side = settings.get("short_side")
     return {
         "reference": picture_value(reference, "reference.png"),
         **chain_columns(chain),
@@ -56,7 +55,7 @@ def chain_row(chain: FinishedChain, reference: bytes | None) -> Row:
         "reversibility": program.reversibility,
         "small": program.small,
         "shows": program.shows,
-        "short_side": int(short_side) if short_side is not None else None,
+        "short_side": chain.short_side,
         "settings": canonical(dict(settings)),
         "cost": chain.cost,
         "suite": chain.suite,

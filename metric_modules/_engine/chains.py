@@ -50,8 +50,7 @@ class DatasetChain:
     @property
     def short_side(self) -> int | None:
         """The evaluation size that its suite asks for; None where pictures are compared at the reference's own size."""
-        side = self.chain.chain.settings.get("short_side")
-        return int(side) if side is not None else None
+        return self.chain.short_side
 
     @property
     def reference(self) -> str:

@@ -47,7 +47,7 @@ def chain_view(dataset: ServedDataset, chain_id: str) -> dict[str, Any]:
         "cycle": chain.program.cycle,
         "closes": chain.program.closes,
         "status": chain.status,
-        "short_side": dataset.chain_rows[chain_id]["short_side"],
+        "short_side": chain.short_side,
         "settings": dict(chain.chain.settings),
         "title": source and source.title,
         "credit": ", ".join(filter(None, (source.attribution, source.licence))) if source else "",
@@ -132,7 +132,7 @@ def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
     if how == "surprise":
         return random.choice(chains)
     chosen = set(chains)
-    cases = [case for case in dataset.cases if case.chain in chosen and case.group in dataset.counted]
+    cases = [case for case in dataset.cases if case.chain.id in chosen and case.group in dataset.counted]
     if not editor:  # that an oracle lasts longest and a random editor shortest is no news
         cases = [case for case in cases if dataset.is_tested(case.editor)] or cases
     if not cases:
@@ -143,7 +143,7 @@ def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
         values = [value for value in lowest_quality(case, checks) if value is not None]
         return outcome_of_case(case, checks).kept, sum(values) / len(values) if values else 0.0
 
-    return (min if how == "worst" else max)(cases, key=lasted).chain
+    return (min if how == "worst" else max)(cases, key=lasted).chain.id
 
 
 class Address:

@@ -100,7 +100,7 @@ def strip(dataset: ServedDataset, found: Leaderboard, case: Case) -> dict[str, A
     """One case: the original and a few of its returns; each opens the chain at that step."""
     assert found.group is not None  # noqa: S101 - ours
     outcome = outcome_of_case(case, found.group.checks)
-    length = len(dataset.chain(case.chain).program.cycle)
+    length = len(case.chain.program.cycle)
     last = case.rounds if case.end_round is None else max(case.end_round - 1, 1)
     words = OUTCOMES.get(str(outcome.cause), outcome.cause)
     return {

@@ -50,14 +50,13 @@ class ServedDataset:
     def __init__(self, reader: Reader):
         self.reader = reader
         self.folder = reader.folder
-        rows = reader.table("chains").to_pylist() if reader.files("chains") else []
-        if not rows:
+        chains = reader.chains() if reader.files("chains") else []
+        if not chains:
             raise UserError(f"{self.folder} is no dataset: there is no data/chains; `convergebench build` makes one")
-        self.chains = {chain.id: chain for chain in reader.chains()}
-        self.chain_rows: dict[str, Row] = {row["chain"]: row for row in rows}  # as the statistics want them
+        self.chains = {chain.id: chain for chain in chains}
         self.roles = {label: editor.role for label, editor in reader.editors().items()}
-        self.floors = Floors(list(reader.rows("floors")), rows)
-        self.excluded = self.floors.excluded_sources(rows)
+        self.floors = Floors(list(reader.rows("floors")), chains)
+        self.excluded = self.floors.excluded_sources(chains)
         self.scores = read_scores(reader)
         self.score_slices = slices_by_chain(self.scores)
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)
@@ -65,26 +64,26 @@ class ServedDataset:
     @cached_property
     def cases(self) -> list[Case]:
         """Every chain as the statistics see it, made editor by editor to keep few rows in memory."""
-        by_editor: dict[str, list[Row]] = defaultdict(list)
-        for row in self.chain_rows.values():
-            by_editor[row["editor"]].append(row)
+        by_editor: dict[str, list[FinishedChain]] = defaultdict(list)
+        for chain in self.chains.values():
+            by_editor[chain.editor].append(chain)
         stored = {
             column.name for column in score_columns().values() if column.show == "dataset" and not column.headline
         }
         unused = UNUSED_BY_STATISTICS | stored
         needed = self.scores.select([name for name in self.scores.column_names if name not in unused])
         found = []
-        for rows in by_editor.values():
-            slices = [self.score_slices.get(row["chain"], (0, 0)) for row in rows]
+        for chains in by_editor.values():
+            slices = [self.score_slices.get(chain.id, (0, 0)) for chain in chains]
             scores = [score for start, end in slices for score in needed.slice(start, end - start).to_pylist()]
-            calls = [self.mean_calls[row["chain"]] for row in rows if row["chain"] in self.mean_calls]
-            found += read_cases(scores, rows, self.floors, calls)[0]
+            calls = [self.mean_calls[chain.id] for chain in chains if chain.id in self.mean_calls]
+            found += read_cases(scores, chains, self.floors, calls)[0]
         return found
 
     @cached_property
     def case_of(self) -> dict[str, Case]:
         """The case of each chain that has scores."""
-        return {case.chain: case for case in self.cases}
+        return {case.chain.id: case for case in self.cases}
 
     @cached_property
     def counted(self) -> dict[str, CaseGroup]:
@@ -98,9 +97,9 @@ class ServedDataset:
     @cached_property
     def recalling(self) -> list[str]:
         """The editors that were found to remember the original; they are listed apart."""
-        audited = [chain.id for chain in self.chains.values() if "audit" in chain.chain.settings]
-        scores = [row for chain in audited for row in self.scores_of(chain).values()]
-        return confirmed_recall(recall_rows(scores, [self.chain_rows[chain] for chain in audited]))
+        audited = [chain for chain in self.chains.values() if "audit" in chain.chain.settings]
+        scores = [row for chain in audited for row in self.scores_of(chain.id).values()]
+        return confirmed_recall(recall_rows(scores, audited))
 
     @cached_property
     def mean_calls(self) -> dict[str, Row]:

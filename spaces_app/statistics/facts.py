@@ -21,11 +21,11 @@ def rows(study: Study) -> list[dict[str, Any]]:
     """Counts, rules and signatures; those of one group of programs begin with its name."""
     cases = study.cases
     facts: dict[str, Any] = {
-        "suite": ", ".join(sorted({case.suite for case in cases})),
+        "suite": ", ".join(sorted({case.chain.suite for case in cases})),
         "editors": len({case.editor for case in cases}),
         "chains": len(cases),
         "chains that count twice or have no scores": len(study.left_out),
-        "chains under audit": sum(case.audit is not None for case in cases),
+        "chains under audit": sum("audit" in case.chain.chain.settings for case in cases),
         "score rows": len(study.scores),
         "floor pairs": len(study.floor_rows),
         "sources": len({case.source for case in cases}),

@@ -1,12 +1,12 @@
 """One case is one chain as the statistics see it: what each round's return kept, and whether its edits were made."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.scores import Fault, missing_values
 from convergebench.metric_modules.specs import (
@@ -38,22 +38,11 @@ CaseKey = tuple[str, str, int]  # source, program, run
 
 @dataclass(frozen=True)
 class Case:
-    """One chain. Lists hold one value per planned round; None where there is none."""
+    """One chain with its measured rounds. Lists hold one value per planned round; None where there is none."""
 
-    chain: str
-    editor: str
-    source: str
-    program: str
-    run: int
-    kind: str
-    category: str
-    reversibility: str
+    chain: FinishedChain
     group: str
-    suite: str
-    rounds: int
-    end: str  # complete, shrunk, refused, no_image or failed
     end_round: int | None
-    audit: str | None
     retained: dict[str, Values]
     raw: dict[str, Values]
     to_previous: Values  # RMSE to the return before, where the scores hold it
@@ -64,10 +53,45 @@ class Case:
     seconds: float | None  # per round
     cost: float | None  # US dollars per round
 
+    # Views of the chain, named like the columns of tables: source and program are ids.
+
+    @property
+    def editor(self) -> str:
+        return self.chain.editor
+
+    @property
+    def source(self) -> str:
+        return self.chain.source.id
+
+    @property
+    def program(self) -> str:
+        return self.chain.program.id
+
+    @property
+    def kind(self) -> str:
+        return self.chain.source.kind
+
+    @property
+    def category(self) -> str:
+        return self.chain.program.category
+
+    @property
+    def reversibility(self) -> str:
+        return self.chain.program.reversibility
+
+    @property
+    def rounds(self) -> int:
+        return self.chain.rounds
+
+    @property
+    def end(self) -> str:
+        """How the chain ended: complete, shrunk, refused, no_image or failed."""
+        return self.chain.status
+
     @property
     def key(self) -> CaseKey:
         """What two editors have in common when they did the same thing."""
-        return self.source, self.program, self.run
+        return self.source, self.program, self.chain.run
 
     @property
     def quality(self) -> Values:
@@ -77,7 +101,7 @@ class Case:
 
 
 def read_cases(
-    scores: Iterable[Row], chains: Iterable[Row], floors: Floors, calls: Iterable[Row] = ()
+    scores: Iterable[Row], chains: Iterable[FinishedChain], floors: Floors, calls: Iterable[Row] = ()
 ) -> tuple[list[Case], list[str]]:
     """Every chain that has scores, and the ids of those that count twice or have none.
 
@@ -92,39 +116,33 @@ def read_cases(
             calls_of[row["chain"]].append(row)
     cases: dict[tuple[str, str, str, int], Case] = {}
     left_out = []
-    for row in sorted(chains, key=lambda row: (-(row["rounds"] or 0), row["chain"])):
-        key = (row["editor"], row["source"], row["program"], row["run"])
-        if key in cases or row["chain"] not in scores_of:
-            left_out.append(row["chain"])
+    for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
+        key = (chain.editor, chain.source.id, chain.program.id, chain.run)
+        if key in cases or chain.id not in scores_of:
+            left_out.append(chain.id)
         else:
-            cases[key] = case_of_chain(row, scores_of[row["chain"]], floors, calls_of[row["chain"]])
+            cases[key] = case_of_chain(chain, scores_of[chain.id], floors, calls_of[chain.id])
     return list(cases.values()), left_out
 
 
-def case_of_chain(chain: Row, scores: Sequence[Row], floors: Floors, calls: Sequence[Row]) -> Case:
+def case_of_chain(chain: FinishedChain, scores: Sequence[Row], floors: Floors, calls: Sequence[Row]) -> Case:
     """One chain with what was measured of its rounds."""
-    cycle = json.loads(chain["cycle"])
-    rounds = chain["rounds"] or max(row["round"] for row in scores)
-    kinds = [role.kind for role in roles(cycle, bool(chain["closes"]))]
+    cycle = chain.program.cycle
+    kinds = [role.kind for role in roles(cycle, chain.program.closes)]
     at: dict[tuple[int, int], Row] = {(row["round"], row["position"]): row for row in scores}
-    returns = [at.get((round, len(cycle)), {}) for round in range(1, rounds + 1)]
-    settings = json.loads(chain["settings"] or "{}")
+    returns = [at.get((round, len(cycle)), {}) for round in range(1, chain.rounds + 1)]
 
     def edits_by_round(kind: str, column: str) -> list[bool | None] | None:
         positions = [position for position, each in enumerate(kinds, 1) if each == kind]
         if not positions:
             return None
-        steps = [[at.get((round, position), {}) for position in positions] for round in range(1, rounds + 1)]
+        steps = [[at.get((round, position), {}) for position in positions] for round in range(1, chain.rounds + 1)]
         return [all_edits(each, column) for each in steps]
 
     return Case(
-        **{name: chain[name] for name in ("chain", "editor", "source", "program", "run", "kind", "category", "suite")},
-        reversibility=chain["reversibility"],
-        group=group_name(chain, kinds),
-        rounds=rounds,
-        end=chain["status"],
-        end_round=None if chain["status"] == "complete" else max(row["round"] for row in scores),
-        audit=settings.get("audit"),
+        chain,
+        group_name(chain, kinds),
+        end_round=None if chain.status == "complete" else max(row["round"] for row in scores),
         retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
         raw={name: [row.get(name) for row in returns] for name in CURVES},
         to_previous=[row.get("rmse_previous") for row in returns],
@@ -137,11 +155,11 @@ def case_of_chain(chain: Row, scores: Sequence[Row], floors: Floors, calls: Sequ
     )
 
 
-def group_name(chain: Row, kinds: Sequence[str]) -> str:
+def group_name(chain: FinishedChain, kinds: Sequence[str]) -> str:
     """The group of programs that a chain belongs to, a key of GROUPS."""
-    if not chain["closes"]:
+    if not chain.program.closes:
         return "additions"
-    if chain["category"] == "restoration":
+    if chain.program.category == "restoration":
         return "restoration"
     return "round trips" if "forward" in kinds else "replication"
 

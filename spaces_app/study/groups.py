@@ -69,7 +69,7 @@ def group_cases(
     """
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
-        if case.audit is None and case.source not in excluded and case.group != "additions":
+        if "audit" not in case.chain.chain.settings and case.source not in excluded and case.group != "additions":
             by_group[case.group][case.editor].append(case)
     groups: dict[str, CaseGroup] = {}
     for name in ("round trips", "replication", "restoration"):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from convergebench.generation.records import FinishedChain
 
 from .cases import CURVES
 from .round_curves import mean_rows
@@ -34,9 +35,9 @@ class PublishedMetric(NamedTuple):
         return [row | {"round": rounds[row["round"] - 1]} for row in rows]
 
 
-def published_metrics(rows: Iterable[Row], chains: Iterable[Row]) -> list[PublishedMetric]:
+def published_metrics(rows: Iterable[Row], chains: Iterable[FinishedChain]) -> list[PublishedMetric]:
     """Everything that was published; a metric without values is not there."""
-    sources = {row["chain"]: row["source"] for row in chains}
+    sources = {chain.id: chain.source.id for chain in chains}
     found: dict[tuple[str, str], dict[str, ValuesByCase]] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     source_of: dict[CaseAndRun, str] = {}
     for row in rows:

@@ -3,11 +3,11 @@
 The scores of a mirrored chain's returns say whether they are closer to the original as it was never shown again.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import LEVEL
 from scipy import special
 
@@ -15,16 +15,16 @@ CHANCE = 0.5  # an answer that has nothing to do with the original is closer to 
 Row = Mapping[str, Any]
 
 
-def recall_rows(scores: Iterable[Row], chains: Iterable[Row]) -> list[dict[str, Any]]:
+def recall_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[dict[str, Any]]:
     """One row per editor that has audited chains."""
     chains_by_kind: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     editor_of, last_position = {}, {}
-    for row in chains:
-        kind = json.loads(row["settings"] or "{}").get("audit")
+    for chain in chains:
+        kind = chain.chain.settings.get("audit")
         if kind:
-            chains_by_kind[row["editor"]][kind].add(row["chain"])
-            editor_of[row["chain"]] = row["editor"]
-            last_position[row["chain"]] = len(json.loads(row["cycle"]))
+            chains_by_kind[chain.editor][str(kind)].add(chain.id)
+            editor_of[chain.id] = chain.editor
+            last_position[chain.id] = len(chain.program.cycle)
     recalled: dict[str, list[bool]] = defaultdict(list)
     for row in scores:
         # A forward picture is no return: nothing was to be taken back.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import Case, read_cases
@@ -25,12 +26,12 @@ class Options:
 
 
 class Study:
-    """The rows of a dataset's tables; `calls` are those of its steps and tell time and cost."""
+    """A dataset's chains and the rows of its tables; `calls` are rows of its steps and tell time and cost."""
 
     def __init__(
         self,
         scores: Sequence[Row],
-        chains: Sequence[Row],
+        chains: Sequence[FinishedChain],
         floors: Sequence[Row] = (),
         calls: Sequence[Row] = (),
         published: Sequence[Row] = (),
