@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
@@ -72,6 +73,13 @@ def test_what_the_store_holds_is_what_the_reader_gives(runs, reader):
         assert reader.reference(chain.id) == store.read_reference(stored)
     assert reader.editors() == {"paint": PAINT, "jpeg:quality=40": EditorInfo("jpeg")}
     assert sum(reader.reference(chain.id) == REFERENCE for chain in chains) == 1
+
+
+def test_repeated_words_are_held_once_where_asked(reader):
+    plain, held_once = reader.table("steps"), reader.table("steps", dictionaries=["editor", "chain"])
+    for name in plain.column_names:
+        assert pa.types.is_dictionary(held_once[name].type) == (name in ("editor", "chain")), name
+    assert held_once.to_pylist() == plain.to_pylist()
 
 
 def test_what_is_not_there_is_none_or_said(reader):

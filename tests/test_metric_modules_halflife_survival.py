@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.halflife.comparison import compare, compare_all, holm, sign_flip_p
+from convergebench.metric_modules.halflife.comparison import compare, correct_together, holm, sign_flip_p
 from convergebench.metric_modules.halflife.survival import (
     area,
     cumulative_incidence,
@@ -131,23 +131,25 @@ def test_a_case_missing_through_failure_is_left_out_and_counted():
 
 def test_the_verdict_names_the_better_editor_from_twelve_sources_on():
     first, second, source_of = cases(2, 12)
-    pair = compare_all({"a": first, "b": second}, source_of)[0]
+    [pair] = correct_together([compare(("a", "b"), first, second, source_of)])
     assert (pair.verdict, pair.p_holm) == ("first", 2 / 2**12)
-    assert compare_all({"b": second, "a": first}, source_of)[0].verdict == "second"
+    [reversed_pair] = correct_together([compare(("b", "a"), second, first, source_of)])
+    assert reversed_pair.verdict == "second"
     assert pair.interval[0] > 1.5
     assert pair.sentence == f"a keeps {pair.difference:.1f} rounds longer than b on 36 cases of 12 sources"
 
 
 def test_fewer_than_twelve_sources_only_indicate():
     first, second, source_of = cases(3, 11)
-    pair = compare_all({"a": first, "b": second}, source_of)[0]
+    [pair] = correct_together([compare(("a", "b"), first, second, source_of)])
     assert pair.p_value < 0.001
     assert pair.verdict == "indicative"
 
 
 def test_equal_editors_stay_open_and_strangers_have_nothing_to_compare():
     first, second, source_of = cases(0, 14)
-    pairs = compare_all({"a": first, "b": second, "c": {}}, source_of)
+    two = compare(("a", "b"), first, second, source_of)
+    pairs = correct_together([two, *(compare((name, "c"), first, {}, source_of) for name in "ab")])
     assert [pair.verdict for pair in pairs] == ["open", "indicative", "indicative"]
     assert pairs[1].difference is None
     assert "no case in common" in pairs[1].sentence

@@ -100,15 +100,21 @@ class Reader:
         self.root = f"datasets/{repo}@{self.copied.name}"
         return self.copied
 
-    def open(self, file: str) -> pq.ParquetFile:
-        """A new handle: pyarrow's are not for use by two threads at once."""
-        return pq.ParquetFile(self._source(file), metadata=self.footer(file), pre_buffer=False)
+    def open(self, file: str, dictionaries: Sequence[str] = (), source: Any = None) -> pq.ParquetFile:
+        """A new handle, on what is already fetched of the file where `source` holds that.
 
-    def read(self, file: str, group: int, columns: Sequence[str] | None = None) -> pa.Table:
+        Two threads must not use one handle of pyarrow's at once.
+        """
+        about = {"metadata": self.footer(file), "read_dictionary": list(dictionaries), "pre_buffer": False}
+        return pq.ParquetFile(source or self._source(file), **about)
+
+    def read(
+        self, file: str, group: int, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
+    ) -> pa.Table:
         """Some columns of one row group, from the Hub in one request."""
         names = list(columns) if columns is not None else None
         if not self._is_remote(file):
-            with self.open(file) as opened:
+            with self.open(file, dictionaries) as opened:
                 return opened.read_row_group(group, columns=names)
         start, end = extent(self.footer(file), group, names)
         path = f"{self.root}/{file}"
@@ -116,7 +122,7 @@ class Reader:
         held = {"data": {(start, end): data}, "strict": True}
         with self.remote.open(path, "rb", cache_type="parts", cache_options=held) as source:  # type: ignore[union-attr]
             # pyarrow's own threads would call Python to read, and can outlive the interpreter.
-            opened = pq.ParquetFile(source, metadata=self.footer(file), pre_buffer=False)
+            opened = self.open(file, dictionaries, source)
             return opened.read_row_group(group, columns=names, use_threads=False)
 
     def _is_remote(self, file: str) -> bool:
@@ -141,24 +147,29 @@ class Reader:
         schema = self.footer(file).schema.to_arrow_schema()
         return [field.name for field in schema if not pa.types.is_struct(field.type)]
 
-    def table(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """All rows of a config without its pictures, or the columns named."""
+    def table(self, config: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()) -> pa.Table:
+        """All rows of a config without its pictures, or the columns named.
+
+        `dictionaries` names columns of words that repeat: each word is held once, so that millions of rows fit.
+        """
         files = self.files(config)
         if not files:
             raise FileNotFoundError(f"{self.root} has no config {config!r}: there is no data/{config}/**/*.parquet")
-        tables = [self._whole_file(file, columns) for file in files]
+        tables = [self._whole_file(file, columns, dictionaries) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 
-    def _whole_file(self, file: str, columns: Sequence[str] | None) -> pa.Table:
+    def _whole_file(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> pa.Table:
         with self.damage_explained(file):
             names = list(columns or self.plain_columns(file))
             if not self._is_remote(file):
-                with self.open(file) as opened:
+                with self.open(file, dictionaries) as opened:
                     return opened.read(columns=names)
             footer = self.footer(file)
             if not footer.num_row_groups:
-                return footer.schema.to_arrow_schema().empty_table().select(names)
-            return pa.concat_tables([self.read(file, group, names) for group in range(footer.num_row_groups)])
+                return self.open(file, dictionaries).schema_arrow.empty_table().select(names)
+            return pa.concat_tables(
+                [self.read(file, group, names, dictionaries) for group in range(footer.num_row_groups)]
+            )
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time."""

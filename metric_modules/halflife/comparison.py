@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 from scipy import special
@@ -97,16 +97,13 @@ def compare(
     return Comparison(*names, len(common), left_out, size, centre, interval, sign_flip_p(means))
 
 
-def compare_all(
-    editors: Mapping[str, Kept], source_of: Mapping[Hashable, Hashable], level: float = LEVEL
-) -> list[Comparison]:
-    """Every pair of editors, each on its own common cases, Holm-corrected together, with a verdict."""
-    pairs = [compare((a, b), editors[a], editors[b], source_of) for a, b in combinations(editors, 2)]
-    asked = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
-    corrected = dict(zip(asked, holm([pairs[place].p_value for place in asked]), strict=True))  # type: ignore[misc]
+def correct_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
+    """The same comparisons with p values corrected after Holm for all of them, and with verdicts."""
+    corrected = iter(holm([pair.p_value for pair in pairs if pair.p_value is not None]))
+    p_holm = [None if pair.p_value is None else next(corrected) for pair in pairs]
     return [
-        replace(pair, p_holm=corrected.get(place), verdict=verdict(pair, corrected.get(place), level))
-        for place, pair in enumerate(pairs)
+        replace(pair, p_holm=p_value, verdict=verdict(pair, p_value, level))
+        for pair, p_value in zip(pairs, p_holm, strict=True)
     ]
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
@@ -154,11 +153,9 @@ class ServedDataset:
 
 def read_scores(reader: Reader) -> pa.Table:
     """All scores, in the order of their chains."""
-    files = [reader.folder / file for file in reader.files("scores")]
-    tables = [pq.ParquetFile(path, read_dictionary=REPEATED).read() for path in files]
-    if not tables:
+    if not reader.files("scores"):
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
-    whole = pa.concat_tables(tables, promote_options="default").unify_dictionaries().combine_chunks()
+    whole = reader.table("scores", dictionaries=REPEATED).unify_dictionaries().combine_chunks()
     codes = whole["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
     order = np.lexsort((whole["step"].to_numpy(), codes))
     return whole if (np.diff(order) == 1).all() else whole.take(pa.array(order)).combine_chunks()

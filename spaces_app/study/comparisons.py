@@ -1,11 +1,11 @@
 """Every two editors on their own common cases: who keeps more rounds, and is that more than luck?"""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from convergebench.metric_modules.halflife.comparison import LEVEL, Comparison, compare, holm, verdict
+from convergebench.metric_modules.halflife.comparison import Comparison, compare, correct_together
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
@@ -79,16 +79,6 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
 def rounds_kept(outcome: Outcome, horizon: int) -> int | None:
     """Rounds kept up to the horizon; None where a technical failure left the case open before that."""
     return horizon if outcome.kept >= horizon else outcome.rounds_kept
-
-
-def correct_together(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """The same comparisons with p values corrected after Holm for all of them, and with verdicts."""
-    tested = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
-    corrected = dict(zip(tested, holm([pairs[place].p_value or 0.0 for place in tested]), strict=True))
-    return [
-        replace(pair, p_holm=corrected.get(place), verdict=verdict(pair, corrected.get(place), LEVEL))
-        for place, pair in enumerate(pairs)
-    ]
 
 
 def verdict_name(pair: Comparison) -> str:
