@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from . import audit, pictures
+from . import pictures, recall_audit
 from .calls import Rejected, Reply
 from .editors import Edits, trait
 from .records import Answer, Chain, Step
@@ -31,9 +31,9 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             if picture is None:
                 break
             seed = chain.seed(number)
-            given = audit.audited_input(chain, number, picture)
+            given = recall_audit.audited_input(chain, number, picture)
             answer, picture, latency = ask_for_answer(editor, given, instruction, seed, writer, ask)
-            answer, status = audit.with_audit_note(chain, number, answer), answer.status
+            answer, status = recall_audit.with_audit_note(chain, number, answer), answer.status
             step = Step(number, round, position, instruction, status, seed, latency=latency, **answer.step_fields())
             report(chain, writer.append(step, answer.data, picture.size if picture else None))
             if status != "ok":

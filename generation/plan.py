@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import audit, editors, suites
+from . import editors, recall_audit, suites
 from .prepare import prepared_size
 from .records import Chain, Source, UserError
 
@@ -63,7 +63,7 @@ def variant_chains(
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds)
-            yield audit.with_audit(chain) if audits else chain
+            yield recall_audit.with_audit(chain) if audits else chain
 
 
 def call_count(chain: Chain) -> int:

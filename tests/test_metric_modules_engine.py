@@ -12,7 +12,7 @@ import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.metric_modules._engine import compare, engine, metrics, worker
+from convergebench.metric_modules._engine import engine, metrics, score_chain, worker
 from convergebench.metric_modules._engine.floors import is_near_threshold
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
@@ -125,7 +125,7 @@ def test_beside_large_pictures_networks_take_turns_and_change_nothing(clean, tmp
         most.append(sum(one.loaded is not None for one in made))
         return load(*words)
 
-    monkeypatch.setattr(compare, "LARGE", 0)
+    monkeypatch.setattr(score_chain, "LARGE", 0)
     monkeypatch.setattr(worker, "count_cores", lambda: 1)  # as where pictures are large
     monkeypatch.setattr(clip.Scorer, "in_float32", counted)
     monkeypatch.setattr(clip, "load", loading)
@@ -149,7 +149,7 @@ def test_the_same_again_computes_nothing_and_changes_nothing(dataset):
 def test_metrics_added_later_leave_the_others_alone(dataset, monkeypatch):
     score(dataset, ["psnr"])
     before = {key: row["psnr"] for key, row in scores(dataset).items()}
-    monkeypatch.setattr("convergebench.metric_modules.psnr.measure.compare", None)  # to call it would fail
+    monkeypatch.setattr("convergebench.metric_modules.psnr.measure.psnr_and_rmse", None)  # to call it would fail
     assert score(dataset, ["ssim"]).images == scored.PICTURES
     after = scores(dataset)
     assert {key: row["psnr"] for key, row in after.items()} == before

@@ -7,7 +7,7 @@ import pytest
 from convergebench.generation.pictures import decode_array, resize_to
 from convergebench.metric_modules import specs
 from convergebench.metric_modules._engine import metrics
-from convergebench.metric_modules._engine.compare import ReadPicture, Reference, compare
+from convergebench.metric_modules._engine.score_chain import ReadPicture, Reference, compare
 from convergebench.metric_modules.lpips import weights
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convergebench.metric_modules.psnr import images
-from convergebench.metric_modules.psnr.measure import CEILING, compare
+from convergebench.metric_modules.psnr.measure import CEILING, psnr_and_rmse
 from convergebench.metric_modules.psnr.psnr import Psnr
 from skimage.metrics import mean_squared_error, peak_signal_noise_ratio
 
@@ -31,7 +31,7 @@ def random_pairs(count):
 def test_fifty_random_pairs_agree_with_scikit_image():
     pairs = list(random_pairs(50))
     for first, second in pairs:
-        found = compare(first, second)
+        found = psnr_and_rmse(first, second)
         error = mean_squared_error(first, second)
         assert found["rmse"] == pytest.approx(math.sqrt(error), abs=1e-6)
         if error:
@@ -42,11 +42,11 @@ def test_fifty_random_pairs_agree_with_scikit_image():
 
 def test_identical_pictures_have_the_ceiling_and_never_infinity():
     picture = np.zeros((4, 4, 3), np.uint8)
-    assert compare(picture, picture) == {"psnr": CEILING, "rmse": 0}
+    assert psnr_and_rmse(picture, picture) == {"psnr": CEILING, "rmse": 0}
     huge = np.zeros((2000, 2000, 3), np.uint8)
     nearly = huge.copy()
     nearly[0, 0, 0] = 1
-    assert compare(huge, nearly)["psnr"] == CEILING
+    assert psnr_and_rmse(huge, nearly)["psnr"] == CEILING
 
 
 def test_order_does_not_matter_and_more_noise_is_farther():
@@ -54,15 +54,15 @@ def test_order_does_not_matter_and_more_noise_is_farther():
     picture = random.integers(60, 196, (64, 64, 3))
     noise = random.normal(0, 1, picture.shape)
     noisy = [np.clip(picture + scale * noise, 0, 255).astype(np.uint8) for scale in (0, 2, 5, 12, 30)]
-    found = [compare(noisy[0], other) for other in noisy]
-    assert found[3] == compare(noisy[3], noisy[0])
+    found = [psnr_and_rmse(noisy[0], other) for other in noisy]
+    assert found[3] == psnr_and_rmse(noisy[3], noisy[0])
     assert [row["psnr"] for row in found] == sorted((row["psnr"] for row in found), reverse=True)
     assert [row["rmse"] for row in found] == sorted(row["rmse"] for row in found)
 
 
 def test_the_largest_difference_is_zero_decibels():
     black = np.zeros((3000, 3000, 3), np.uint8)  # its sum of squares is far above 2**32
-    assert compare(black, np.full_like(black, 255)) == {"psnr": 0, "rmse": 255}
+    assert psnr_and_rmse(black, np.full_like(black, 255)) == {"psnr": 0, "rmse": 255}
 
 
 def test_the_module_gives_every_example_their_mean_and_its_signature(tmp_path):
@@ -85,6 +85,6 @@ def test_real_chains_give_the_published_numbers():
                 shown, original = images.pair(
                     folder / f"I{row['round']}_backward.png", folder / "I0_source.png", "reference"
                 )
-                assert compare(original, shown)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
+                assert psnr_and_rmse(original, shown)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
                 found += 1
     assert found == 12

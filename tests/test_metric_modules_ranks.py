@@ -28,8 +28,9 @@ found = {}
 for name in ("psnr", "ssim", "lpips"):
     metric = evaluate.load(f"{sys.argv[1]}/{name}")
     module = sys.modules[type(metric).__module__]
-    compare, computed = module.compare, []
-    module.compare = lambda *given: computed.append(1) or compare(*given)
+    name_of_compare = "psnr_and_rmse" if name == "psnr" else "compare"
+    compare, computed = getattr(module, name_of_compare), []
+    setattr(module, name_of_compare, lambda *given: computed.append(1) or compare(*given))
     found[name] = metric.compute(predictions=list(shown), references=list(originals), batch_size=2)
     found[name + " computed"] = len(computed)
 Path(sys.argv[2], f"{os.environ.get('RANK', 'alone')}.json").write_text(json.dumps(found))

@@ -18,11 +18,11 @@ from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
 from ..scores import Missing, Values
-from . import metrics, results, table
+from . import earlier_results, metrics, table
 from .chains import DatasetChain, find_chains
+from .earlier_results import Results, Shard, ShardLines
 from .floors import FloorPlace, FloorTask, Medians, floor_medians, floor_place, plan_floors, suite_sources
 from .metrics import MetricRun, Metrics
-from .results import Results, Shard, ShardLines
 from .worker import Advance, Worker
 
 BATCH = 4
@@ -112,7 +112,7 @@ def prepare(folder: Path, asked: Sequence[str] | None, device: str | None, dtype
     chosen = metrics.choose(asked, device, dtype)
     chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
-    return Job(folder, reader, chains, chosen, tasks, results.read_results(reader, chains, tasks, chosen.specs))
+    return Job(folder, reader, chains, chosen, tasks, earlier_results.read_results(reader, chains, tasks, chosen.specs))
 
 
 def run(
@@ -124,7 +124,7 @@ def run(
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
     """Score what is lacking, and (in the first process) write the dataset's scores and floors."""
-    folder = job.folder / results.FOLDER
+    folder = job.folder / earlier_results.FOLDER
     with lock_of(folder, job) if rank == 0 else contextlib.nullcontext():
         barrier()  # nobody looks into a folder that another launch is writing
         lines, digests = ShardLines(folder), {chain.chain.id: chain.digest for chain in job.chains}

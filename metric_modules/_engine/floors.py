@@ -12,8 +12,8 @@ from ..retained.floors import floor
 from ..scores import Value, Values
 from ..specs import ScoreColumn
 from .chains import DatasetChain, Unreadable, read_picture
-from .compare import Reference, typed
 from .metrics import MetricRun
+from .score_chain import Reference, typed
 
 HALF = 0.5  # the threshold of retained quality that headlines use
 Medians = dict[str, float]  # by column

@@ -21,8 +21,8 @@ from ..scores import (
 )
 from ..specs import ScoreColumn, Spec
 from .chains import DatasetChain, is_scored
+from .earlier_results import Results, engine_signature
 from .floors import FloorTask, Medians
-from .results import Results, engine_signature
 
 
 def retained_values(values: Mapping[str, Value], columns: Sequence[ScoreColumn], floors: Medians) -> Values:

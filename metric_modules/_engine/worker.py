@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..scores import Missing, Values
-from . import compare
+from . import score_chain
 from .chains import DatasetChain, Unreadable, read_reference
-from .compare import PictureReader, Reference, score_chain
+from .earlier_results import Shard
 from .floors import FloorPlace, FloorTask, Medians, compare_unrelated, floor_place, is_near_threshold
 from .metrics import MetricRun
-from .results import Shard
+from .score_chain import PictureReader, Reference
 
 if TYPE_CHECKING:
     from .engine import Job
@@ -126,13 +126,13 @@ class Worker:
             return {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
         columns_by_name = {column.name: column for run in lacking for column in run.spec.columns}
         is_near = partial(is_near_threshold, columns_by_name, medians)
-        return score_chain(chain, reference, lacking, is_near, pictures, self.clock)
+        return score_chain.score_chain(chain, reference, lacking, is_near, pictures, self.clock)
 
     @cached_property
     def turns(self) -> list[Runs]:
         """The metrics that run together: all, but beside large pictures those with large weights by themselves."""
         runs = list(self.job.metrics.runs)
-        if self.pixels * 3 <= compare.LARGE:
+        if self.pixels * 3 <= score_chain.LARGE:
             return [runs]
         heavy, light = ([run for run in runs if run.is_heavy is wanted] for wanted in (True, False))
         return [turn for turn in (heavy, light) if turn]

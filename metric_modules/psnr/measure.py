@@ -24,10 +24,10 @@ def mean_squared_error(reference: np.ndarray, prediction: np.ndarray) -> float:
     return round(cv2.norm(reference, prediction, cv2.NORM_L2SQR)) / reference.size
 
 
-def compare(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float]:
+def psnr_and_rmse(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float]:
     """PSNR in dB, at most `CEILING`, and RMSE in grey levels.
 
-    >>> compare(np.zeros((2, 2, 3), np.uint8), np.zeros((2, 2, 3), np.uint8))
+    >>> psnr_and_rmse(np.zeros((2, 2, 3), np.uint8), np.zeros((2, 2, 3), np.uint8))
     {'psnr': 100.0, 'rmse': 0.0}
     """
     error = mean_squared_error(reference, prediction)
@@ -52,4 +52,4 @@ class Scorer:
 
     def compare(self, reference: np.ndarray, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
         """Both values of each picture."""
-        return [compare(reference, picture) for picture in pictures]
+        return [psnr_and_rmse(reference, picture) for picture in pictures]

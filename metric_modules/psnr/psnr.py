@@ -6,7 +6,7 @@ import datasets
 import evaluate
 
 from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
-from .measure import compare, signature
+from .measure import psnr_and_rmse, signature
 from .pictures import resize_to
 
 __all__ = ["Psnr", "resize_to"]  # evaluate brings along only what this file itself imports
@@ -48,7 +48,7 @@ class Psnr(ImageInputs, evaluate.Metric):
         dtype: str = "float64",
     ) -> dict[str, Any]:
         found = batches(pairs(predictions, references, size), batch_size)
-        done = dealt(found, lambda batch: [compare(reference, prediction) for prediction, reference in batch])
+        done = dealt(found, lambda batch: [psnr_and_rmse(reference, prediction) for prediction, reference in batch])
         rows = [row for batch in done for row in batch]
         psnr, rmse = [row["psnr"] for row in rows], [row["rmse"] for row in rows]
         return {

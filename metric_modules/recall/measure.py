@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .psnr_measure import compare
+from .psnr_measure import psnr_and_rmse
 
 SYMMETRIC = 15.0  # dB between a reference and its mirror image, from which on nothing can be told
 
@@ -21,7 +21,7 @@ class Scorer:
 
     def prepare(self, picture: np.ndarray) -> np.ndarray | None:
         """The reference itself; None where it looks like its own mirror image."""
-        return picture if compare(picture, mirror(picture))["psnr"] < SYMMETRIC else None
+        return picture if psnr_and_rmse(picture, mirror(picture))["psnr"] < SYMMETRIC else None
 
     def compare(
         self, reference: np.ndarray | None, pictures: Sequence[np.ndarray], earlier: object
@@ -37,4 +37,4 @@ def mirror(picture: np.ndarray) -> np.ndarray:
 
 
 def rmse(reference: np.ndarray, picture: np.ndarray) -> float:
-    return compare(reference, picture)["rmse"]
+    return psnr_and_rmse(reference, picture)["rmse"]

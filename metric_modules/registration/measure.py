@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from .align import FEWEST, LEVELS, RESIDUAL, STILL, Anchors, Placement, anchors, locate
-from .psnr_measure import compare as psnr_and_rmse
+from .psnr_measure import psnr_and_rmse
 from .ssim_measure import compare as ssim
 from .ssim_measure import reference as ssim_reference
 from .ssim_measure import smallest

@@ -89,7 +89,7 @@ def score(
 def plain_distances(reference: np.ndarray) -> Distance:
     """PSNR, RMSE and SSIM; what depends on the original alone is computed once."""
     known = ssim.reference(reference)
-    return lambda original, picture: {**psnr.compare(original, picture), "ssim": ssim.compare(known, picture)}
+    return lambda original, picture: {**psnr.psnr_and_rmse(original, picture), "ssim": ssim.compare(known, picture)}
 
 
 def floors_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from convergebench.generation import audit, editors, pictures, plan, store, suites
+from convergebench.generation import editors, pictures, plan, recall_audit, store, suites
 from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller
 from convergebench.generation.loop import run_chain
@@ -18,15 +18,15 @@ def chain(cycle=("add a ball", "remove the ball"), kind="object", closes=True, r
 
 
 def test_a_tenth_of_the_chains_is_mirrored_and_another_tenth_made_noisy():
-    kinds = [audit.with_audit(chain(run=run)).settings.get("audit") for run in range(4000)]
+    kinds = [recall_audit.with_audit(chain(run=run)).settings.get("audit") for run in range(4000)]
     assert kinds.count("mirror") == pytest.approx(400, abs=80)
     assert kinds.count("noise") == pytest.approx(400, abs=80)
 
 
 def test_an_audit_is_part_of_what_a_chain_is_and_is_drawn_the_same_again():
     plain = [chain(run=run) for run in range(100)]
-    drawn = [audit.with_audit(each) for each in plain]
-    assert drawn == [audit.with_audit(each) for each in plain]
+    drawn = [recall_audit.with_audit(each) for each in plain]
+    assert drawn == [recall_audit.with_audit(each) for each in plain]
     assert all((one.id == other.id) == ("audit" not in other.settings) for one, other in zip(plain, drawn, strict=True))
 
 
@@ -41,13 +41,16 @@ def test_an_audit_is_part_of_what_a_chain_is_and_is_drawn_the_same_again():
     ],
 )
 def test_a_chain_that_a_mirror_would_make_unanswerable_is_never_mirrored(unfit):
-    assert {audit.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} <= {None, "noise"}
+    assert {recall_audit.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} <= {
+        None,
+        "noise",
+    }
 
 
 def test_the_picture_is_mirrored_before_each_undoing_call_and_the_reference_with_it():
     two, four = chain(audit="mirror"), chain(("a", "b", "undo b", "undo a"), audit="mirror")
-    assert [audit.is_mirrored(two, number) for number in range(1, 7)] == [False, True, True, False, False, True]
-    assert [audit.is_mirrored(four, number) for number in range(1, 9)] == [
+    assert [recall_audit.is_mirrored(two, number) for number in range(1, 7)] == [False, True, True, False, False, True]
+    assert [recall_audit.is_mirrored(four, number) for number in range(1, 9)] == [
         False,
         False,
         True,
@@ -58,17 +61,19 @@ def test_the_picture_is_mirrored_before_each_undoing_call_and_the_reference_with
         False,
     ]
     picture = Image.radial_gradient("L").crop((0, 0, 64, 48)).convert("RGB")
-    assert audit.audited_input(two, 1, picture) is picture
-    turned = audit.audited_input(two, 2, picture)
+    assert recall_audit.audited_input(two, 1, picture) is picture
+    turned = recall_audit.audited_input(two, 2, picture)
     assert numpy.array_equal(numpy.asarray(turned), numpy.asarray(picture)[:, ::-1])
-    assert audit.audited_input(two, 3, picture) is picture
+    assert recall_audit.audited_input(two, 3, picture) is picture
 
 
 def test_noise_is_one_grey_level_and_the_same_after_a_crash():
     noisy = chain(audit="noise")
     picture = Image.new("RGB", (64, 48), (128, 0, 255))
-    assert audit.audited_input(noisy, 1, picture) is picture
-    once, again, later = (numpy.asarray(audit.audited_input(noisy, number, picture), dtype=int) for number in (2, 2, 3))
+    assert recall_audit.audited_input(noisy, 1, picture) is picture
+    once, again, later = (
+        numpy.asarray(recall_audit.audited_input(noisy, number, picture), dtype=int) for number in (2, 2, 3)
+    )
     assert set(numpy.unique(once - numpy.asarray(picture, dtype=int))) == {-1, 0, 1}  # 0 only where 0 and 255 end
     assert numpy.array_equal(once, again)
     assert not numpy.array_equal(once, later)

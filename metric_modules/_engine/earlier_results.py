@@ -19,8 +19,8 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from ..scores import FLOORS, SCORES, Missing, Values, missing_values, signature_of
 from ..specs import Spec
 from .chains import DatasetChain
-from .compare import typed
 from .floors import FloorTask
+from .score_chain import typed
 
 FOLDER = ".scoring"
 ENGINE_VERSION = 1
