@@ -49,6 +49,8 @@ def generate(
     from convergebench.generation import suites
 
     plan = planning.make_plan(suites.load(suite), specs, rounds, runs)
+    for warning in planning.warnings(plan):
+        click.echo(f"warning: {warning}", err=True)
     part, again = parse_shard(shard), parse_retry(retry)
     outcome = run(plan, out or Path("runs") / suite, workers, max_cost, part, quiet=as_json, retry=again)
     if as_json:

@@ -46,6 +46,7 @@ def plan(suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | Non
     rows = planning.summary(run_plan)
     if as_json:
         about = {"suite": run_plan.suite.name, "version": run_plan.suite.version, "editors": rows}
+        about["warnings"] = planning.warnings(run_plan)
         click.echo(canonical({**about, "chains": [chain.id for chain in run_plan.chains]}))
         return
     click.echo(f"{run_plan.suite.name} {run_plan.suite.version}: {run_plan.suite.title}\n")
@@ -56,3 +57,5 @@ def plan(suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | Non
         click.echo(
             f"{row['editor']!s:32} {row['chains']:>7} {row['calls']:>8} {row['images']:>8} {size:>8} {dollars:>11}"
         )
+    for warning in planning.warnings(run_plan):
+        click.echo(f"warning: {warning}", err=True)

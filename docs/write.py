@@ -1,6 +1,7 @@
 """Writes what the documents take from the program, so that it cannot go stale.
 
-python docs/write.py                          the commands (docs/commands.md) and the costs (README.md)
+python docs/write.py                          the commands (docs/commands.md), the hosted editors (docs/editors.md)
+                                              and the costs (README.md)
 python docs/write.py report/leaderboard.json  the table of results (README.md) too
 """
 
@@ -10,10 +11,21 @@ from pathlib import Path
 
 import click
 from convergebench.cli.__main__ import main as convergebench
-from convergebench.generation import plan, suites
+from convergebench.generation import editors, plan, suites
+from convergebench.generation.vendors import models
 
 HOUSE = Path(__file__).parent.parent
-PRICED = ("gemini", "gemini:model=gemini-3-pro-image", "openai", "bfl", "seedream", "qwen")
+PRICED = (
+    "gemini",
+    "gemini:model=gemini-3-pro-image",
+    "openai",
+    "openai:model=gpt-image-2",
+    "bfl",
+    "bfl:model=flux-kontext-pro",
+    "seedream",
+    "qwen",
+    "xai",
+)
 ABOUT = {
     "oracle": "undoes its own edit from memory: the best that can be",
     "paint": "draws the edit, undoes it by inpainting",
@@ -47,6 +59,39 @@ def costs() -> str:
     return "\n".join(lines)
 
 
+def hosted_editors() -> str:
+    """The page of the hosted models, from generation/vendors/models.toml."""
+    read = models.shipped()["read"]
+    text = (
+        "# The hosted editors\n\n`python docs/write.py` writes this page from "
+        "[`generation/vendors/models.toml`](../generation/vendors/models.toml), "
+        f"as its sources stood on {read}. Prices are US dollars a picture. A model that is not here can be named all "
+        "the same: it has the rules of its nearest relative, and no price until you give one.\n"
+    )
+    known = models.listed()
+    for vendor in dict.fromkeys(model.vendor for model in known):
+        default = editors.load(vendor).model
+        text += f"\n## {vendor}\n\nThrough {models.facts(vendor, models.ANY)['interface']}. Default: `{default}`.\n\n"
+        text += "| model | price | ends | cannot be set or turned off | not verified | source |\n"
+        text += "|---|---|---|---|---|---|\n"
+        for model in known:
+            if model.vendor == vendor:
+                text += f"| `{model.name}` | " + " | ".join(model_cells(model)) + " |\n"
+    return text
+
+
+def model_cells(model: models.Model) -> list[str]:
+    """A model's cells after its name."""
+    price = model.facts.get("price")
+    by_kind = price.items() if isinstance(price, dict) else [("", price)]
+    words = ", ".join(f"{kind} {dollars:g}".strip() for kind, dollars in by_kind if dollars is not None)
+    ends = str(model.facts.get("ends", ""))
+    if model.facts.get("ends_note"):
+        ends += f" ({model.facts['ends_note']})"
+    lists = ["; ".join(model.facts.get(key, [])) for key in ("cannot", "unverified")]
+    return [words or f"none: {model.facts['no_price']}", ends, *lists, model.facts["source"]]
+
+
 def results(leaderboard: Path) -> str:
     """The rows of round trips of a demo's leaderboard."""
     rows = [row for row in json.loads(leaderboard.read_text())["rows"] if row["group"] == "round trips"]
@@ -69,6 +114,7 @@ def put(text: str, name: str, table: str) -> str:
 
 def main(words: list[str]) -> None:
     (HOUSE / "docs" / "commands.md").write_text(commands())
+    (HOUSE / "docs" / "editors.md").write_text(hosted_editors())
     text = put((HOUSE / "README.md").read_text(), "costs", costs())
     if words:
         text = put(text, "results", results(Path(words[0])))

@@ -105,6 +105,17 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
     return rows
 
 
+def warnings(plan: Plan) -> list[str]:
+    """What to know before money is spent: models that have ended or end soon, and those without a price."""
+    found = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
+    hosted = {label: model for label, model in found.items() if model is not None}
+    ends = [f"{label}: {warning}" for label, model in hosted.items() if (warning := model.warning())]
+    unpriced = [choice for choice in plan.choices if editors.trait(choice.editor, "price")() is None]
+    return ends + [
+        f"{choice.label}: {hosted[choice.label].no_price()}" for choice in unpriced if choice.label in hosted
+    ]
+
+
 def prepared_pixels(source: Source, short_side: int, sizes: tuple[tuple[int, int], ...]) -> int:
     width, height = prepared_size((source.width, source.height), short_side, sizes)
     return width * height

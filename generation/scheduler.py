@@ -131,7 +131,6 @@ def require_prices(choices: Sequence[Choice]) -> None:
     """Refuse a limit on money where the price of a call is not known."""
     for choice in choices:
         if trait(choice.editor, "price")() is None:
-            raise UserError(
-                f"--max-cost needs the price of a call of {choice.label!r}, and none is known; "
-                "give it in a file like prices.toml, named by CONVERGEBENCH_PRICES"
-            )
+            hosted = trait(choice.editor, "hosted")()
+            why = hosted.no_price() if hosted else "its file says none"
+            raise UserError(f"--max-cost needs the price of a call of {choice.label!r}: {why}")

@@ -40,7 +40,7 @@ def test_a_vendors_answer_is_described_with_its_price(key):
         found = check(f"bfl:base_url={server.base},poll=0.01")
     assert sum(map(bfl.is_order, server.requests)) == 1
     assert (found["status"], found["received"], found["type"]) == ("ok", "1024x1024", "jpg")
-    assert (found["price"], found["cost"], found["details"]["declared"]) == (0.04, 0.04, "image/png")
+    assert (found["price"], found["cost"], found["details"]["declared"]) == (0.045, 0.045, "image/png")
 
 
 def test_a_refusal_and_a_broken_picture_are_said_as_such(key):

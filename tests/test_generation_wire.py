@@ -129,7 +129,7 @@ def test_a_key_with_a_line_end_or_a_space_is_not_sent(monkeypatch):
 def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
     from convergebench.generation import editors
 
-    (tmp_path / "ours.toml").write_text('[bfl]\nflux-kontext-pro = 0.03\n[hf]\n"a/b" = 0.01\n')
+    (tmp_path / "ours.toml").write_text('[bfl]\nflux-2-pro = 0.03\n[hf]\n"a/b" = 0.01\n')
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "ours.toml"))
     assert editors.choose("bfl").editor.price() == 0.03
     assert editors.choose("bfl:model=flux-kontext-max").editor.price() == 0.08

@@ -17,6 +17,10 @@ def test_the_page_of_commands_is_what_help_says():
     assert (HOUSE / "docs" / "commands.md").read_text() == WRITE["commands"](), "run `python docs/write.py`"
 
 
+def test_the_page_of_hosted_editors_is_what_the_list_of_models_says():
+    assert (HOUSE / "docs" / "editors.md").read_text() == WRITE["hosted_editors"](), "run `python docs/write.py`"
+
+
 def test_the_costs_in_the_readme_are_those_of_the_plans():
     assert WRITE["put"](README, "costs", WRITE["costs"]()) == README, "run `python docs/write.py`"
 

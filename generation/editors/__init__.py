@@ -46,6 +46,7 @@ TRAITS: dict[str, Any] = {
     "remembers": False,  # wants the chain's history with every call
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars a call, None where unknown
+    "hosted": lambda: None,  # what is known of the vendor's model, as `vendors.models` has it; None where there is none
     "ready": lambda: None,  # one sentence on what is missing here, None when nothing is
 }
 

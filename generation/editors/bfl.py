@@ -1,5 +1,6 @@
 """Black Forest Labs' own service: a request, then polling, then a download."""
 
+import dataclasses
 import functools
 import urllib.parse
 from dataclasses import dataclass, field
@@ -9,18 +10,16 @@ from PIL import Image
 
 from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
-from ..records import Answer, UserError, one_of
-from ..vendors import keys, prices, wire
+from ..records import Answer, UserError
+from ..vendors import keys, models, wire
 from ..vendors.sizes import KONTEXT, MEGAPIXEL, Size, ratio
-
-MODELS = ("flux-kontext-pro", "flux-kontext-max", "flux-2-pro", "flux-2-max", "flux-2-flex")
 
 
 @dataclass(frozen=True)
 class Editor:
-    """FLUX Kontext pro and max and FLUX.2, at Black Forest Labs."""
+    """FLUX.2 pro, max, flex and klein, and FLUX Kontext, at Black Forest Labs."""
 
-    model: str = "flux-kontext-pro"
+    model: str = "flux-2-pro"
     safety_tolerance: int = 2
     timeout: float = field(default=300.0, metadata={"identity": False})
     poll: float = field(default=1.0, metadata={"identity": False})
@@ -28,16 +27,21 @@ class Editor:
     needs: ClassVar[str] = "BFL_API_KEY and pip install 'convergebench[bfl]'"
 
     def __post_init__(self) -> None:
-        one_of("bfl:model", self.model, MODELS)
-        if not 0 <= self.safety_tolerance <= 2:
-            raise UserError(f"bfl:safety_tolerance is {self.safety_tolerance}; it is 0, 1 or 2")
+        if not self.model.startswith("flux-"):
+            raise UserError(f"bfl:model is {self.model!r}; it is one that edits pictures, such as 'flux-2-pro'")
+        most = self.hosted().facts["most_tolerance"]
+        if not 0 <= self.safety_tolerance <= most:
+            raise UserError(f"bfl:safety_tolerance is {self.safety_tolerance}; for {self.model} it is from 0 to {most}")
         if self.timeout <= 0 or self.poll <= 0:
             raise UserError(f"bfl:timeout={self.timeout},poll={self.poll} are not both numbers of seconds above 0")
         self.address()
 
     @property
     def concurrency(self) -> int:
-        return 6 if self.model == "flux-kontext-max" else 24
+        return int(self.hosted().facts.get("concurrency", 24))
+
+    def hosted(self) -> models.Model:
+        return models.find("bfl", self.model)
 
     def address(self) -> str:
         return wire.base_address(self.base_url, "BFL_BASE_URL", "https://api.bfl.ai")
@@ -46,10 +50,10 @@ class Editor:
         return requirements.missing("bfl", ("httpx",), "BFL_API_KEY")
 
     def sizes(self) -> tuple[Size, ...]:
-        return KONTEXT if "kontext" in self.model else MEGAPIXEL
+        return KONTEXT if self.hosted().facts["sizes"] == "kontext" else MEGAPIXEL
 
     def price(self) -> float | None:
-        return prices.price_of("bfl", self.model)
+        return self.hosted().price
 
     @functools.cached_property
     def client(self) -> Any:
@@ -59,13 +63,14 @@ class Editor:
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client, key = self.client, {"x-key": keys.read_key("BFL_API_KEY")}
+        pixels = {"width": image.width, "height": image.height}
         body = {
             "prompt": instruction,
             "input_image": wire.to_base64(pictures.encode_png(image)),
             "seed": seed,
-            "aspect_ratio": ratio(image.size),
+            **(pixels if self.hosted().facts["shape"] == "pixels" else {"aspect_ratio": ratio(image.size)}),
             "output_format": "png",
-            "prompt_upsampling": False,
+            **self.hosted().facts["rewriting"],
             "safety_tolerance": self.safety_tolerance,
         }
         with wire.time_limit(self.timeout):
@@ -76,7 +81,13 @@ class Editor:
             if not isinstance(place, str):
                 raise Transient(f"an answer without a polling address: {str(reply)[:120]}", charged=True)
             done = self.wait(client, key, self.trusted(place))
-            return self.read(client, str(reply.get("id")), done)
+            answer = self.read(client, str(reply.get("id")), done)
+        if answer.status == "ok" and isinstance(reply.get("cost"), int | float):
+            answer = dataclasses.replace(answer, cost=round(reply["cost"] / 100, 6))  # it is told in cents
+        prompt = answer.details.get("prompt")
+        if isinstance(prompt, str) and prompt != instruction:
+            answer = dataclasses.replace(answer, details={**answer.details, "rewritten_prompt": True})
+        return answer
 
     def trusted(self, place: str) -> str:
         """The polling address, if the key may go there."""

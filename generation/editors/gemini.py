@@ -13,7 +13,7 @@ from PIL import Image
 from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, Turn, UserError, one_of
-from ..vendors import keys, prices, wire
+from ..vendors import keys, models, wire
 from ..vendors.sizes import GEMINI_2_5, GEMINI_3, Size, nearest
 
 REFUSALS = (
@@ -33,13 +33,13 @@ SESSIONS = ("fresh", "one")
 
 @dataclass(frozen=True)
 class Editor:
-    """Gemini image models through google-genai: Nano Banana, Nano Banana Pro, Nano Banana 2.
+    """Gemini image models through google-genai: Nano Banana 2.1, Nano Banana Pro and their forerunners.
 
     `resolution` may be a schedule such as 1K/2K/4K, one for each step and then again; with `session=one` every call
     carries the whole conversation, so that the model sees its own earlier pictures.
     """
 
-    model: str = "gemini-2.5-flash-image"
+    model: str = "gemini-nano-banana-2.1"
     resolution: str = "1K"
     session: str = "fresh"
     temperature: float | None = None
@@ -49,16 +49,19 @@ class Editor:
 
     def __post_init__(self) -> None:
         for resolution in self.resolutions:
-            one_of("gemini:resolution", resolution, tuple(SCALES) if self.third else ("1K",))
+            one_of("gemini:resolution", resolution, tuple(self.hosted().facts["resolutions"]))
         one_of("gemini:session", self.session, SESSIONS)
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise UserError(f"gemini:temperature is {self.temperature}; it is a number from 0 to 2")
         self.address()
 
+    def hosted(self) -> models.Model:
+        return models.find("gemini", self.model)
+
     @property
     def third(self) -> bool:
         """The third generation chooses its size and tells its thoughts; the second refuses to be asked."""
-        return self.model.startswith("gemini-3")
+        return bool(self.hosted().facts["generation"] == 3)
 
     @property
     def resolutions(self) -> list[str]:
@@ -82,7 +85,8 @@ class Editor:
         return None if None in known else max(price for price in known if price is not None)
 
     def price_at(self, resolution: str) -> float | None:
-        return (prices.price_of("gemini", self.model) or {}).get(resolution)
+        price = self.hosted().price
+        return price.get(resolution) if isinstance(price, dict) else price
 
     def ratios(self) -> dict[str, Size]:
         """The shapes there are; of several resolutions at the smallest, beside which no answer counts as shrunk."""

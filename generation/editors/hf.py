@@ -9,7 +9,7 @@ from PIL import Image, UnidentifiedImageError
 from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import keys, prices, wire
+from ..vendors import keys, models, wire
 from ..vendors.sizes import KONTEXT, QWEN, Size
 
 PROVIDERS = ("fal-ai", "replicate", "together", "wavespeed", "hf-inference")
@@ -46,7 +46,10 @@ class Editor:
         return KONTEXT if "Kontext" in self.model else QWEN if "Qwen" in self.model else ()
 
     def price(self) -> float | None:
-        return prices.price_of("hf", self.model)
+        return self.hosted().price
+
+    def hosted(self) -> models.Model:
+        return models.find("hf", self.model)
 
     @functools.cached_property
     def client(self) -> Any:

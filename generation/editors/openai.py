@@ -9,8 +9,8 @@ from PIL import Image
 from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import keys, prices, wire
-from ..vendors.sizes import OPENAI, Size, nearest
+from ..vendors import keys, models, wire
+from ..vendors.sizes import MEGAPIXEL, OPENAI, Size, nearest
 
 REFUSALS = ("moderation_blocked", "content_policy_violation")
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
@@ -20,21 +20,33 @@ MOST_BYTES = 50_000_000
 
 @dataclass(frozen=True)
 class Editor:
-    """GPT-Image models through the openai SDK; they take no seed."""
+    """GPT-Image models through the openai SDK; they take no seed.
 
-    model: str = "gpt-image-1"
+    `input_fidelity=auto` asks for the highest that the model takes, and for none of a model that has no such choice.
+    """
+
+    model: str = "gpt-image-2.5-sunburst"
     quality: str = "medium"
-    input_fidelity: str = "high"
+    input_fidelity: str = "auto"
     timeout: float = field(default=600.0, metadata={"identity": False})
     base_url: str = field(default="", metadata={"identity": False})
     needs: ClassVar[str] = "OPENAI_API_KEY and pip install 'convergebench[openai]'"
 
     def __post_init__(self) -> None:
-        one_of("openai:quality", self.quality, ("low", "medium", "high"))
-        one_of("openai:input_fidelity", self.input_fidelity, ("low", "high"))
+        one_of("openai:quality", self.quality, tuple(self.hosted().facts["qualities"]))
+        one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.hosted().facts["fidelities"]))
         if self.timeout <= 0:
             raise UserError(f"openai:timeout is {self.timeout}; it is a number of seconds above 0")
         self.address()
+
+    def hosted(self) -> models.Model:
+        return models.find("openai", self.model)
+
+    @property
+    def fidelity(self) -> str | None:
+        """The input fidelity that is asked for; None where the model takes none."""
+        known = self.hosted().facts["fidelities"]
+        return (known[-1] if known else None) if self.input_fidelity == "auto" else self.input_fidelity
 
     def address(self) -> str:
         return (
@@ -45,12 +57,19 @@ class Editor:
         return requirements.missing("openai", ("openai",), "OPENAI_API_KEY")
 
     def sizes(self) -> tuple[Size, ...]:
-        return OPENAI
+        return MEGAPIXEL if self.hosted().facts["sizes"] == "megapixel" else OPENAI
 
     def price(self) -> float | None:
         """The most a call can cost: the dearest size, with the input picture's tokens."""
-        known = prices.price_of("openai", self.model)
-        return known and round(known[self.quality] + known[f"input_{self.input_fidelity}"], 4)
+        price, sent = self.hosted().price, self.hosted().facts.get("input", 0.0)
+        if not isinstance(price, dict):
+            return price
+        if self.quality not in price:
+            return None
+        if not isinstance(sent, dict):
+            sent = {self.fidelity: sent}
+        more = price.get(f"input_{self.fidelity}", sent.get(self.fidelity, 0.0))  # older price files name both in one
+        return round(float(price[self.quality] + more), 4)
 
     @functools.cached_property
     def client(self) -> Any:
@@ -72,7 +91,8 @@ class Editor:
             raise Rejected(
                 f"{len(instruction)} characters and {len(data)} bytes; at most {MOST_WORDS} and {MOST_BYTES}"
             )
-        width, height = nearest(image.size, OPENAI)
+        width, height = nearest(image.size, self.sizes())
+        given = {"input_fidelity": self.fidelity} if self.fidelity else {}
         with wire.time_limit(self.timeout):
             try:
                 raw = client.images.with_raw_response.edit(
@@ -81,9 +101,9 @@ class Editor:
                     prompt=instruction,
                     size=f"{width}x{height}",
                     quality=self.quality,
-                    input_fidelity=self.input_fidelity,
                     output_format="png",
                     n=1,
+                    **given,
                 )
             except openai.APIStatusError as error:
                 return read_refusal(error)
@@ -99,7 +119,8 @@ class Editor:
             "request_id": headers.get("x-request-id"),
             "model": self.model,
             "usage": usage,
-            "uncontrolled": ["seed"],
+            "input_fidelity": self.fidelity,
+            "uncontrolled": list(self.hosted().facts["cannot"]),
         }
         cost = self.cost(usage)
         rows = body.get("data")
@@ -113,7 +134,7 @@ class Editor:
 
     def cost(self, usage: Any) -> float | None:
         """By the tokens that the answer counts; None where it counts none or their price is not known."""
-        rates = prices.price_of("openai_tokens", self.model)
+        rates = self.hosted().tokens
         if not rates or not isinstance(usage, dict) or not isinstance(usage.get("output_tokens"), int):
             return None
         given = usage.get("input_tokens_details") or {}

@@ -9,7 +9,7 @@ from PIL import Image
 from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
-from ..vendors import keys, prices, wire
+from ..vendors import keys, models, wire
 from ..vendors.sizes import QWEN, Size
 
 REFUSALS = ("DataInspection", "data_inspection", "IPInfringement")
@@ -19,16 +19,16 @@ BUSY = ("Throttling", "InternalError", "SystemError", "ResponseTimeout", "Servic
 
 @dataclass(frozen=True)
 class Editor:
-    """Qwen-Image-Edit, its plus and its max at DashScope."""
+    """Qwen-Image 3.0 and 2.0 and Qwen-Image-Edit, at DashScope."""
 
-    model: str = "qwen-image-edit"
+    model: str = "qwen-image-3.0"
     timeout: float = field(default=300.0, metadata={"identity": False})
     base_url: str = field(default="", metadata={"identity": False})
     needs: ClassVar[str] = "DASHSCOPE_API_KEY and pip install 'convergebench[qwen]'"
 
     def __post_init__(self) -> None:
         if not self.model.startswith("qwen-image-"):
-            raise UserError(f"qwen:model is {self.model!r}; it is one that edits pictures, such as 'qwen-image-edit'")
+            raise UserError(f"qwen:model is {self.model!r}; it is one that edits pictures, such as 'qwen-image-3.0'")
         if self.timeout <= 0:
             raise UserError(f"qwen:timeout is {self.timeout}; it is a number of seconds above 0")
         self.address()
@@ -43,7 +43,10 @@ class Editor:
         return QWEN
 
     def price(self) -> float | None:
-        return prices.price_of("qwen", self.model)
+        return self.hosted().price
+
+    def hosted(self) -> models.Model:
+        return models.find("qwen", self.model)
 
     @functools.cached_property
     def client(self) -> Any:
@@ -61,7 +64,7 @@ class Editor:
             "seed": seed,
             "n": 1,
         }
-        if "plus" in self.model or "max" in self.model:
+        if self.hosted().facts["takes_size"]:
             parameters["size"] = f"{image.width}*{image.height}"
         body = {
             "model": self.model,

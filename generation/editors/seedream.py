@@ -9,7 +9,7 @@ from PIL import Image
 from .. import pictures, requirements
 from ..calls import Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import keys, prices, wire
+from ..vendors import keys, models, wire
 from ..vendors.sizes import SEEDREAM, Size
 
 REFUSALS = ("SensitiveContent", "RiskDetection", "PolicyViolation", "PrivacyInformation")
@@ -18,7 +18,7 @@ NO_CREDIT = ("AccountOverdue", "Authentication", "InvalidApiKey", "AccessDenied"
 
 @dataclass(frozen=True)
 class Editor:
-    """Seedream 4.0 and 4.5 at BytePlus or Volcengine; they answer in JPEG and take no seed."""
+    """Seedream 4.0, 4.5, 5.0 and 5.5 at BytePlus or Volcengine; they take no seed."""
 
     model: str = "seedream-4-0-250828"
     resolution: str = "1K"
@@ -27,9 +27,7 @@ class Editor:
     needs: ClassVar[str] = "ARK_API_KEY and pip install 'convergebench[seedream]'"
 
     def __post_init__(self) -> None:
-        one_of("seedream:resolution", self.resolution, tuple(SEEDREAM))
-        if "4-5" in self.model and self.resolution == "1K":
-            raise UserError(f"seedream:resolution is '1K'; {self.model} answers from 3,686,400 pixels: give 2K or 4K")
+        one_of(f"seedream:resolution of {self.model}", self.resolution, tuple(self.hosted().facts["resolutions"]))
         if self.timeout <= 0:
             raise UserError(f"seedream:timeout is {self.timeout}; it is a number of seconds above 0")
         self.address()
@@ -43,10 +41,15 @@ class Editor:
         return requirements.missing("seedream", ("httpx",), "ARK_API_KEY")
 
     def sizes(self) -> tuple[Size, ...]:
-        return SEEDREAM[self.resolution]
+        most = self.hosted().facts.get("most_pixels", 16_777_216)
+        return tuple(size for size in SEEDREAM[self.resolution] if size[0] * size[1] <= most)
 
     def price(self) -> float | None:
-        return prices.price_of("seedream", self.model)
+        price = self.hosted().price
+        return price.get(self.resolution) if isinstance(price, dict) else price
+
+    def hosted(self) -> models.Model:
+        return models.find("seedream", self.model)
 
     @functools.cached_property
     def client(self) -> Any:
@@ -63,7 +66,7 @@ class Editor:
             "size": f"{image.width}x{image.height}",
             "response_format": "b64_json",
             "watermark": False,
-            "sequential_image_generation": "disabled",
+            **self.hosted().facts["options"],
         }
         with wire.time_limit(self.timeout):
             response, reply = wire.post(client, f"{self.address()}/api/v3/images/generations", key, body)
@@ -77,7 +80,7 @@ class Editor:
                 "request_id": response.headers.get("x-request-id"),
                 "usage": reply.get("usage"),
                 "size": row.get("size"),
-                "uncontrolled": ["seed", "type"],
+                "uncontrolled": list(self.hosted().facts["cannot"]),
             }
             if row.get("b64_json"):
                 return Answer(wire.from_base64(row["b64_json"]), details=about)

@@ -48,6 +48,16 @@ GEMINI_3: dict[str, Size] = {  # at 1K; 2K and 4K are twice and four times that
 
 OPENAI: tuple[Size, ...] = ((1024, 1024), (1536, 1024), (1024, 1536))
 
+XAI: dict[str, Size] = {  # at 1k; the shapes are documented, their pixels are not
+    "1:1": (1024, 1024),
+    "4:3": (1152, 864),
+    "3:4": (864, 1152),
+    "3:2": (1248, 832),
+    "2:3": (832, 1248),
+    "16:9": (1280, 720),
+    "9:16": (720, 1280),
+}
+
 SEEDREAM: dict[str, tuple[Size, ...]] = {
     "1K": ((1024, 1024), (1152, 864), (864, 1152), (1280, 720), (720, 1280), (1248, 832), (832, 1248), (1512, 648)),
     "2K": (

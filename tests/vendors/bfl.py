@@ -7,7 +7,7 @@ from vendors.loopback import Reply, Request, Server, is_png, told
 
 KEY = "BFL_API_KEY"
 SPEC = "bfl:base_url={base},timeout={timeout},poll=0.01"
-PRICE = 0.04
+PRICE = 0.045
 SIZE = (96, 64)
 
 
@@ -21,15 +21,16 @@ def asked(server: Server, request: Request) -> None:
         assert request.method == "GET"
         return
     assert request.method == "POST"
-    assert request.path == "/v1/flux-kontext-pro"
+    assert request.path == "/v1/flux-2-pro"
     body = request.json()
     assert is_png(base64.b64decode(body.pop("input_image")))
     assert isinstance(body.pop("seed"), int)
     assert body == {
         "prompt": "Paint the door green.",
-        "aspect_ratio": "3:2",
+        "width": 96,
+        "height": 64,
         "output_format": "png",
-        "prompt_upsampling": False,
+        "disable_pup": True,
         "safety_tolerance": 2,
     }
 

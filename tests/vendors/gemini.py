@@ -7,13 +7,13 @@ from vendors.loopback import Reply, Request, Server, is_png, told
 
 KEY = "GEMINI_API_KEY"
 SPEC = "gemini:base_url={base},timeout={timeout}"
-PRICE = 0.039
+PRICE = 0.0336
 SIZE = (96, 64)
 
 
 def asked(server: Server, request: Request) -> None:
     assert request.method == "POST"
-    assert request.path == "/v1beta/models/gemini-2.5-flash-image:generateContent"
+    assert request.path == "/v1beta/models/gemini-nano-banana-2.1:generateContent"
     assert request.headers["x-goog-api-key"].startswith("sentinel")
     body = request.json()
     (content,) = body["contents"]
@@ -26,7 +26,8 @@ def asked(server: Server, request: Request) -> None:
     assert words["text"] == "Paint the door green."
     config = body["generationConfig"]
     assert config["responseModalities"] == ["TEXT", "IMAGE"]
-    assert config["imageConfig"] == {"aspectRatio": "3:2"}
+    assert config["imageConfig"] == {"aspectRatio": "3:2", "imageSize": "1K"}
+    assert config["thinkingConfig"] in ({"includeThoughts": True}, {"include_thoughts": True})
     assert isinstance(config["seed"], int)
 
 
@@ -43,7 +44,7 @@ def parts(*parts: dict[str, Any], finish: str = "STOP") -> Reply:
         {
             "candidates": [{"content": {"role": "model", "parts": list(parts)}, "finishReason": finish, "index": 0}],
             "usageMetadata": {"promptTokenCount": 270, "candidatesTokenCount": 1290, "totalTokenCount": 1560},
-            "modelVersion": "gemini-2.5-flash-image",
+            "modelVersion": "gemini-nano-banana-2.1",
             "responseId": "response-7",
         }
     )
@@ -68,4 +69,4 @@ def without(finish: str) -> Reply:
 
 
 def blocked(reason: str) -> Reply:
-    return told({"promptFeedback": {"blockReason": reason}, "modelVersion": "gemini-2.5-flash-image"})
+    return told({"promptFeedback": {"blockReason": reason}, "modelVersion": "gemini-nano-banana-2.1"})

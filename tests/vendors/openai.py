@@ -8,7 +8,7 @@ from vendors.loopback import Reply, Request, Server, is_png, told
 
 KEY = "OPENAI_API_KEY"
 SPEC = "openai:base_url={base}/v1,timeout={timeout}"
-PRICE = 0.133
+PRICE = 0.027
 SIZE = (96, 64)
 
 
@@ -30,11 +30,10 @@ def asked(server: Server, request: Request) -> None:
     sent = fields(request)
     words = {name: data.decode() for name, (_, data) in sent.items() if not name.startswith("image")}
     assert words == {
-        "model": "gpt-image-1",
+        "model": "gpt-image-2.5-sunburst",
         "prompt": "Paint the door green.",
-        "size": "1536x1024",
+        "size": "1248x832",
         "quality": "medium",
-        "input_fidelity": "high",
         "output_format": "png",
         "n": "1",
     }

@@ -6,7 +6,7 @@ from vendors.loopback import Reply, Request, Server, is_png, told
 
 KEY = "DASHSCOPE_API_KEY"
 SPEC = "qwen:base_url={base},timeout={timeout}"
-PRICE = 0.05
+PRICE = 0.03
 SIZE = (96, 64)
 
 
@@ -18,7 +18,7 @@ def asked(server: Server, request: Request) -> None:
     assert request.path == "/api/v1/services/aigc/multimodal-generation/generation"
     assert request.headers["authorization"].startswith("Bearer sentinel")
     body = request.json()
-    assert body["model"] == "qwen-image-edit"
+    assert body["model"] == "qwen-image-3.0"
     (message,) = body["input"]["messages"]
     assert message["role"] == "user"
     picture, words = message["content"]
@@ -27,7 +27,8 @@ def asked(server: Server, request: Request) -> None:
     assert is_png(base64.b64decode(data))
     assert words == {"text": "Paint the door green."}
     assert isinstance(body["parameters"].pop("seed"), int)
-    assert body["parameters"] == {"negative_prompt": " ", "watermark": False, "prompt_extend": False, "n": 1}
+    fixed = {"negative_prompt": " ", "watermark": False, "prompt_extend": False, "n": 1}
+    assert body["parameters"] == {**fixed, "size": "96*64"}
 
 
 def is_order(request: Request) -> bool:

@@ -1,0 +1,101 @@
+"""What is known of the hosted models: price, end, and what each takes, as data with its sources."""
+
+import datetime
+import functools
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..records import UserError
+
+ANY = "*"
+SOON = 60  # days before its end from which a model is warned of
+
+
+@dataclass(frozen=True)
+class Model:
+    """One hosted model, by the name that its vendor gives it."""
+
+    vendor: str
+    name: str
+    listed: bool  # whether models.toml has lines for it
+    facts: Mapping[str, Any]
+
+    @property
+    def price(self) -> Any:
+        """US dollars a picture, or those by size or quality; None where none is known."""
+        own = own_prices(os.environ.get("CONVERGEBENCH_PRICES")).get(self.vendor, {})
+        return own.get(self.name, self.facts.get("price"))
+
+    @property
+    def tokens(self) -> Mapping[str, float]:
+        """US dollars for a million tokens, by kind; empty where they are not known."""
+        own = own_prices(os.environ.get("CONVERGEBENCH_PRICES")).get(f"{self.vendor}_tokens", {})
+        return own.get(self.name) or self.facts.get("tokens") or {}
+
+    def warning(self, today: datetime.date | None = None) -> str | None:
+        """One sentence where the model has ended or ends soon."""
+        ends = self.facts.get("ends")
+        left = (ends - (today or datetime.date.today())).days if ends else SOON + 1
+        if left > SOON:
+            return None
+        when = f"was shut down on {ends}" if left < 0 else f"is shut down on {ends}, in {left} days"
+        note = f" ({self.facts['ends_note']})" if self.facts.get("ends_note") else ""
+        return f"{self.name} {when}{note}; {self.facts['instead']} takes its place"
+
+    def no_price(self) -> str:
+        """Why no price is known, and the line that gives one."""
+        why = self.facts.get("no_price") or ("not found" if self.listed else "not in generation/vendors/models.toml")
+        return (
+            f"the price of {self.name} is not known ({why}); write the two lines [{self.vendor}] and "
+            f"{json.dumps(self.name)} = 0.05, with your own price, into a file and name it in CONVERGEBENCH_PRICES"
+        )
+
+
+def find(vendor: str, name: str) -> Model:
+    """A model by its name. One without lines of its own has the rules of the longest listed name it begins with."""
+    known = shipped().get(vendor, {})
+    if name in known:
+        return Model(vendor, name, True, facts(vendor, name))
+    begins = [other for other in known if other != ANY and name.startswith(other)]
+    nearest = facts(vendor, max(begins, key=len, default=ANY)) if known else {}
+    rules = {key: value for key, value in nearest.items() if key not in ("price", "tokens", "ends", "no_price")}
+    return Model(vendor, name, False, rules)
+
+
+def listed() -> list[Model]:
+    """Every model with lines of its own, in the order of the file."""
+    return [
+        find(vendor, name)
+        for vendor, models in shipped().items()
+        if isinstance(models, dict)
+        for name in models
+        if name != ANY
+    ]
+
+
+@functools.cache
+def facts(vendor: str, name: str) -> dict[str, Any]:
+    """A model's lines over those of the model it is like."""
+    own = shipped()[vendor][name]
+    return {**(facts(vendor, own["like"]) if "like" in own else {}), **own}
+
+
+@functools.cache
+def shipped() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def own_prices(path: str | None) -> dict[str, Any]:
+    """The user's own prices: a table for each vendor, a line for each model."""
+    if not path:
+        return {}
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"CONVERGEBENCH_PRICES is {path!r}, which is no readable TOML file ({error})") from error

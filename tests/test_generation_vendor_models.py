@@ -1,0 +1,234 @@
+"""The list of hosted models: its rules reach the requests, its ends the plans, and every price says where it stands."""
+
+import datetime
+import importlib
+import json
+import typing
+
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.generation import editors
+from convergebench.generation.records import UserError
+from convergebench.generation.scheduler import require_prices
+from convergebench.generation.vendors import models, sizes
+from vendors import bfl, chains, gemini, openai, xai
+from vendors.loopback import picture, serving
+
+LISTED = [pytest.param(model, id=model.name) for model in models.listed()]
+
+
+def spec(model):
+    resolution = model.facts.get("resolutions", [None])[0]
+    return f"{model.vendor}:model={model.name}" + (f",resolution={resolution}" if resolution else "")
+
+
+@pytest.mark.parametrize("model", LISTED)
+def test_every_listed_model_can_be_chosen_and_has_a_price_or_says_why_not(model):
+    choice = editors.choose(spec(model))
+    price = choice.editor.price()
+    assert price is None or 0.001 < price < 1
+    assert price or model.facts["no_price"]
+    assert model.facts["source"]
+    assert isinstance(model.facts.get("ends", models.shipped()["read"]), datetime.date)
+    assert "ends" not in model.facts or model.facts["instead"]
+
+
+def test_no_default_has_ended_when_the_list_was_read_or_ends_soon_after():
+    for vendor in {model.vendor for model in models.listed()}:
+        assert editors.choose(vendor).editor.hosted().warning(models.shipped()["read"]) is None
+
+
+def test_a_model_is_warned_of_from_sixty_days_before_its_end():
+    model = models.find("openai", "gpt-image-1.5")
+    days = [datetime.date(2026, 12, 1) - datetime.timedelta(days) for days in (61, 60, 0, -1)]
+    far, near, last, past = map(model.warning, days)
+    assert far is None
+    assert near == "gpt-image-1.5 is shut down on 2026-12-01, in 60 days; gpt-image-2.5-sunburst takes its place"
+    assert "in 0 days" in last
+    assert past.startswith("gpt-image-1.5 was shut down on 2026-12-01;")
+
+
+def test_sources_that_disagree_about_an_end_are_told():
+    assert "LiteLLM 1.109.1 says 2027-03-15" in models.find("gemini", "gemini-2.5-flash-image").warning()
+
+
+def test_a_name_that_is_not_listed_has_the_rules_of_its_nearest_relative_and_no_price():
+    newer = models.find("openai", "gpt-image-2.5-sunburst-2027-01-01")
+    assert (newer.listed, newer.price, newer.facts["sizes"]) == (False, None, "megapixel")
+    assert models.find("openai", "gpt-image-9").facts["fidelities"] == []
+    assert models.find("hf", "somebody/a-model").facts == {}
+
+
+def test_plan_and_generate_tell_of_an_end_and_of_a_missing_price(tmp_path):
+    words = ["plan", "--suite", "smoke", "--editor", "openai:model=gpt-image-1", "--editor", "qwen:model=qwen-image-9"]
+    told = CliRunner().invoke(main, words)
+    assert told.exit_code == 0
+    assert "warning: openai:model=gpt-image-1: gpt-image-1 was shut down on 2026-10-23" in told.stderr
+    assert '[qwen] and "qwen-image-9" = 0.05' in told.stderr
+    assert len(json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["warnings"]) == 2
+
+
+def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
+    choice = editors.choose("qwen:model=qwen-image-9")
+    with pytest.raises(UserError, match="write the two lines"):
+        require_prices([choice])
+    (tmp_path / "prices.toml").write_text('[qwen]\n"qwen-image-9" = 0.05\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "prices.toml"))
+    require_prices([choice])
+    assert choice.editor.price() == 0.05
+
+
+@pytest.fixture
+def sent(tmp_path, monkeypatch):
+    """The requests that a model's editor sends for one step, and the step."""
+
+    def sent(module, model, size, **options):
+        monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
+        plain = type("Plain", (), {})
+        plain.asked = staticmethod(lambda server, request: None)
+        plain.is_order, plain.rest, plain.shown = map(staticmethod, (module.is_order, module.rest, module.shown))
+        with serving(chains.script(plain, picture(size))) as server:
+            words = "".join(f",{key}={value}" for key, value in {"model": model, **options}.items())
+            spec = module.SPEC.format(base=server.base, timeout=5) + words
+            return server, chains.run(tmp_path, spec, size)[-1]
+
+    return sent
+
+
+NONE = object()
+OPENAI = {  # model: options, size of the picture, and what the request says of size, quality and input_fidelity
+    "gpt-image-1": ({}, (1536, 1024), ("1536x1024", "medium", "high")),
+    "gpt-image-1.5": ({"input_fidelity": "low"}, (1024, 1024), ("1024x1024", "medium", "low")),
+    "gpt-image-1-mini": ({}, (1024, 1536), ("1024x1536", "medium", "low")),
+    "gpt-image-2": ({"quality": "high"}, (1184, 880), ("1184x880", "high", NONE)),
+    "gpt-image-2-2026-04-21": ({}, (832, 1248), ("832x1248", "medium", NONE)),
+    "gpt-image-2.5-sunburst": ({"quality": "xhigh"}, (1248, 832), ("1248x832", "xhigh", NONE)),
+    "gpt-image-2.5-flare-2026-09-08": ({"quality": "max"}, (1024, 1024), ("1024x1024", "max", NONE)),
+    "gpt-image-2.6-sunburst": ({}, (1024, 1024), ("1024x1024", "medium", NONE)),
+    "chatgpt-image-latest": ({}, (1536, 1024), ("1536x1024", "medium", NONE)),
+}
+
+
+@pytest.mark.parametrize("model", OPENAI)
+def test_openai_is_asked_for_what_each_model_takes_in_words_of_the_sdks_own_types(sent, model):
+    options, size, (pixels, quality, fidelity) = OPENAI[model]
+    server, step = sent(openai, model, size, **options)
+    said = {name: data.decode() for name, (_, data) in openai.fields(server.requests[0]).items() if name != "image[]"}
+    golden = {"model": model, "prompt": "Paint the door green.", "size": pixels, "quality": quality}
+    golden |= {"output_format": "png", "n": "1"} | ({} if fidelity is NONE else {"input_fidelity": fidelity})
+    assert said == golden
+    assert step.details["input_fidelity"] == (None if fidelity is NONE else fidelity)
+    types = importlib.import_module("openai.types.image_edit_params")
+    known = typing.get_type_hints(types.ImageEditParamsBase)
+    for name in ("quality", "output_format", *(() if fidelity is NONE else ("input_fidelity",))):
+        assert said[name] in typing.get_args(typing.get_args(known[name])[0])
+    assert set(said) <= set(known)
+    assert model in typing.get_args(importlib.import_module("openai.types.image_model").ImageModel)
+
+
+def test_every_image_model_of_the_openai_sdk_that_edits_is_listed():
+    named = typing.get_args(importlib.import_module("openai.types.image_model").ImageModel)
+    missing = {name for name in named if not name.startswith("dall-e")} - set(models.shipped()["openai"])
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "model=gpt-image-2,input_fidelity=high",
+        "model=gpt-image-1-mini,input_fidelity=high",
+        "model=gpt-image-2,quality=max",
+    ],
+)
+def test_openai_refuses_what_a_model_does_not_take(words):
+    with pytest.raises(UserError, match="it is one of"):
+        editors.choose(f"openai:{words}")
+
+
+def test_openais_free_sizes_are_multiples_of_16_within_its_limits():
+    for width, height in editors.choose("openai:model=gpt-image-2").editor.sizes():
+        assert width % 16 == height % 16 == 0
+        assert 1 / 3 <= width / height <= 3
+        assert 655_360 <= width * height <= 3840 * 2160
+
+
+GEMINI = {  # model: resolution, the picture, and the image configuration
+    "gemini-nano-banana-2.1": ("2K", (2528, 1696), {"aspectRatio": "3:2", "imageSize": "2K"}, True),
+    "gemini-3-pro-image": ("4K", (4096, 4096), {"aspectRatio": "1:1", "imageSize": "4K"}, True),
+    "gemini-3.1-flash-lite-image": ("1K", (848, 1264), {"aspectRatio": "2:3", "imageSize": "1K"}, True),
+    "gemini-2.5-flash-image": ("1K", (1248, 832), {"aspectRatio": "3:2"}, False),
+}
+
+
+@pytest.mark.parametrize("model", GEMINI)
+def test_gemini_is_asked_for_what_each_model_takes_in_words_of_the_sdks_own_types(sent, model):
+    resolution, size, image, thinks = GEMINI[model]
+    size = min(size, (size[0] // 8, size[1] // 8))  # only the shape matters here
+    server, _ = sent(gemini, model, size, resolution=resolution)
+    assert server.requests[0].path == f"/v1beta/models/{model}:generateContent"
+    config = server.requests[0].json()["generationConfig"]
+    assert config["imageConfig"] == image
+    assert ("thinkingConfig" in config) is thinks
+    types = importlib.import_module("google.genai.types")
+    types.GenerateContentConfig.model_validate({"imageConfig": config["imageConfig"]}, extra="forbid")
+
+
+BFL = {
+    "flux-2-pro": {"width": 1248, "height": 832, "disable_pup": True},
+    "flux-2-max": {"width": 1248, "height": 832, "disable_pup": True},
+    "flux-2-flex": {"width": 1248, "height": 832, "prompt_upsampling": False},
+    "flux-2-klein-9b": {"width": 1248, "height": 832},
+    "flux-kontext-max": {"aspect_ratio": "3:2", "prompt_upsampling": False},
+}
+
+
+@pytest.mark.parametrize("model", BFL)
+def test_black_forest_labs_is_sent_each_models_own_parameters(sent, model):
+    server, _ = sent(bfl, model, (1248, 832))
+    body = server.requests[0].json()
+    assert server.requests[0].path == f"/v1/{model}"
+    assert isinstance(body.pop("seed"), int)
+    assert body.pop("input_image")
+    fixed = {"prompt": "Paint the door green.", "output_format": "png", "safety_tolerance": 2}
+    assert body == {**fixed, **BFL[model]}
+
+
+def test_a_prompt_that_black_forest_labs_rewrote_and_the_cost_it_tells_are_in_the_step(tmp_path, monkeypatch):
+    monkeypatch.setenv(bfl.KEY, "sentinel-key-1234567890")
+
+    def vendor(server, request):
+        if request.method == "POST":
+            return bfl.told({"id": "1", "polling_url": f"{server.base}/v1/get_result?id=1", "cost": 6.0})
+        if request.path.startswith("/delivery"):
+            return bfl.Reply(body=picture((96, 64)), type="image/png")
+        result = {"sample": f"{server.base}/delivery/1", "prompt": "A lush emerald door."}
+        return bfl.told({"id": "1", "status": "Ready", "result": result})
+
+    with serving(vendor) as server:
+        step = chains.run(tmp_path, bfl.SPEC.format(base=server.base, timeout=5), (96, 64))[-1]
+    assert (step.status, step.cost) == ("ok", 0.06)
+    assert step.details["prompt"] == "A lush emerald door."
+    assert step.details["rewritten_prompt"] is True
+
+
+@pytest.mark.parametrize(
+    ("resolution", "model", "fits"), [("1K", "pro-260628", 8), ("2K", "pro-260628", 8), ("2K", "260128", 8)]
+)
+def test_seedream_5_has_the_sizes_within_its_pixels(resolution, model, fits):
+    editor = editors.choose(f"seedream:model=seedream-5-0-{model},resolution={resolution}").editor
+    assert len(editor.sizes()) == fits
+    assert set(editor.sizes()) <= set(sizes.SEEDREAM[resolution])
+
+
+def test_grok_notes_a_prompt_that_came_back_changed(sent):
+    _, step = sent(xai, "grok-imagine-image-2.0", (96, 64))
+    assert step.details["revised_prompt"] == "Paint the wooden door green."
+
+
+def test_grok_refuses_by_its_words(tmp_path, monkeypatch):
+    monkeypatch.setenv(xai.KEY, "sentinel-key-1234567890")
+    reply = xai.told({"code": "invalid-argument", "error": "Generated image rejected by content moderation."}, 400)
+    with serving(lambda server, request: reply) as server:
+        step = chains.run(tmp_path, xai.SPEC.format(base=server.base, timeout=5), (96, 64))[-1]
+    assert (step.status, step.cost) == ("refused", 0.0)
