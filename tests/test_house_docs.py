@@ -65,7 +65,7 @@ ONE_FILE = {
     "pq.ParquetFile(": "dataset_builder/dataset/reader.py",
     "pq.ParquetWriter(": "dataset_builder/dataset/schema.py",
     "filelock.FileLock(": "generation/files.py",
-    "holm(": "metric_modules/halflife/comparison.py",
+    "step_down(table)": "metric_modules/halflife/comparison.py",
 }
 
 

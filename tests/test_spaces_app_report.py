@@ -42,6 +42,32 @@ def test_reference_rows_are_set_apart_without_a_rank_or_a_part_in_the_correction
     assert ("editors", "identity") not in families
 
 
+def test_a_pair_with_a_reference_row_is_judged_by_its_own_p_whoever_else_is_in_the_table(golden):
+    rows = [row for row in golden.tables["pairs"].rows if row["family"] == "reference rows"]
+    assert {row["p_corrected"] for row in rows} == {None}
+    scores, chains, floors = dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3)
+    two = ("better", "identity")
+    fewer = report(*([row for row in part if row["editor"] in two] for part in (scores, chains)), floors)
+    [alone] = fewer.tables["pairs"].rows
+    assert alone == next(row for row in rows if row["first"] == "better")
+
+
+def test_ranks_come_with_the_best_and_the_worst_that_the_pairs_leave_open(golden):
+    limits = {editor: (row["rank_low"], row["rank_high"]) for editor, row in board(golden).items()}
+    assert limits == {"better": (1, 1), "equal-one": (2, 3), "equal-two": (2, 3), "identity": (None, None)}
+
+
+def test_the_order_of_rows_moves_no_rank_and_no_p(golden):
+    scores, chains, floors = dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3)
+    turned = report(scores[::-1], chains[::-1], floors[::-1])
+    for name, keys in {
+        "pairs": ("first", "second", "p_value", "p_corrected", "difference", "verdict"),
+        "leaderboard": ("editor", "rank", "rank_low", "rank_high", "rounds_kept", "cases"),
+    }.items():
+        ours, theirs = ([[row[key] for key in keys] for row in made.tables[name].rows] for made in (golden, turned))
+        assert ours == theirs
+
+
 def test_causes_and_survivors_add_up_to_one(golden):
     for row in golden.tables["causes"].rows:
         assert sum(row[name] for name in row if name in CAUSES) + row["kept"] == pytest.approx(1)

@@ -1,16 +1,19 @@
-"""Two editors on the cases they have in common: who keeps more rounds, and is that more than luck?"""
+"""Editors on the cases that two of them share: who keeps more rounds, is that more than luck, and which ranks follow?
+
+Signs are flipped by whole sources, because chains of one source are not independent.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass, field, replace
+from math import fsum
 
 import numpy as np
 from scipy import special
 
-EXACT_UP_TO = 12  # sources: 4,096 ways to flip the signs; as many are needed for a verdict
-FLIPS = 20_000
-SEED = 0
+from .sign_flips import sign_flip_p, step_down
+
 LEVEL = 0.05
+RANKED_FROM = 12  # sources; fewer can only indicate
 
 Kept = Mapping[Hashable, float | None]  # rounds kept per case; None where the case failed technically
 
@@ -26,9 +29,10 @@ class Comparison:
     sources: int
     difference: float | None  # rounds the first keeps more, on average over sources
     interval: tuple[float, float] | None
-    p_value: float | None
-    p_holm: float | None = None  # corrected for all pairs compared at once
+    p_value: float | None  # of this pair alone: no third editor moves it
+    p_corrected: float | None = None  # for all pairs of the table at once; None below 12 sources
     verdict: str = "indicative"  # first, second, open; "indicative" with fewer than 12 sources
+    by_source: Mapping[Hashable, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -41,76 +45,113 @@ class Comparison:
         return f"{more} keeps {rounds}{word}"
 
 
-def sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
-    """Two-sided p of a mean of differences: the share of sign patterns that give a mean at least as far from zero.
-
-    Exact up to 12 differences, beyond that from 20,000 seeded patterns with the observed one counted among them.
-    Reference: Fisher, The Design of Experiments (1935), section 21.
-
-    >>> sign_flip_p([1.0, 2.0, 3.0])
-    0.25
-    """
-    values = np.asarray(differences, float)
-    size = len(values)
-    observed = abs(values.sum()) - 1e-9
-    if size <= EXACT_UP_TO:
-        signs = np.array(list(product((1, -1), repeat=size)), float)
-        return float((np.abs(signs @ values) >= observed).mean())
-    signs = np.random.default_rng(SEED).choice((-1.0, 1.0), (FLIPS, size))
-    return float((1 + (np.abs(signs @ values) >= observed).sum()) / (1 + FLIPS))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p values corrected for having asked several questions at once.
-
-    Reference: Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
-    Statistics 6 (1979).
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p_values, kind="stable")
-    stepped = np.asarray(p_values, float)[order] * np.arange(len(order), 0, -1)
-    corrected = np.empty(len(order))
-    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1)
-    return [float(each) for each in corrected]
-
-
 def compare(
-    names: tuple[str, str], first: Kept, second: Kept, source_of: Mapping[Hashable, Hashable], confidence: float = 0.95
+    names: tuple[str, str],
+    first: Kept,
+    second: Kept,
+    source_of: Mapping[Hashable, Hashable],
+    cell_of: Mapping[Hashable, Hashable] | None = None,
+    confidence: float = 0.95,
 ) -> Comparison:
-    """Two editors on their own common cases: differences of rounds kept, averaged per source, then over sources."""
+    """Two editors on their own common cases: differences of rounds kept, averaged per source, then over sources.
+
+    `cell_of` names what a case repeats (source and program): repeats are averaged first, so that running a case again
+    with the same result changes nothing.
+
+    >>> source_of = {1: "a", 2: "a", 3: "b"}
+    >>> pair = compare(("x", "y"), {1: 5, 2: 3, 3: 4}, {1: 2, 2: 2, 3: None}, source_of)
+    >>> pair.cases, pair.left_out, pair.sources, pair.difference
+    (2, 1, 1, 2.0)
+    """
     common = [case for case in first if first[case] is not None and second.get(case) is not None]
     left_out = len(first.keys() | second.keys()) - len(common)
-    by_source: dict[Hashable, list[float]] = {}
-    for case in common:
-        by_source.setdefault(source_of[case], []).append(first[case] - second[case])  # type: ignore[operator]
-    means = np.array([np.mean(each) for each in by_source.values()])
-    size = len(means)
+    gains = {case: first[case] - second[case] for case in common}  # type: ignore[operator]
+    if cell_of is not None:
+        own = {cell_of[case]: source_of[case] for case in common}
+        gains, source_of = averaged(gains, cell_of), own
+    by_source = averaged(gains, source_of)
+    size = len(by_source)
     if not size:
         return Comparison(*names, 0, left_out, 0, None, None, None)
-    centre = float(means.mean())
+    means = np.array(list(by_source.values()))
+    centre = mean(means)
     interval = None
     if size > 1:
-        reach = float(special.stdtrit(size - 1, (1 + confidence) / 2) * means.std(ddof=1) / np.sqrt(size))
+        spread = (fsum((means - centre) ** 2) / (size - 1) / size) ** 0.5
+        reach = float(special.stdtrit(size - 1, (1 + confidence) / 2)) * spread
         interval = (centre - reach, centre + reach)
-    return Comparison(*names, len(common), left_out, size, centre, interval, sign_flip_p(means))
+    return Comparison(*names, len(common), left_out, size, centre, interval, sign_flip_p(means), by_source=by_source)
 
 
-def correct_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
-    """The same comparisons with p values corrected after Holm for all of them, and with verdicts."""
-    corrected = iter(holm([pair.p_value for pair in pairs if pair.p_value is not None]))
-    p_holm = [None if pair.p_value is None else next(corrected) for pair in pairs]
-    return [
-        replace(pair, p_holm=p_value, verdict=verdict(pair, p_value, level))
-        for pair, p_value in zip(pairs, p_holm, strict=True)
-    ]
+def averaged(values: Mapping[Hashable, float], group_of: Mapping[Hashable, Hashable]) -> dict[Hashable, float]:
+    """The mean of every group."""
+    groups: dict[Hashable, list[float]] = {}
+    for name, value in values.items():
+        groups.setdefault(group_of[name], []).append(value)
+    return {group: mean(own) for group, own in groups.items()}
 
 
-def verdict(pair: Comparison, p_value: float | None, level: float) -> str:
+def mean(values: Sequence[float] | np.ndarray) -> float:
+    """Whose last digit does not depend on the order of the values."""
+    return fsum(values) / len(values)
+
+
+def judge_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
+    """The pairs with their corrected p and verdicts; pairs on too few sources are no part of the family."""
+    asked = [place for place, pair in enumerate(pairs) if pair.sources >= RANKED_FROM]
+    sources = list(dict.fromkeys(source for place in asked for source in pairs[place].by_source))
+    row_of = {source: row for row, source in enumerate(sources)}
+    table = np.full((len(sources), len(asked)), np.nan)
+    for column, place in enumerate(asked):
+        own = pairs[place].by_source
+        table[[row_of[source] for source in own], column] = list(own.values())
+    judged = list(pairs)
+    # A single pair has nothing to be corrected for.
+    stepped = step_down(table) if len(asked) > 1 else np.zeros(len(asked))
+    for place, corrected in zip(asked, stepped, strict=True):
+        pair = pairs[place]
+        p = max(float(corrected), pair.p_value or 0.0)
+        judged[place] = replace(pair, p_corrected=p, verdict=verdict(pair, p, level))
+    return judged
+
+
+def verdict(pair: Comparison, p_value: float | None, level: float = LEVEL) -> str:
     """Fewer than 12 sources can only indicate, whatever their p."""
-    if pair.sources < EXACT_UP_TO or p_value is None:
+    if pair.sources < RANKED_FROM or p_value is None:
         return "indicative"
     if p_value > level:
         return "open"
     return "first" if (pair.difference or 0) > 0 else "second"
+
+
+def judge_alone(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
+    """The pairs with verdicts by their own p, as against a fixed baseline: who else is in the table moves nothing.
+
+    That is why they are not corrected: of twenty editors that equal the baseline one is called different.
+    """
+    return [replace(pair, verdict=verdict(pair, pair.p_value, level)) for pair in pairs]
+
+
+def rank_intervals(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[str, tuple[int, int] | None]:
+    """Best and worst rank that the verdicts leave open, for all editors at once; None without a judged pair.
+
+    One more than the number of editors that are better, and the number of ranked editors less those that are worse.
+    The family error of the verdicts is that of all intervals together.
+    Reference: Al Mohamad, Goeman and van Zwet, Simultaneous confidence intervals for ranks, Journal of Multivariate
+    Analysis 188 (2022).
+
+    >>> pair = Comparison("x", "y", 40, 0, 20, 1.0, None, 0.001, 0.001, "first")
+    >>> rank_intervals(["x", "y", "z"], [pair])
+    {'x': (1, 1), 'y': (2, 2), 'z': None}
+    """
+    better, worse = dict.fromkeys(editors, 0), dict.fromkeys(editors, 0)
+    ranked: set[str] = set()
+    for pair in pairs:
+        if pair.verdict == "indicative":
+            continue
+        ranked |= {pair.first, pair.second}
+        if pair.verdict != "open":
+            winner, loser = (pair.first, pair.second) if pair.verdict == "first" else (pair.second, pair.first)
+            worse[winner] += 1
+            better[loser] += 1
+    return {name: (1 + better[name], len(ranked) - worse[name]) if name in ranked else None for name in editors}

@@ -23,7 +23,8 @@ OUTCOMES = {
 NOTE = (
     "A test stops counting at the first failure: no edit, no undo, too much quality lost, one area destroyed, or a "
     "refusal. Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
-    "editors that share fewer than 12 pictures are not ranked. Click a heading to sort, an editor to see its chains."
+    "editors that share fewer than 12 pictures are not ranked. The range of a rank is what the comparisons leave open. "
+    "Click a heading to sort, an editor to see its chains."
 )
 SHORT_TITLES = {
     "half_life_text": "Half-life",
@@ -185,7 +186,7 @@ def cell(row: Mapping[str, Any], column: Column) -> Cell:
         return Cell(text, str(value), editor=True)
     limits = ""
     low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
-    if column.key.endswith("_text") and not is_missing(low) and low != high:
+    if (column.key.endswith("_text") or column.key == "rank") and not is_missing(low) and low != high:
         form = "count" if column.form == "text" else column.form
         limits = f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
     bar = rounds_bar(row) if column.key == "rounds_kept" else None

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from convergebench.metric_modules.halflife.comparison import EXACT_UP_TO, LEVEL
+from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
 from ..study.groups import CHECKS, coverage
@@ -34,7 +34,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
         "level": LEVEL,
         "limits": "95%",
         "growth exponents": "0 jitter, 1 random walk, 2 drift",
-        "sources for a verdict": EXACT_UP_TO,
+        "sources for a verdict": RANKED_FROM,
     }
     for end, count in sorted(Counter(case.end for case in cases).items()):
         facts[f"chains that ended {end}"] = count

@@ -24,7 +24,7 @@ COLUMNS = (
     Column("role", "Role", shown=False),
     Column("group", "Programs", shown=False),
     Column("name", "Headline", shown=False),
-    Column("rank", "Rank", "count", always=True),
+    Column("rank", "Rank", "count", interval=True, always=True),
     Column("half_life_text", "Half-life, rounds", interval=True),
     Column("half_life", "Half-life as a number", "count", shown=False),
     Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
@@ -63,7 +63,7 @@ def note(study: Study, rows: Rows) -> str:
 
 
 def group_rows(
-    group: CaseGroup, outcomes: OutcomesByEditor, ranks: Mapping[str, int | None], threshold: float
+    group: CaseGroup, outcomes: OutcomesByEditor, ranks: Mapping[str, tuple[int, int] | None], threshold: float
 ) -> list[dict[str, Any]]:
     """The rows of one group: ranked editors first, then by mean rounds kept; reference rows last."""
     found = [editor_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
@@ -78,7 +78,7 @@ def editor_row(
     editor: str,
     group: CaseGroup,
     outcomes: Sequence[Outcome],
-    rank: int | None,
+    ranks: tuple[int, int] | None,
     threshold: float,
 ) -> dict[str, Any]:
     """All that the headline says of one editor; `outcomes` are those of its cases, in their order."""
@@ -96,7 +96,9 @@ def editor_row(
         "role": group.role_title(editor),
         "group": group.name,
         "name": group.headline,
-        "rank": rank,
+        "rank": ranks and ranks[0],
+        "rank_low": ranks and ranks[0],
+        "rank_high": ranks and ranks[1],
         **with_limits("half_life_text", own, "half_life_text", "half_life"),
         "half_life": own["half_life"],
         **with_limits("rounds_kept", own, "mean_rounds_kept"),

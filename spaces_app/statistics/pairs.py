@@ -26,7 +26,7 @@ COLUMNS = (
     Column("left_out", "Left out", "count"),
     Column("sources", "Sources", "count"),
     Column("p_value", "p", "p"),
-    Column("p_holm", "p (Holm)", "p"),
+    Column("p_corrected", "p, for all pairs at once", "p"),
     Column("verdict", "Verdict"),
     Column("log_rank", "Log-rank χ²", "number", shown=False),
     Column("log_rank_p", "Log-rank p", "p", shown=False),

@@ -3,10 +3,10 @@
 from itertools import combinations
 from typing import Any
 
-from convergebench.metric_modules.halflife.comparison import Comparison, compare
+from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_together
 
 from ..study.cases import COLUMNS as METRICS
-from ..study.comparisons import comparison_row, correct_together
+from ..study.comparisons import comparison_row
 from ..study.published_scores import PublishedMetric
 from ..study.study import Study
 from ..study.tables import Column
@@ -25,7 +25,7 @@ COLUMNS = (
     Column("left_out", "Left out", "count"),
     Column("sources", "Pictures", "count"),
     Column("p_value", "p", "p"),
-    Column("p_holm", "p (Holm)", "p"),
+    Column("p_corrected", "p, for all pairs at once", "p"),
     Column("verdict", "Verdict"),
 )
 
@@ -35,7 +35,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return [
         {"table": each.table, "metric": each.metric} | comparison_row(pair)
         for each in study.published
-        for pair in correct_together([compare_means(each, a, b) for a, b in combinations(sorted(each.editors), 2)])
+        for pair in judge_together([compare_means(each, a, b) for a, b in combinations(sorted(each.editors), 2)])
     ]
 
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from convergebench.metric_modules.halflife.comparison import Comparison, compare, correct_together
+from convergebench.metric_modules.halflife.comparison import (
+    Comparison,
+    compare,
+    judge_alone,
+    judge_together,
+    rank_intervals,
+)
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
@@ -20,8 +26,8 @@ class GroupComparison:
 
     outcomes: CaseOutcomes
     editors: list[Comparison]  # every two editors under test, corrected together
-    references: list[Comparison]  # every editor under test with every other row, corrected together
-    ranks: dict[str, int | None]
+    references: list[Comparison]  # every editor under test with every other row, each judged by its own p
+    ranks: dict[str, tuple[int, int] | None]  # the best and the worst that the verdicts leave open
 
 
 def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparison:
@@ -35,8 +41,8 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
     editors = [editor for editor in longest_first if group.roles[editor] == "editor"]
     others = [editor for editor in longest_first if editor not in editors]
     among = compare_editors(by_case, editors)
-    against = compare_editors(by_case, editors, others) if editors and others else []
-    return GroupComparison(by_case, among, against, rank_editors(editors, among))
+    against = judge_alone([compare_two(by_case, a, b) for a in editors for b in others])
+    return GroupComparison(by_case, among, against, rank_intervals(editors, among))
 
 
 def outcomes_by_case(group: CaseGroup, threshold: float = 0.5, horizon: int | None = None) -> CaseOutcomes:
@@ -53,17 +59,16 @@ def outcomes_by_case(group: CaseGroup, threshold: float = 0.5, horizon: int | No
     }
 
 
-def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str], others: Sequence[str] = ()) -> list[Comparison]:
-    """Each pair of editors, or each editor with each of the others; corrected together, with verdicts.
-
-    Where two chains of a case were planned for different numbers of rounds, the smaller one counts for both.
-    """
-    names = [(a, b) for a in editors for b in others] if others else list(combinations(editors, 2))
-    return correct_together([compare_two(outcomes, a, b) for a, b in names])
+def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comparison]:
+    """Each pair of editors; corrected together, with verdicts."""
+    return judge_together([compare_two(outcomes, a, b) for a, b in combinations(editors, 2)])
 
 
 def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
-    """Two editors on their common cases, before any correction."""
+    """Two editors on their common cases, before any verdict; runs of a program on a source are averaged first.
+
+    Where two chains of a case were planned for different numbers of rounds, the smaller one counts for both.
+    """
     common = outcomes[first].keys() & outcomes[second].keys()
     horizons = {key: min(outcomes[first][key][1], outcomes[second][key][1]) for key in common}
     sides: list[dict[Hashable, float | None]] = [
@@ -73,7 +78,8 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
         }
         for editor in (first, second)
     ]
-    return compare((first, second), sides[0], sides[1], {key: key[0] for key in common})
+    sources, cells = {key: key[0] for key in common}, {key: key[:2] for key in common}
+    return compare((first, second), sides[0], sides[1], sources, cells)
 
 
 def rounds_kept(outcome: Outcome, horizon: int) -> int | None:
@@ -84,18 +90,6 @@ def rounds_kept(outcome: Outcome, horizon: int) -> int | None:
 def verdict_name(pair: Comparison) -> str:
     """The name of the editor that keeps more, 'open', or 'indicative' where there are too few sources."""
     return {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)
-
-
-def rank_editors(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[str, int | None]:
-    """One more than the number of editors that are better beyond chance; ties share a rank.
-
-    None for an editor that has no pair on enough sources: it is indicative only.
-    """
-    ranks: dict[str, int | None] = {}
-    for editor in editors:
-        own = [pair for pair in pairs if editor in (pair.first, pair.second) and pair.verdict != "indicative"]
-        ranks[editor] = 1 + sum(verdict_name(pair) not in (editor, "open") for pair in own) if own else None
-    return ranks
 
 
 def comparison_row(pair: Comparison) -> dict[str, Any]:
@@ -111,6 +105,6 @@ def comparison_row(pair: Comparison) -> dict[str, Any]:
         "left_out": pair.left_out,
         "sources": pair.sources,
         "p_value": pair.p_value,
-        "p_holm": pair.p_holm,
+        "p_corrected": pair.p_corrected,
         "verdict": verdict_name(pair),
     }

@@ -1,0 +1,295 @@
+"""Sign flips against their definitions by brute force, verdicts, ranks, and what must move none of them."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from convergebench.metric_modules.halflife.comparison import (
+    Comparison,
+    compare,
+    judge_alone,
+    judge_together,
+    rank_intervals,
+)
+from convergebench.metric_modules.halflife.sign_flips import (
+    drawn_p,
+    grid_tail,
+    sign_flip_p,
+    step_down,
+    tail_by_halves,
+)
+from scipy import stats
+
+
+def all_pairs(editors, source_of, cell_of=None):
+    return judge_together(
+        [compare((a, b), editors[a], editors[b], source_of, cell_of) for a, b in combinations(editors, 2)]
+    )
+
+
+def brute(d):
+    signs = np.array(list(product((1, -1), repeat=len(d))), float)
+    return (np.abs(signs @ d) >= abs(d.sum()) - 1e-9).mean()
+
+
+@pytest.mark.parametrize("kind", ["real", "whole", "ninths", "mixed"])
+@pytest.mark.parametrize("size", [1, 2, 5, 9, 12, 14])
+def test_the_exact_p_is_that_of_all_patterns(kind, size):
+    rng = np.random.default_rng(size)
+    d = {
+        "real": rng.normal(0.4, 1, size),
+        "whole": rng.integers(-3, 6, size).astype(float),
+        "ninths": rng.integers(-9, 20, size) / 9,
+        "mixed": rng.integers(-20, 40, size) / rng.integers(1, 26, size),
+    }[kind]
+    assert sign_flip_p(d) == pytest.approx(brute(d), abs=1e-12)
+    assert sign_flip_p(d) == sign_flip_p(-d[rng.permutation(size)])
+
+
+def test_halves_and_grid_agree_on_forty():
+    rng = np.random.default_rng(0)
+    sizes = np.sort(rng.integers(1, 90, 40))
+    assert grid_tail(sizes, 400) == pytest.approx(tail_by_halves(sizes, 400), rel=1e-9)
+
+
+def naive_step_down(d):
+    """Westfall and Young by the book, Student's t, all flips; NaN = no common case."""
+
+    def t(x):
+        x = x[~np.isnan(x)]
+        s = x.std(ddof=1)
+        return np.inf if s < 1e-12 else abs(x.mean()) / s * np.sqrt(len(x))
+
+    pairs = range(d.shape[1])
+    observed = np.array([t(d[:, p]) for p in pairs])
+    order = np.argsort(-observed)
+    flips = np.array([[t(d[:, p] * g) for p in pairs] for g in map(np.array, product((1, -1), repeat=len(d)))])
+    p = [(flips[:, order[i:]].max(axis=1) >= observed[order[i]] - 1e-9).mean() for i in range(len(order))]
+    out = np.empty(len(order))
+    out[order] = np.maximum.accumulate(p)
+    return out
+
+
+def test_step_down_is_westfall_and_young():
+    rng = np.random.default_rng(4)
+    x = rng.normal(0, 1, (9, 5)) + np.array([0, 0, 0.5, 1.5, 3])
+    d = np.array([x[:, a] - x[:, b] for a in range(5) for b in range(a + 1, 5)]).T
+    assert step_down(d) == pytest.approx(naive_step_down(d))
+
+
+def test_pairs_of_other_sources_do_not_break_it_and_adding_a_pair_never_lowers_a_p():
+    rng = np.random.default_rng(5)
+    d = rng.normal(0.5, 1, (13, 6))
+    d[rng.random(d.shape) < 0.2] = np.nan
+    few, all_ = step_down(d[:, :4]), step_down(d)
+    assert (all_[:4] >= few - 1e-12).all()
+    assert (step_down(d[:, ::-1])[::-1] == all_).all()
+    assert (step_down(-d) == all_).all()
+
+
+def test_random_flips_depend_on_no_name_and_no_order():
+    rng = np.random.default_rng(6)
+    d = rng.integers(-5, 9, (30, 10)) / 3.0
+    rows, columns = rng.permutation(30), rng.permutation(10)
+    turned = d[np.ix_(rows, columns)] * rng.choice([1, -1], 10)
+    assert (step_down(turned) == step_down(d)[columns]).all()
+
+
+def test_sign_flips_are_exact_up_to_twelve_sources():
+    for size in (5, 9, 12):
+        assert sign_flip_p(np.arange(1.0, size + 1)) == 2 / 2**size
+    theirs = stats.permutation_test(
+        (np.array([1.5, -0.3, 2.2, 0.4, 1.1, -0.9, 0.8]),), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
+    assert sign_flip_p([1.5, -0.3, 2.2, 0.4, 1.1, -0.9, 0.8]) == pytest.approx(theirs.pvalue)
+    assert sign_flip_p([0.0, 0.0, 0.0]) == 1.0
+
+
+def cases(difference: float, sources: int, programs: int = 3) -> tuple[dict, dict, dict]:
+    """Two editors on the same cases, the first better by about so many rounds."""
+    rng = np.random.default_rng(16)
+    names = [(source, program) for source in range(sources) for program in range(programs)]
+    second = {name: float(rng.integers(2, 10)) for name in names}
+    first = {name: kept + difference + rng.normal(0, 0.5) for name, kept in second.items()}
+    return first, second, {name: name[0] for name in names}
+
+
+def test_a_case_missing_through_failure_is_left_out_and_counted():
+    first, second, source_of = cases(1, 12)
+    first[0, 0] = None
+    del second[3, 1]
+    pair = compare(("a", "b"), first, second, source_of)
+    assert (pair.cases, pair.left_out, pair.sources) == (34, 2, 12)
+
+
+def test_the_verdict_names_the_better_editor_from_twelve_sources_on():
+    first, second, source_of = cases(2, 12)
+    pair = all_pairs({"a": first, "b": second}, source_of)[0]
+    assert (pair.verdict, pair.p_corrected) == ("first", 2 / 2**12)
+    assert all_pairs({"b": second, "a": first}, source_of)[0].verdict == "second"
+    assert pair.interval[0] > 1.5
+    assert pair.sentence == f"a keeps {pair.difference:.1f} rounds longer than b on 36 cases of 12 sources"
+
+
+def test_fewer_than_twelve_sources_only_indicate():
+    first, second, source_of = cases(3, 11)
+    pair = all_pairs({"a": first, "b": second}, source_of)[0]
+    assert pair.p_value < 0.001
+    assert pair.verdict == "indicative"
+
+
+def test_equal_editors_stay_open_and_strangers_have_nothing_to_compare():
+    first, second, source_of = cases(0, 14)
+    pairs = all_pairs({"a": first, "b": second, "c": {}}, source_of)
+    assert [pair.verdict for pair in pairs] == ["open", "indicative", "indicative"]
+    assert pairs[1].difference is None
+    assert "no case in common" in pairs[1].sentence
+
+
+def test_chains_of_a_source_are_averaged_before_they_are_compared():
+    names = [("x", n) for n in range(9)] + [("y", 0)]
+    first = {name: 4.0 if name[0] == "x" else 0.0 for name in names}
+    second = dict.fromkeys(names, 2.0)
+    pair = compare(("a", "b"), first, second, {name: name[0] for name in names})
+    assert (pair.difference, pair.p_value) == (0.0, 1.0)
+
+
+def test_random_flips_come_close_to_exact_ones():
+    sizes = np.sort(np.abs(np.random.default_rng(15).normal(0.45, 1, 16)))
+    exact = brute(sizes * np.where(np.arange(16) % 4 == 0, -1, 1))
+    assert drawn_p(sizes, (sizes * np.where(np.arange(16) % 4 == 0, -1, 1)).sum()) == pytest.approx(exact, abs=0.01)
+
+
+def rounds_kept_by(shift):
+    return {
+        (source, program): float((source * 7 + program * 3) % 5 + shift) for source in range(14) for program in range(2)
+    }
+
+
+def test_a_baseline_is_not_moved_by_third_parties():
+    editors = {"a": rounds_kept_by(1), "base": rounds_kept_by(0)} | {f"x{n}": rounds_kept_by(n) for n in range(8)}
+    source_of = {case: case[0] for case in editors["a"]}
+    alone = judge_alone([compare(("a", "base"), editors["a"], editors["base"], source_of)])[0]
+    among = judge_alone([compare((n, "base"), editors[n], editors["base"], source_of) for n in editors if n != "base"])[
+        0
+    ]
+    assert alone == among
+    assert (alone.verdict, alone.p_corrected, alone.p_value) == ("first", None, 2 / 2**14)
+
+
+@pytest.mark.parametrize("size", [14, 15, 20])
+def test_perfectly_ordered_editors_are_all_told_apart(size):
+    rng = np.random.default_rng(3)
+    level = rng.integers(0, 5, 12)
+    editors = {
+        n: {source: float(n * 3 + level[source] + rng.integers(0, 2)) for source in range(12)} for n in range(size)
+    }
+    pairs = all_pairs(editors, {source: source for source in range(12)})
+    assert {pair.verdict for pair in pairs} == {"second"}
+    ranks = rank_intervals(list(editors), pairs)
+    assert ranks == {n: (size - n, size - n) for n in range(size)}
+
+
+def made_up_table(rng, sources):
+    """Six editors of unequal strength on three programs, a few cases missing."""
+    kept = rng.poisson(6, (6, sources, 3)) * rng.uniform(0.7, 1.4, (6, 1, 1))
+    return {
+        f"editor-{n}": {(s, p): float(min(int(kept[n, s, p]), 20)) for s in range(sources) for p in range(3)
+                        if rng.random() > 0.03}
+        for n in range(6)
+    }  # fmt: skip
+
+
+def figures(pairs, name=lambda editor: editor):
+    """What a table says of each pair, whichever of the two is named first."""
+    return {
+        frozenset((name(pair.first), name(pair.second))): (
+            pair.p_value,
+            pair.p_corrected,
+            abs(pair.difference),
+            name({"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)),
+        )
+        for pair in pairs
+    }
+
+
+@pytest.mark.parametrize("sources", [12, 15, 20, 40])
+def test_shuffled_rows_and_renamed_ids_move_no_digit(sources):
+    rng = np.random.default_rng(sources)
+    table = made_up_table(rng, sources)
+    usual = all_pairs(table, {(s, p): s for s in range(sources) for p in range(3)})
+    renamed, editors = rng.permutation(sources), list(table)
+    new_name = {name: f"zz-{place}" for name, place in zip(editors, rng.permutation(6).tolist(), strict=True)}
+    turned = {}
+    for name in rng.permutation(editors).tolist():
+        cases = list(table[name])
+        turned[new_name[name]] = {
+            (f"picture {renamed[s]}", p): table[name][s, p] for s, p in (cases[n] for n in rng.permutation(len(cases)))
+        }
+    source_of = {case: case[0] for cases in turned.values() for case in cases}
+    pairs = all_pairs(turned, source_of)
+    assert figures(pairs) == figures(usual, lambda editor: new_name.get(editor, editor))
+    ranks = rank_intervals(list(turned), pairs)
+    assert {name: ranks[new_name[name]] for name in editors} == rank_intervals(editors, usual)
+
+
+def test_cases_that_are_repeated_with_the_same_result_count_once():
+    table = made_up_table(np.random.default_rng(8), 20)
+    doubled = {
+        name: {(*case, run): kept for case, kept in cases.items() for run in range(2 if case[0] % 3 else 1)}
+        for name, cases in table.items()
+    }
+    once = all_pairs(table, {(s, p): s for s in range(20) for p in range(3)})
+    keys = {case for cases in doubled.values() for case in cases}
+    twice = all_pairs(doubled, {key: key[0] for key in keys}, {key: key[:2] for key in keys})
+    assert figures(once) == figures(twice)
+
+
+def test_strangers_never_decide_an_open_pair_and_never_part_ranks_that_overlapped():
+    rng = np.random.default_rng(9)
+    table = made_up_table(rng, 14)
+    strangers = {f"stranger-{n}": cases for n, cases in enumerate(made_up_table(rng, 14).values())}
+    source_of = {(s, p): s for s in range(14) for p in range(3)}
+    few, many = all_pairs(table, source_of), all_pairs(table | strangers, source_of)
+    decided = {(pair.first, pair.second): pair.verdict for pair in few}
+    for pair in many:
+        before = decided.get((pair.first, pair.second))
+        assert before is None or pair.verdict in ("open", before)
+    ranks, later = rank_intervals(list(table), few), rank_intervals([*table, *strangers], many)
+    overlapped = [
+        (a, b) for a, b in combinations(table, 2) if ranks[a][0] <= ranks[b][1] and ranks[b][0] <= ranks[a][1]
+    ]
+    assert overlapped
+    assert all(later[a][0] <= later[b][1] and later[b][0] <= later[a][1] for a, b in overlapped)
+
+
+def test_ranks_say_what_the_verdicts_leave_open():
+    def pair(first, second, verdict):
+        return Comparison(first, second, 40, 0, 20, 1.0, None, 0.01, 0.02, verdict)
+
+    pairs = [pair("a", "b", "open"), pair("a", "c", "first"), pair("b", "c", "open"), pair("a", "d", "indicative")]
+    assert rank_intervals("abcd", pairs) == {"a": (1, 2), "b": (1, 3), "c": (2, 3), "d": None}
+
+
+def family_error(tables, sources, editors=8, seed=2):
+    """The share of tables of equal editors in which any two are called different."""
+    rng = np.random.default_rng(seed)
+    wrong = 0
+    for _ in range(tables):
+        base = rng.gamma(2, 3, (1, sources))
+        kept = np.minimum(rng.poisson(base * rng.gamma(4, 0.25, (editors, sources))), 20).astype(float)
+        differences = np.array([kept[a] - kept[b] for a, b in combinations(range(editors), 2)]).T
+        wrong += bool((step_down(differences) <= 0.05).any())
+    return wrong / tables
+
+
+def test_few_tables_of_eight_equal_editors_have_a_false_verdict():
+    assert family_error(150, 12) <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sources", "tables"), [(12, 2000), (20, 1000), (50, 1000)])
+def test_the_family_error_of_eight_equal_editors_is_at_most_seven_percent(sources, tables):
+    error = family_error(tables, sources)
+    print(f"\n{sources} sources: {error:.3f}")
+    assert error <= 0.07
