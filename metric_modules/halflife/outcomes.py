@@ -7,7 +7,11 @@ from dataclasses import dataclass
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")  # only "failed" and "complete" censor
 
 # In the order in which they count where several happen in one round.
-CAUSES = ("not applied", "not undone", "quality lost", "part lost", "meaning lost", "refused", "no image", "shrunk")
+FAILED = "technical failure"  # where an editor has too many of them, they count as losses
+CAUSES = (
+    *("not applied", "not undone", "quality lost", "part lost", "meaning lost"),
+    *("refused", "no image", "shrunk", FAILED),
+)
 END_CAUSES = {"refused": "refused", "no_image": "no image", "shrunk": "shrunk"}
 QUALITIES = ("rmse", "ssim", "lpips")
 

@@ -137,10 +137,13 @@ def how_editors_are_compared(known: Mapping[str, Any]) -> str:
     mark = "chains that ended "
     ends = [f"{value} {name.removeprefix(mark)}" for name, value in known.items() if name.startswith(mark)]
     return (
-        f"Chains ended: {', '.join(ends)}. Half-lives are Kaplan-Meier medians; technical failures and the last round "
-        f"censor, a refusal is a loss. {known['limits']} limits of medians: bootstrap over sources with expanded "
-        "percentile limits; of means: Student's t on source means; of shares: score limits on source counts. Editors "
-        "are compared in pairs on their common cases by an exact sign-flip test on source means of rounds kept. Pairs "
+        f"Chains ended: {', '.join(ends)}. Half-lives are Kaplan-Meier medians; the last round censors, a refusal is a "
+        "loss. Technical failures censor up to "
+        f"{known['technical failures left out up to']} of an editor's cases in a group; where there are more, each is "
+        "a loss in the round in which it came, so that failing helps by at most the allowance. "
+        f"{known['limits']} limits of medians: bootstrap over sources with expanded percentile limits; "
+        "of means: Student's t on source means; of shares: score limits on source counts. Editors are compared in "
+        "pairs on their common cases by an exact sign-flip test on source means of rounds kept. Pairs "
         "of editors are corrected together by step-down max-T over joint flips of sources, at level "
         f"{known['level']}; a pair with a reference row is judged by its own p, which no third editor moves, so that "
         "one in twenty equals is called different. The test asks for differences that are symmetric around zero: "

@@ -20,6 +20,7 @@ HEADLINE = (
     "quality_text",
     "forward",
     "refused",
+    "failed",
     "cause",
     "cases",
 )

@@ -11,7 +11,15 @@ from ..statistics import leaderboard as statistic
 from ..statistics import make_table, pairs
 from ..study.cases import Case
 from ..study.comparisons import compare_group
-from ..study.groups import HALF, CaseGroup, group_cases, lowest_quality, outcome_of_case, outcome_of_curve
+from ..study.groups import (
+    HALF,
+    CaseGroup,
+    count_failures,
+    group_cases,
+    lowest_quality,
+    outcome_of_case,
+    outcome_of_curve,
+)
 from ..study.tables import Table
 from .served_dataset import ServedDataset
 
@@ -83,7 +91,10 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     if group is None:
         none = "No tests match these filters."
         return Leaderboard(make_table(statistic, [], none), make_table(pairs, []), None, {})
-    outcomes = {editor: [outcome(case, group, choice) for case in cases] for editor, cases in group.cases.items()}
+    outcomes = {
+        editor: count_failures(cases, [outcome(case, group, choice) for case in cases])
+        for editor, cases in group.cases.items()
+    }
     compared = compare_group(group, outcomes)
     rows = statistic.group_rows(group, outcomes, compared.ranks, choice.threshold)
     if choice.metric != "convergence":

@@ -22,7 +22,8 @@ OUTCOMES = {
 }
 NOTE = (
     "A test stops counting at the first failure: no edit, no undo, too much quality lost, one area destroyed, or a "
-    "refusal. Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
+    "refusal. Where more than 5% of an editor's tests fail technically, those count as losses too. "
+    "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
     "editors that share fewer than 12 pictures are not ranked. The range of a rank is what the comparisons leave open. "
     "Click a heading to sort, an editor to see its chains."
 )
@@ -39,7 +40,7 @@ SHORT_TITLES = {
     "cause": "Main cause of failure",
 }
 NEVER_SHOWN = ("restricted_mean", "last_round", "no_image")
-SHOWN_IF_ANY = ("rank", "refused", "failed")  # a column of zeros says nothing
+SHOWN_IF_ANY = ("rank", "refused")  # a column of zeros says nothing
 MOST_COMPARISONS = 12
 BAR = 120  # units of the drawing
 # Links in a table or a strip open the chain without loading the page again.

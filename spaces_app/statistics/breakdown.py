@@ -7,6 +7,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
 from ..study.cases import Case
+from ..study.groups import is_missing_case
 from ..study.study import Study
 from ..study.tables import Column
 from . import OnPage
@@ -23,6 +24,7 @@ COLUMNS = (
     Column("role", "Role", shown=False),
     Column("half_life_text", "Half-life, rounds", interval=True),
     Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
+    Column("failed", "Missing", "share"),
     Column("cases", "Cases", "count"),
     Column("sources", "Sources", "count"),
 )
@@ -57,6 +59,7 @@ def slice_row(chosen: Sequence[tuple[Case, Outcome]]) -> dict[str, Any]:
         "rounds_kept": own["mean_rounds_kept"],
         "rounds_kept_low": low,
         "rounds_kept_high": high,
+        "failed": sum(is_missing_case(outcome) for _, outcome in chosen) / len(chosen),
         "cases": len(chosen),
         "sources": len(set(sources)),
     }

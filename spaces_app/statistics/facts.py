@@ -6,7 +6,7 @@ from typing import Any
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
-from ..study.groups import CHECKS, coverage
+from ..study.groups import ALLOWED_FAILURES, CHECKS, coverage, is_missing_case
 from ..study.study import Study
 from ..study.tables import Column, format_value
 from . import OnPage
@@ -32,6 +32,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
         "excluded sources": ", ".join(study.excluded) or "none",
         "threshold": f"{study.options.threshold:g}",
         "level": LEVEL,
+        "technical failures left out up to": format_value(ALLOWED_FAILURES, "share"),
         "limits": "95%",
         "growth exponents": "0 jitter, 1 random walk, 2 drift",
         "sources for a verdict": RANKED_FROM,
@@ -55,7 +56,7 @@ def group_facts(study: Study, name: str) -> dict[str, Any]:
         f"{name}: sources": len({case.source for case in cases}),
         f"{name}: programs": len({case.program for case in cases}),
         f"{name}: rounds": group.rounds,
-        f"{name}: missing cases": sum(each.failed for own in study.outcomes[name].values() for each in own),
+        f"{name}: missing cases": sum(is_missing_case(each) for own in study.outcomes[name].values() for each in own),
         f"{name}: checks": ", ".join(group.checks),
         f"{name}: checks that only some editors have": ", ".join(group.partial) or "none",
         **{f"{name}: coverage of {check}": format_value(covered[check], "share") for check in CHECKS},

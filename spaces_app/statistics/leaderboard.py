@@ -11,7 +11,15 @@ from convergebench.metric_modules.halflife.summary import summarise
 
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ..study.cases import MEANINGS, Case
-from ..study.groups import ROLES, CaseGroup, OutcomesByEditor, lowest_quality, outcome_of_curve
+from ..study.groups import (
+    ROLES,
+    CaseGroup,
+    OutcomesByEditor,
+    count_failures,
+    is_missing_case,
+    lowest_quality,
+    outcome_of_curve,
+)
 from ..study.study import Study
 from ..study.tables import Column, capitalised, format_value
 from . import EACH_GROUP, OnPage, Rows
@@ -46,7 +54,10 @@ COLUMNS = (
     Column("cases", "Cases", "count"),
     Column("sources", "Sources", "count"),
 )
-HEADLINE = ("editor", "rank", "half_life_text", "rounds_kept", "forward", "refused", "cause", "cases", "sources")
+HEADLINE = (
+    *("editor", "rank", "rounds_kept", "half_life_text", "forward", "refused", "failed"),
+    *("cause", "cases", "sources"),
+)
 
 
 def rows(study: Study) -> list[dict[str, Any]]:
@@ -111,7 +122,7 @@ def editor_row(
         **forward_share(cases),
         "refused": sum(case.end == "refused" for case in cases) / len(cases),
         "no_image": sum(case.end == "no_image" for case in cases) / len(cases),
-        "failed": sum(outcome.failed for outcome in outcomes) / len(cases),
+        "failed": sum(is_missing_case(outcome) for outcome in outcomes) / len(cases),
         "cost": known_mean([case.cost for case in cases]),
         "seconds": known_mean([case.seconds for case in cases]),
         "cause": first and f"{first} ({causes[first] / max(len(done), 1):.0%})",
@@ -139,7 +150,7 @@ def curve_columns(
     if not any(curves):
         return {}
     outcomes = [outcome_of_curve(case, list(values), threshold) for case, values in zip(cases, curves, strict=True)]
-    own = summarise(outcomes, rounds, sources)
+    own = summarise(count_failures(cases, outcomes), rounds, sources)
     half_life = with_limits(f"{key}_text", own, "half_life_text", "half_life")
     return half_life | with_limits(f"{key}_kept", own, "mean_rounds_kept")
 

@@ -9,7 +9,7 @@ from convergebench.metric_modules.halflife.survival import area, kaplan_meier
 
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ..study.cases import RETAINED, Case
-from ..study.groups import CaseGroup, outcome_of_case, outcome_of_curve
+from ..study.groups import CaseGroup, count_failures, outcome_of_case, outcome_of_curve
 from ..study.study import Study
 from ..study.tables import Column
 from . import Rows
@@ -72,7 +72,10 @@ def by_one_metric(case: Case, name: str, threshold: float) -> Outcome:
 
 
 def mean_rounds(group: CaseGroup, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
-    found = {editor: mean_rounds_kept([rule(case) for case in group.cases[editor]], horizon) for editor in editors}
+    found = {}
+    for editor in editors:
+        cases = group.cases[editor]
+        found[editor] = mean_rounds_kept(count_failures(cases, [rule(case) for case in cases]), horizon)
     return {editor: value for editor, value in found.items() if value is not None}
 
 

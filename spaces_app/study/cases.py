@@ -118,7 +118,8 @@ def read_cases(
     left_out = []
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
-        if key in cases or chain.id not in scores_of:
+        # A chain that failed before anything could be scored is a case all the same: not to be there never helps.
+        if key in cases or (chain.id not in scores_of and chain.status != "failed"):
             left_out.append(chain.id)
         else:
             cases[key] = case_of_chain(chain, scores_of[chain.id], floors, calls_of[chain.id])
@@ -142,7 +143,7 @@ def case_of_chain(chain: FinishedChain, scores: Sequence[Row], floors: Floors, c
     return Case(
         chain,
         group_name(chain, kinds),
-        end_round=None if chain.status == "complete" else max(row["round"] for row in scores),
+        end_round=None if chain.status == "complete" else max((row["round"] for row in scores), default=1),
         retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
         raw={name: [row.get(name) for row in returns] for name in CURVES},
         to_previous=[row.get("rmse_previous") for row in returns],

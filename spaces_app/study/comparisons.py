@@ -15,7 +15,7 @@ from convergebench.metric_modules.halflife.comparison import (
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
-from .groups import CaseGroup, OutcomesByEditor, outcome_of_case
+from .groups import CaseGroup, OutcomesByEditor, count_failures, outcome_of_case
 
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
 
@@ -47,16 +47,14 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
 
 def outcomes_by_case(group: CaseGroup, threshold: float = 0.5, horizon: int | None = None) -> CaseOutcomes:
     """Every editor's cases with their outcomes and how many rounds they were planned for."""
-    return {
-        editor: {
-            case.key: (
-                outcome_of_case(case, group.checks, threshold, horizon),
-                min(case.rounds, horizon or case.rounds),
-            )
-            for case in cases
+    found = {}
+    for editor, cases in group.cases.items():
+        outcomes = count_failures(cases, [outcome_of_case(case, group.checks, threshold, horizon) for case in cases])
+        found[editor] = {
+            case.key: (outcome, min(case.rounds, horizon or case.rounds))
+            for case, outcome in zip(cases, outcomes, strict=True)
         }
-        for editor, cases in group.cases.items()
-    }
+    return found
 
 
 def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comparison]:

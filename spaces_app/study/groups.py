@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from convergebench.metric_modules.halflife.outcomes import Outcome, convergence, convergence_name, curve_outcome
+from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome, convergence, convergence_name, curve_outcome
 
 from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, Values
 
@@ -17,6 +17,7 @@ CHECK_TITLES = {
 }
 COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
 HALF = 0.5
+ALLOWED_FAILURES = 0.05  # of an editor's cases; with more, every technical failure counts as a loss
 # An editor under test, one that was found to remember, or a row that only says where the scale begins and ends.
 ROLES = {"editor": "editors", "recall": "editors with confirmed recall", "reference": "reference rows"}
 
@@ -144,6 +145,28 @@ def end_seen_from(case: Case, last: int) -> tuple[str, int | None]:
 def failed_if_unmeasured(outcome: Outcome, last: int) -> Outcome:
     """A case that was not measured to its end, though nothing was lost, is a missing case."""
     return replace(outcome, failed=True) if not outcome.lost and outcome.kept < last else outcome
+
+
+def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """One editor's outcomes as they count: a few technical failures are left out, more are all of them losses.
+
+    A case is lost in the round in which it failed, as if the editor had refused: what it had kept before stays. Nothing
+    is chosen among the failures, so that no order and no name decides. Failing can help by at most the allowance.
+    """
+    failed = [outcome.failed and case.end == "failed" for case, outcome in zip(cases, outcomes, strict=True)]
+    if sum(failed) <= ALLOWED_FAILURES * len(cases) + 1e-9:
+        return list(outcomes)
+    return [
+        replace(outcome, failed=False, lost_at=max(case.end_round or 1, outcome.kept + 1), cause=FAILED)
+        if has_failed
+        else outcome
+        for case, outcome, has_failed in zip(cases, outcomes, failed, strict=True)
+    ]
+
+
+def is_missing_case(outcome: Outcome) -> bool:
+    """Whether a case was not followed to its end for technical reasons, whether that counts as a loss or not."""
+    return outcome.failed or outcome.cause == FAILED
 
 
 def lowest_quality(case: Case, checks: Sequence[str]) -> Values:

@@ -11,7 +11,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
-from .groups import HALF, CaseGroup, group_cases, outcome_of_case
+from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
 from .published_scores import PublishedMetric, published_metrics
 from .recall import confirmed_recall, recall_rows
 
@@ -64,7 +64,9 @@ class Study:
         """The outcome of every case, by group and editor."""
         return {
             name: {
-                editor: [outcome_of_case(case, group.checks, self.options.threshold) for case in cases]
+                editor: count_failures(
+                    cases, [outcome_of_case(case, group.checks, self.options.threshold) for case in cases]
+                )
                 for editor, cases in group.cases.items()
             }
             for name, group in self.groups.items()

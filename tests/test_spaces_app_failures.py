@@ -1,0 +1,126 @@
+"""Technical failures: a few are left out, more are losses, and not to answer helps by at most the allowance."""
+
+from types import SimpleNamespace
+
+import pytest
+from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome
+from convergebench.spaces_app.study.groups import ALLOWED_FAILURES, count_failures
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import chain_row, dataset, end_chain, floor_rows, report, score_rows
+
+ROUNDS = 10
+
+
+def lasted(kept):
+    return Outcome(kept) if kept >= ROUNDS else Outcome(kept, kept + 1, "quality lost")
+
+
+def cut(kept, fails_in):
+    """The same case, with a technical failure in a round; too late where it was lost before."""
+    return lasted(kept) if fails_in is None or fails_in > kept else Outcome(fails_in - 1, failed=True)
+
+
+def counted(kept, fails_in):
+    cases = [SimpleNamespace(end="complete" if each is None else "failed", end_round=each) for each in fails_in]
+    return count_failures(cases, [cut(*each) for each in zip(kept, fails_in, strict=True)])
+
+
+def test_one_in_twenty_is_left_out_and_two_are_both_lost_in_the_round_they_came_in():
+    kept = [8] * 20
+    few = counted(kept, [3] + [None] * 19)
+    assert few[0] == Outcome(2, failed=True)
+    more = counted(kept, [3, 8] + [None] * 18)
+    assert more[:2] == [Outcome(2, 3, FAILED), Outcome(7, 8, FAILED)]
+    assert more[2:] == few[2:]
+
+
+def test_a_round_that_could_not_be_measured_is_no_failure_of_the_editors():
+    cases = [SimpleNamespace(end="complete", end_round=None)] * 4
+    outcomes = [Outcome(3, failed=True)] * 4
+    assert count_failures(cases, outcomes) == outcomes
+
+
+CASES = st.lists(
+    st.tuples(st.integers(0, ROUNDS), st.one_of(st.none(), st.integers(1, ROUNDS))), min_size=1, max_size=60
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(CASES, st.randoms(use_true_random=False))
+def test_failing_helps_by_at_most_the_allowance_and_no_order_decides(cases, random):
+    kept, fails_in = zip(*cases, strict=True)
+    outcomes = counted(kept, fails_in)
+    truth = sum(kept) / len(kept)
+    left = [outcome.kept for outcome in outcomes if not outcome.failed]
+    forgiven = len(outcomes) - len(left)
+    assert forgiven <= ALLOWED_FAILURES * len(kept) + 1e-9
+    if not forgiven:
+        assert all(outcome.kept <= own for outcome, own in zip(outcomes, kept, strict=True))
+    if left:
+        # Leaving out a share of cases raises a mean at most as if they had kept nothing.
+        assert sum(left) / len(left) <= truth / (1 - forgiven / len(kept)) + 1e-9
+    order = list(range(len(cases)))
+    random.shuffle(order)
+    turned = counted([kept[place] for place in order], [fails_in[place] for place in order])
+    assert turned == [outcomes[place] for place in order]
+
+
+def with_failures(scores, chains, share, editor="fails"):
+    """Some of the editor's chains answer nothing in the round in which they would have been lost."""
+    found_scores, found_chains = [], []
+    number = 0
+    for chain in chains:
+        own = [row for row in scores if row["chain"] == chain["chain"]]
+        lost = [row["round"] for row in own if row["position"] == 2 and row["retained_rmse"] < 0.5]
+        if chain["editor"] == editor and lost:
+            number += 1
+            if number % 10 < share * 10:
+                chain, own = end_chain(chain, own, lost[0], 1, "failed")
+        found_chains.append(chain)
+        found_scores += own
+    return found_scores, found_chains
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return dataset({"fails": 1.0, "better": 1.6}, sources=14, rounds=12, seed=5)
+
+
+def board(made):
+    return {row["editor"]: row for row in made.tables["leaderboard"].rows}
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_an_editor_that_fails_where_it_would_lose_gains_nothing(rows, share):
+    scores, chains, floors = rows
+    honest = board(report(scores, chains, floors))
+    made = report(*with_failures(scores, chains, share), floors)
+    failing = board(made)
+    assert failing["fails"]["rounds_kept"] <= honest["fails"]["rounds_kept"]
+    assert failing["fails"]["failed"] > 0.2
+    assert failing["fails"]["rank"] == honest["fails"]["rank"] == 2
+    assert failing["better"]["rank"] == 1
+    for key in ("rounds_kept", "quality_kept", "survival"):
+        assert failing["fails"][key] <= honest["fails"][key] + 1e-9, key
+    [pair] = made.tables["pairs"].rows
+    assert (pair["left_out"], pair["verdict"]) == (0, "better")
+    last = [row for row in made.tables["causes"].rows if row["editor"] == "fails" and row["round"] == 12]
+    assert last[0][FAILED] > 0.2
+
+
+def test_a_chain_that_failed_before_anything_was_scored_is_a_case_all_the_same():
+    chains = [chain_row("one", source, 0, 12) for source in range(4)]
+    chains[0] |= {"status": "failed", "steps": 1}
+    scores = [row for chain in chains[1:] for row in score_rows(chain, 12)]
+    row = board(report(scores, chains, floor_rows(4)))["one"]
+    assert (row["cases"], row["failed"], row["rounds_kept"]) == (4, 0.25, 9.0)
+
+
+def test_every_table_with_a_headline_says_what_is_missing(rows):
+    scores, chains, floors = rows
+    tables = report(*with_failures(scores, chains, 1.0), floors).tables
+    for name, table in tables.items():
+        if any(column.key == "half_life_text" for column in table.columns) and name != "published":
+            shown = {column.key for column in table.columns if column.shown}
+            assert "failed" in shown, name
