@@ -69,7 +69,7 @@ class Caller:
     def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Reply:
         """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run.
 
-        `judge` turns what is no picture into an answer that failed: not tried again, but counted by the circuit.
+        `judge` turns bytes that are no picture into an answer without one: not tried again, but counted by the circuit.
         """
         with self.gate.whole_call(self.stopping):
             try:
@@ -79,9 +79,9 @@ class Caller:
                 raise
 
     def judge_reply(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
-        """The reply as judged; anything but a failure sets the count of failures in a row back to zero."""
+        """The reply as judged; what the editor itself calls an answer sets the count of failures in a row to zero."""
         answer = judge(reply.answer)
-        if answer.status == "failed":
+        if answer.status == "failed" or (answer.status == "no_image" and reply.answer.status == "ok"):
             fault = self.count_failure(answer.reason, 0.0)
             if isinstance(fault, Unusable):
                 raise fault

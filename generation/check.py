@@ -42,7 +42,7 @@ def describe_answer(answer: Answer) -> dict[str, Any]:
     try:
         received = pictures.decode(answer.data)
     except pictures.Undecodable as error:
-        return {**about, "status": "failed", "reason": f"the answer is {error}"}
+        return {**about, "status": "no_image", "reason": f"the answer is {error}"}
     size = f"{received.width}x{received.height}"
     return {**about, "received": size, "type": pictures.sniff(answer.data), "bytes": len(answer.data)}
 

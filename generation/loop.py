@@ -31,6 +31,8 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             if picture is None:
                 break
             seed = chain.seed(number)
+            if not trait(editor, "varies_size"):
+                picture = at_chain_size(picture, writer.size)
             given = recall_audit.audited_input(chain, number, picture)
             answer, picture, latency = ask_for_answer(editor, given, instruction, seed, writer, ask)
             answer, status = recall_audit.with_audit_note(chain, number, answer), answer.status
@@ -43,11 +45,21 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
         return end
 
 
+def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """What the next call is given: an answer on a larger canvas could carry the original along.
+
+    An answer that lies the other way, as one turned by 90 degrees does, keeps to the chain's size turned.
+    """
+    if (picture.width - picture.height) * (size[0] - size[1]) < 0:
+        size = size[::-1]
+    return picture if picture.size == size else picture.resize(size, Image.Resampling.LANCZOS)
+
+
 def ask_for_answer(
     editor: Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
     """One call and its picture; what cannot work, however often it is tried, becomes a typed answer with its reason."""
-    shortest = min(writer.steps[0].width or 0, writer.steps[0].height or 0) / 2
+    shortest = min(writer.size) / 2
     received: Image.Image | None = None
 
     def call() -> Answer:
@@ -68,13 +80,16 @@ def ask_for_answer(
 
 
 def judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:
-    """What the answer is worth: a whole picture, a shrunk one, or none, and then why."""
+    """What the answer is worth: a whole picture, a shrunk one, or none, and then why.
+
+    Bytes that are no picture are an answer without one. That is the editor's doing; no technical failure excuses it.
+    """
     if answer.status != "ok":
         return answer, None
     try:
         picture = pictures.decode(answer.data)
     except pictures.Undecodable as error:
-        return dataclasses.replace(answer, status="failed", reason=f"the answer is {error}"), None
+        return dataclasses.replace(answer, status="no_image", reason=f"the answer is {error}"), None
     if min(picture.size) < shortest:
         reason = f"the answer is {picture.width}x{picture.height}, less than half of the input's short side"
         return dataclasses.replace(answer, status="shrunk", reason=reason), picture

@@ -27,6 +27,9 @@ MAGIC = (
     (b"P5", "ppm"),
     (b"P6", "ppm"),
 )
+# The formats that are read, by the type of their first bytes, each by its own decoder of Pillow and no other: some of
+# the others run programs (PostScript) or have been read by few.
+FORMATS = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP", "tif": "TIFF", "bmp": "BMP", "gif": "GIF", "ppm": "PPM"}
 # What Pillow's decoders were seen to raise on files that were cut or altered at random.
 DECODER_ERRORS = (
     OSError,
@@ -66,21 +69,19 @@ def sniff(data: bytes) -> str:
 
 
 def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
-    """The whole picture as upright 8-bit RGB on white, without metadata; of an animation, the first frame.
+    """The whole picture as upright 8-bit RGB on white, pixels and nothing else.
 
     The orientation tag is obeyed, transparency is composited on white, 16 bits become 8 by rounding, and colour
-    profiles are ignored. Raises Undecodable for anything that is not one whole picture of at most `most_pixels`.
+    profiles are ignored. Raises Undecodable for anything that is not one whole picture of at most `most_pixels`, in
+    one of FORMATS and no animation.
     """
     kind = sniff(data)
-    if not data:
-        raise Undecodable("no bytes at all")
-    if kind == "bin":
-        start = data[:40].decode("ascii", "replace").strip()
-        raise Undecodable(f"{len(data)} bytes that are no picture, starting with {start!r}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            picture = Image.open(io.BytesIO(data))
+            picture = open_picture(data)
+            if picture.format != "MPO" and getattr(picture, "is_animated", False):  # MPO: a photograph with its preview
+                raise Undecodable(f"a {kind} with an animation, not one picture")
             if picture.width * picture.height > most_pixels:
                 size = f"{picture.width}x{picture.height}"
                 raise Undecodable(f"a {kind} of {size}, above the limit of {most_pixels} pixels")
@@ -93,6 +94,19 @@ def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
         raise Undecodable(f"a {kind} that cannot be decoded ({words})") from error
 
 
+def open_picture(data: bytes) -> Image.Image:
+    """The picture, its pixels not decoded yet; the first bytes decide on the decoder, and only FORMATS have one."""
+    kind = sniff(data)
+    if not data:
+        raise Undecodable("no bytes at all")
+    if kind == "bin":
+        start = data[:40].decode("ascii", "replace").strip()
+        raise Undecodable(f"{len(data)} bytes that are no picture, starting with {start!r}")
+    if kind not in FORMATS:
+        raise Undecodable(f"of type {kind}, which is not read; {', '.join(FORMATS)} are")
+    return Image.open(io.BytesIO(data), formats=[FORMATS[kind]])
+
+
 def upright(picture: Image.Image) -> Image.Image:
     """The picture as RGB on white without metadata, turned as its orientation tag says."""
     if picture.getexif().get(0x0112, 1) != 1:
@@ -101,8 +115,8 @@ def upright(picture: Image.Image) -> Image.Image:
         picture = Image.fromarray(np.round(np.asarray(picture) / 257).astype(np.uint8))
     if picture.has_transparency_data:
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
-    if picture.mode != "RGB":
-        picture = picture.convert("RGB")
+    # A new picture in every case: what was opened from a file still holds its text, its profile and the file.
+    picture = picture.copy() if picture.mode == "RGB" else picture.convert("RGB")
     picture.info = {}
     return picture
 

@@ -141,8 +141,13 @@ class ChainWriter:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The chain's own size: that of its input as prepared."""
+        return self.steps[0].width or 0, self.steps[0].height or 0
+
     def last_picture(self) -> Image.Image:
-        """The pixels that the next call is given."""
+        """The pixels of the last step, from which the next call's are made."""
         last = self.steps[-1]
         path = self.folder / str(last.file)
         data = path.read_bytes()

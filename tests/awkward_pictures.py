@@ -89,7 +89,22 @@ PICTURES = {
     "grey and alpha.png": Awkward(encoded(halves((90, 255), (90, 0), "LA"), "PNG"), (90, 90, 90), WHITE),
     "one bit.png": Awkward(encoded(halves(0, 1, "1"), "PNG"), (0, 0, 0), WHITE),
     "CMYK.jpg": Awkward(encoded(halves((0, 255, 255, 0), (0, 0, 0, 0), "CMYK"), "JPEG", quality=98), RED, WHITE),
-    "animation.gif": Awkward(encoded(halves(), "GIF", save_all=True, append_images=[halves(WHITE, WHITE)]), RED, GREEN),
+}
+METADATA = {"icc_profile": profile(), "comment": b"the original was red and green"}
+PROFILED = {  # one file for each way in which a picture may bring a profile and words along
+    "colour.png": encoded(halves(), "PNG", icc_profile=profile()),
+    "grey.png": encoded(halves(90, 255, "L"), "PNG", icc_profile=profile()),
+    "grey and alpha.png": encoded(halves((90, 255), (90, 0), "LA"), "PNG", icc_profile=profile()),
+    "palette.png": encoded(halves().convert("P"), "PNG", icc_profile=profile()),
+    "one bit.png": encoded(halves(0, 1, "1"), "PNG", icc_profile=profile()),
+    "16 bits.png": encoded(sixteen_bits(), "PNG", icc_profile=profile()),
+    "colour.jpg": encoded(halves(), "JPEG", **METADATA),
+    "grey.jpg": encoded(halves(90, 255, "L"), "JPEG", **METADATA),
+    "CMYK.jpg": encoded(halves((0, 255, 255, 0), (0, 0, 0, 0), "CMYK"), "JPEG", **METADATA),
+    "CMYK.tif": encoded(halves((0, 255, 255, 0), (0, 0, 0, 0), "CMYK"), "TIFF", icc_profile=profile()),
+    "colour.webp": encoded(halves(), "WEBP", icc_profile=profile()),
+    "palette.gif": encoded(halves().convert("P"), "GIF", comment=METADATA["comment"]),
+    "turned.jpg": encoded(halves(), "JPEG", exif=tagged(6), **METADATA),
 }
 NOISE = Image.fromarray(np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8))
 BROKEN = {  # bytes that are no whole picture, and a part of the sentence that refuses them
@@ -99,6 +114,12 @@ BROKEN = {  # bytes that are no whole picture, and a part of the sentence that r
     "bomb.png": (bomb(), "a png of 10000x10000, above the limit"),
     "web page.png": (b"<html><body>502 Bad Gateway</body></html>", "no picture, starting with '<html>"),
     "empty.png": (b"", "no bytes at all"),
+    "animation.gif": (encoded(halves(), "GIF", save_all=True, append_images=[NOISE]), "a gif with an animation"),
+    "animation.png": (encoded(halves(), "PNG", save_all=True, append_images=[NOISE]), "a png with an animation"),
+    "animation.webp": (encoded(halves(), "WEBP", save_all=True, append_images=[NOISE]), "a webp with an animation"),
+    "postscript.png": (encoded(NOISE, "EPS"), "no picture, starting with '%!PS"),
+    "windows.eps": (b"\xc5\xd0\xd3\xc6" + bytes(200), "no picture"),
+    "modern.avif": (encoded(NOISE, "AVIF"), "of type avif, which is not read"),
 }
 
 

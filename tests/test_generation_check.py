@@ -48,7 +48,7 @@ def test_a_refusal_and_a_broken_picture_are_said_as_such(key):
         assert check(f"bfl:base_url={server.base},poll=0.01")["status"] == "refused"
     with loose(b"no picture at all") as server:
         found = check(f"bfl:base_url={server.base},poll=0.01")
-    assert (found["status"], "no picture" in found["reason"]) == ("failed", True)
+    assert (found["status"], "no picture" in found["reason"]) == ("no_image", True)
 
 
 def test_a_missing_key_is_one_sentence_and_exit_2(monkeypatch):

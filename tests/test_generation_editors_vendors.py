@@ -66,18 +66,18 @@ def test_an_answer_of_another_size_is_recorded_with_its_size(ask):
     assert (step.status, step.width, step.height) == ("ok", 90, 70)
 
 
-def test_a_truncated_picture_is_a_failure_with_its_reason(ask, vendor):
+def test_a_truncated_picture_is_an_answer_without_one_and_says_why(ask, vendor):
     noise = Image.effect_noise((300, 200), 90).convert("RGB")
     buffer = io.BytesIO()
     noise.save(buffer, "PNG")
     step, _ = ask(buffer.getvalue()[:20000])
-    assert step.status == "failed"
+    assert step.status == "no_image"
     assert "cannot be decoded" in step.reason
 
 
-def test_a_decompression_bomb_is_a_failure_with_its_size(ask):
+def test_a_decompression_bomb_is_an_answer_without_a_picture_and_says_its_size(ask):
     step, _ = ask(bomb())
-    assert step.status == "failed"
+    assert step.status == "no_image"
     assert "10000x10000" in step.reason
 
 

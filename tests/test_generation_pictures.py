@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from awkward_pictures import BROKEN, PICTURES, assert_looks_right, tagged
+from awkward_pictures import BROKEN, PICTURES, PROFILED, assert_looks_right, tagged
 from convergebench.generation import pictures
 from PIL import Image
 
@@ -54,6 +54,32 @@ def test_bytes_that_are_no_whole_picture_are_refused_in_a_sentence_that_says_wha
     with pytest.raises(pictures.Undecodable, match=refusal) as caught:
         pictures.decode(data)
     assert " at 0x" not in str(caught.value), "an address in this process tells nobody anything"
+
+
+@pytest.mark.parametrize("name", PROFILED)
+def test_a_profile_or_a_comment_stays_behind_when_a_picture_is_decoded(name):
+    with Image.open(io.BytesIO(PROFILED[name])) as opened:
+        assert opened.info.get("icc_profile") or opened.info.get("comment")
+    picture = pictures.decode(PROFILED[name])
+    assert (type(picture), picture.mode, picture.info, dict(picture.getexif())) == (Image.Image, "RGB", {}, {})
+    sent = pictures.encode_png(picture)
+    names = {sent[place - 4 : place] for place in range(4, len(sent)) if sent[place - 4 : place].isalpha()}
+    assert not names & {b"iCCP", b"tEXt", b"zTXt", b"iTXt", b"eXIf", b"gAMA", b"cHRM", b"sRGB", b"pHYs"}
+    assert np.array_equal(pictures.decode(sent), picture)
+
+
+def test_only_the_decoder_that_the_first_bytes_name_sees_them(monkeypatch):
+    """PostScript would be run by another program."""
+    asked = []
+    opened = Image.open
+    monkeypatch.setattr(Image, "open", lambda *given, **how: asked.append(how["formats"]) or opened(*given, **how))
+    pictures.decode(encoded(GRADIENT, "PNG"))
+    for name in ("postscript.png", "windows.eps", "modern.avif"):
+        with pytest.raises(pictures.Undecodable):
+            pictures.decode(BROKEN[name][0])
+    with pytest.raises(pictures.Undecodable):
+        pictures.decode(b"P6\n" + encoded(GRADIENT, "EPS"))
+    assert asked == [["PNG"], ["PPM"]]
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

@@ -4,7 +4,9 @@ import dataclasses
 import re
 
 import pytest
-from convergebench.generation import editors, plan, scheduler, store
+from convergebench.dataset_builder.building import build
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation import editors, plan, scheduler, store, store_reader
 from convergebench.generation.calls import Transient, Unusable
 from convergebench.generation.records import Answer, UserError
 from counting import SUITE, Counting, choose, png
@@ -61,12 +63,31 @@ def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
     editor = Paid(tmp_path / "asked", behave=torn)
     made = planned(editor)
     first = generate(made, tmp_path / "run")
-    assert (first.ends, first.spent) == ({"failed": 4}, 0.16)
-    second = generate(made, tmp_path / "run", retry=("failed",))
+    assert (first.ends, first.spent) == ({"no_image": 4}, 0.16)
+    second = generate(made, tmp_path / "run", retry=("no_image",))
     assert (second.before, second.spent) == (pytest.approx(0.16), pytest.approx(0.16))
     folder = next((tmp_path / "run" / "chains").iterdir())
     assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
     assert store.cost_so_far(tmp_path / "run", folder.name) == pytest.approx(0.08)
+
+
+def test_what_was_asked_again_reaches_the_dataset(tmp_path):
+    moods = {"torn": True}
+    editor = Paid(tmp_path / "asked", behave=lambda seed: Answer(png()[:50]) if moods["torn"] else None)
+    made, out = planned(editor), tmp_path / "convergebench"
+
+    def built():
+        build.build(store_reader.find_finished({tmp_path / "run"}), out)
+        rows = Reader(out).rows("steps", ["status", "image"])
+        return [
+            (row["status"], bool(row["image"] and row["image"]["bytes"])) for row in rows if row["status"] != "input"
+        ]
+
+    generate(made, tmp_path / "run")
+    assert set(built()) == {("no_image", False)}
+    moods["torn"] = False
+    assert generate(made, tmp_path / "run", retry=("no_image",)).ends == {"complete": 4}
+    assert set(built()) == {("ok", True)}
 
 
 def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):

@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from convergebench.generation import pictures, plan, store
+from convergebench.generation import editors, loop, pictures, plan, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.files import locked
 from convergebench.generation.records import Answer, Step
 from counting import SUITE, Counting, choose, digest, finished, generate, planned, png
+from PIL import Image
 
 
 def test_a_run_fills_every_chain_and_the_same_words_again_ask_nothing(tmp_path):
@@ -61,12 +62,12 @@ def test_a_call_that_cannot_work_is_a_failed_step_with_its_reason(tmp_path):
     assert outcome.ends == {"failed": 4}
 
 
-def test_a_truncated_answer_is_kept_as_received_and_typed_as_failed(tmp_path):
+def test_bytes_that_are_no_picture_are_kept_as_received_and_count_as_an_answer_without_one(tmp_path):
     torn = png()[:60]
     outcome = generate(
         planned(Counting(tmp_path / "asked", behave=lambda seed: Answer(torn)), runs=1), tmp_path / "run"
     )
-    assert outcome.ends == {"failed": 4}
+    assert outcome.ends == {"no_image": 4}
     folder = next((tmp_path / "run" / "chains").iterdir())
     step = store.recover_steps(folder)[-1]
     assert "the answer is a png that cannot be decoded" in step.reason
@@ -79,6 +80,68 @@ def test_an_answer_below_half_the_size_is_recorded_as_shrunk_and_ends_the_chain(
     assert outcome.ends == {"shrunk": 4}
     step = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
     assert (step.status, step.width) == ("shrunk", 20)
+
+
+def test_each_call_is_given_the_chains_own_size_whatever_the_answers_was(tmp_path):
+    """On a canvas of twice the size an editor can carry the original along beside its answer."""
+    given = []
+
+    class Growing(Counting):
+        def edit(self, image, instruction, seed):
+            given.append((image.size, type(image), image.info))
+            return Answer(png((image.width * 2, image.height * 2)))
+
+    [chain, *_] = planned(Growing(tmp_path / "asked")).chains
+    made = dataclasses.replace(planned(Growing(tmp_path / "asked")), chains=(chain,))
+    generate(made, tmp_path / "run")
+    steps = store.recover_steps(tmp_path / "run" / "chains" / chain.id)
+    own = (steps[0].width, steps[0].height)
+    assert set(map(str, given)) == {str((own, Image.Image, {}))}
+    assert len(given) == len(steps) - 1
+    assert {(step.width, step.height) for step in steps[1:]} == {(own[0] * 2, own[1] * 2)}
+
+
+def test_a_run_that_resumes_gives_the_chains_own_size_too(tmp_path):
+    class Growing(Counting):
+        def edit(self, image, instruction, seed):
+            super().edit(image, instruction, seed)
+            sizes.append(image.size)
+            if len(sizes) == 2:
+                raise Unusable("the power goes")
+            return Answer(png((image.width * 2, image.height * 2)))
+
+    sizes = []
+    editor = Growing(tmp_path / "asked")
+    made = dataclasses.replace(planned(editor), chains=planned(editor).chains[:1])
+    assert not generate(made, tmp_path / "run").clean
+    assert generate(made, tmp_path / "run").clean
+    assert len(set(sizes)) == 1
+
+
+def test_a_picture_that_was_turned_stays_turned():
+    lying = Image.new("RGB", (64, 48))
+    assert loop.at_chain_size(lying, (64, 48)) is lying
+    assert loop.at_chain_size(Image.new("RGB", (48, 64)), (64, 48)).size == (48, 64)
+    assert loop.at_chain_size(Image.new("RGB", (96, 128)), (64, 48)).size == (48, 64)
+    assert loop.at_chain_size(Image.new("RGB", (100, 100)), (64, 48)).size == (64, 48)
+    assert loop.at_chain_size(Image.new("RGB", (100, 90)), (50, 50)).size == (50, 50)
+
+
+def test_an_editor_whose_sizes_change_on_purpose_is_given_its_answers_as_they_are(tmp_path):
+    sizes = []
+
+    class Scheduled(Counting):
+        varies_size = True
+
+        def edit(self, image, instruction, seed):
+            sizes.append(image.size)
+            return Answer(png((48, 48) if len(sizes) % 2 else (96, 96)))
+
+    made = planned(Scheduled(tmp_path / "asked"))
+    generate(dataclasses.replace(made, chains=made.chains[:1]), tmp_path / "run")
+    assert sizes[1:4] == [(48, 48), (96, 96), (48, 48)]
+    several, one = (editors.choose(f"gemini:model=gemini-3-pro-image,resolution={each}") for each in ("1K/2K", "2K"))
+    assert (several.editor.varies_size, one.editor.varies_size) == (True, False)
 
 
 def test_a_wrong_key_stops_the_run_and_records_nothing(tmp_path):

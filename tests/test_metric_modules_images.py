@@ -71,6 +71,8 @@ REFUSED = {
     "empty array": (np.zeros((0, 4, 3), np.uint8), "shape"),
     "no bytes": (b"", "empty"),
     "not a picture": (b"<html>not found</html>", "not an image file"),
+    "postscript": (encoded(Image.fromarray(COLOUR), "EPS"), "not an image file"),
+    "another format": (encoded(Image.fromarray(COLOUR), "AVIF"), "not an image file"),
     "truncated png": (encoded(Image.fromarray(COLOUR), "PNG")[:-400], "cannot be used"),
     "truncated jpeg": (encoded(Image.fromarray(COLOUR), "JPEG")[:-200], "cannot be used"),
     "animation": (

@@ -44,6 +44,7 @@ TRAITS: dict[str, Any] = {
     "needs": "nothing",
     "concurrency": 8,  # calls in flight
     "remembers": False,  # wants the chain's history with every call
+    "varies_size": False,  # its answers change size on purpose, so each call is given the last one at its own size
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars a call, None where unknown
     "hosted": lambda: None,  # what is known of the vendor's model, as `vendors.models` has it; None where there is none

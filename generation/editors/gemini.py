@@ -69,6 +69,11 @@ class Editor:
         return self.resolution.split("/")
 
     @property
+    def varies_size(self) -> bool:
+        """A schedule of resolutions is about answers of different sizes."""
+        return len(self.resolutions) > 1
+
+    @property
     def remembers(self) -> bool:
         """A schedule needs to know which step it is, a conversation what was said."""
         return len(self.resolutions) > 1 or self.session == "one"

@@ -6,16 +6,15 @@ and other colour spaces, 16-bit and float samples (and so NaN), animations, brok
 `MAX_PIXELS` pixels.
 """
 
-import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
-from .pictures import DECODER_ERRORS, evaluation_size, resize_to
+from .pictures import DECODER_ERRORS, Undecodable, evaluation_size, open_picture, resize_to
 
 MAX_PIXELS = 8192 * 8192
 Size = (
@@ -64,11 +63,12 @@ def _opened(data: bytes, name: str) -> Image.Image:
     if not data:
         raise ValueError(f"{name} is empty; give the bytes of an image file")
     try:
-        return Image.open(io.BytesIO(data))
-    except UnidentifiedImageError:
+        return open_picture(data)
+    except Undecodable:
         raise ValueError(f"{name} is not an image file: its {len(data)} bytes begin with {data[:8]!r}") from None
     except DECODER_ERRORS as error:
-        raise ValueError(f"{name} is not an image file that can be read: {error}") from None
+        words = str(error).split(" <_io.")[0]  # without the address of the buffer that was read
+        raise ValueError(f"{name} is not an image file that can be read: {words}") from None
 
 
 def _of_image(image: Image.Image, name: str) -> np.ndarray:
