@@ -1,6 +1,7 @@
 """`convergebench generate`: calls the editors, step after step, and stores what they answer."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 @click.option(
     "--workers", type=click.IntRange(1), help="How many chains run at once. Default: 8, or the editors' own limit."
 )
-@click.option("--max-cost", type=click.FloatRange(0), help="Stop before the run has cost more US dollars than this.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    help="Stop before the run has cost more US dollars than this, by all its processes.",
+)
 @click.option(
     "--retry", metavar="STATUS,...", help="Run again the chains that ended refused, no_image, failed or shrunk."
 )
@@ -56,6 +61,9 @@ def generate(
     if as_json:
         about = {"ends": outcome.ends, "already": outcome.already, "left": outcome.left}
         click.echo(json.dumps({**about, "stopped": outcome.stopped, "spent": round(outcome.spent, 4)}))
+    if outcome.abandoned:  # their threads would keep the process for as long as their calls last
+        sys.stdout.flush()
+        os._exit(1)
     if not outcome.clean:
         sys.exit(1)
 
@@ -75,7 +83,8 @@ def run(
 
     mine = planning.share(plan.chains, *part)
     if max_cost is not None:
-        max_cost /= rank_and_size()[1]  # every process that accelerate launched keeps to its own part
+        # The processes of a machine share the run's ledger; another machine may have another disk, and keeps to a part.
+        max_cost /= max(1, rank_and_size()[1] // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     spent = 0.0
     with progress_bar("generate", sum(map(planning.call_count, mine)), "steps", quiet) as advance:
 
@@ -93,6 +102,8 @@ def run(
         click.echo(f"chain {chain} was left alone: {reason}", err=True)
     if outcome.stopped:
         click.echo(f"stopped: {outcome.stopped}", err=True)
+    if outcome.abandoned:
+        click.echo(f"{outcome.abandoned} calls were still in flight; the ledger counts them as spent", err=True)
     return outcome
 
 

@@ -1,5 +1,6 @@
 """What bounds the calls of one editor: how many at a time and in a minute, and how much money."""
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -7,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+
+from .ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -101,36 +104,64 @@ class OverBudget(Exception):
     """The next call could pass the limit, so it is not made and the run stops."""
 
 
-class Budget:
-    """What may be spent, has been spent, and is held for calls in flight, in US dollars."""
+@dataclass(frozen=True)
+class Hold:
+    """Money set aside for a call in flight, and the name of the call in the ledger."""
 
-    def __init__(self, limit: float | None = None, spent: float = 0.0):
-        self.limit = None if limit is None else Decimal(str(limit))
-        self.paid = Decimal(str(round(spent, 6)))  # a sum of floats is off by less than that
+    amount: Decimal
+    call: str | None = None
+
+
+class Budget:
+    """What may be spent, has been spent, and is held for calls in flight, in US dollars.
+
+    With a ledger, what other processes of the run spend and hold counts as well.
+    """
+
+    def __init__(self, limit: float | None = None, before: float = 0.0, ledger: Ledger | None = None):
+        self.limit = Decimal("Infinity" if limit is None else str(limit))
+        self.before = Decimal(str(round(before, 6)))  # a sum of floats is off by less than that
+        self.paid = Decimal(0)  # by this process
         self.held = Decimal(0)
+        self.ledger = ledger
         self.changed = threading.Condition()
 
     @property
     def spent(self) -> float:
+        """By all, as far as this process knows."""
         with self.changed:
-            return float(self.paid)
+            return float(self.spent_by_all)
 
-    def hold(self, price: float) -> Decimal:
+    @property
+    def spent_by_all(self) -> Decimal:
+        return self.paid + (self.ledger.spent if self.ledger else self.before)
+
+    def hold(self, price: float) -> Hold:
         """Sets the price of a call aside before it is made; waits for calls in flight that may leave room for it."""
         amount = Decimal(str(price))
         with self.changed:
-            while self.limit is not None and self.paid + self.held + amount > self.limit:
-                if self.paid + amount > self.limit or not self.held:
-                    raise OverBudget(
-                        f"${self.paid} is spent, so a call at ${amount} would pass the limit of ${self.limit}"
-                    )
+            while (hold := self.try_to_hold(amount)) is None:
+                spent = self.spent_by_all
+                if spent + amount > self.limit or not self.held:
+                    raise OverBudget(f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}")
                 self.changed.wait()
-            self.held += amount
-        return amount
+        return hold
 
-    def pay(self, held: Decimal, cost: float) -> None:
+    def try_to_hold(self, amount: Decimal) -> Hold | None:
+        """The money for a call, written down before it is given; None where it would pass the limit."""
+        with self.ledger.turn() if self.ledger and amount else contextlib.nullcontext():
+            if self.spent_by_all + self.held + amount > self.limit:
+                return None
+            self.held += amount
+            return Hold(amount, self.ledger.intend(amount) if self.ledger and amount else None)
+
+    def pay(self, hold: Hold, cost: float) -> None:
         """The call is over: what it did cost takes the place of what was held."""
+        paid = Decimal(str(cost))
         with self.changed:
-            self.held -= held
-            self.paid += Decimal(str(cost))
+            self.held -= hold.amount
+            self.paid += paid
             self.changed.notify_all()
+            if self.ledger and (hold.call or paid):
+                with self.ledger.turn():
+                    self.ledger.settle(hold.call, paid)

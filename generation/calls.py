@@ -115,10 +115,13 @@ class Caller:
         with self.gate.one_attempt(self.stopping, again):
             if self.stopping.is_set():
                 raise Stopped("the run is ending")
-            held = self.budget.hold(self.price)
+            hold = self.budget.hold(self.price)
             cost = self.price  # until the call says otherwise
             started = time.monotonic()
             try:
+                if self.stopping.is_set():  # while it waited for the money
+                    cost = 0.0
+                    raise Stopped("the run is ending")
                 answer = call()
                 cost = self.price if answer.cost is None else answer.cost
                 return answer, time.monotonic() - started
@@ -132,7 +135,7 @@ class Caller:
                 cost = 0.0
                 raise
             finally:
-                self.budget.pay(held, cost)
+                self.budget.pay(hold, cost)
 
     def with_cost(self, answer: Answer, spent: float) -> Answer:
         """The answer free of keys, with what it and the attempts before it cost; null where no price is known."""

@@ -1,7 +1,11 @@
 """Runs a plan's chains, several at a time, until nothing is left to do or something says stop."""
 
+import contextlib
+import math
+import signal
 import threading
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +15,14 @@ from .call_limits import Budget, CallLimits, OverBudget
 from .calls import Caller, Stopped, Unusable
 from .editors import Choice, editor_info, trait
 from .files import Locked
+from .ledger import Ledger
 from .loop import Report, run_chain
 from .plan import Plan
 from .prepare import prepare_from
 from .records import Chain, UserError
 from .sources import catalogue
+
+GRACE = 60.0  # seconds that calls in flight are given when the run is interrupted: they are paid for
 
 
 @dataclass
@@ -27,7 +34,8 @@ class Outcome:
     left: dict[str, str] = field(default_factory=dict)  # chain id to one sentence
     stopped: str | None = None
     spent: float = 0.0  # US dollars, by this call
-    before: float = 0.0  # and by the ones before it
+    before: float = 0.0  # and in this run before it
+    abandoned: int = 0  # chains whose call was still in flight when the run was given up
 
     @property
     def clean(self) -> bool:
@@ -46,21 +54,24 @@ def generate(
 ) -> Outcome:
     """Fill the run's folder. What is there already is kept: the same words given again go on where they stopped.
 
-    What the chains have cost before counts towards `max_cost`; `retry` names the ends that are asked for again.
+    `max_cost` is for the whole run: what it cost before counts, and what other processes spend on it meanwhile.
+    `retry` names the ends that are asked for again. SIGTERM is taken for Ctrl-C.
     """
     if max_cost is not None:
         require_prices(plan.choices)
+        if not (math.isfinite(max_cost) and max_cost >= 0):
+            raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
     suite = plan.suite
     about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
     store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
-    before = round(sum(store.cost_so_far(run, chain.id) for chain in chains), 6)
-    outcome = Outcome(already=len(chains) - len(waiting), before=before)
     for source in {chain.source.id: chain.source for chain in waiting}.values():
         store.keep_source(run, source.sha256, catalogue.read(source.id))
         if source.reference and (reference := catalogue.read_reference(source.id)):
             store.keep_source(run, source.reference, reference)
-    budget = Budget(max_cost, outcome.before)
+    paid = any(trait(choice.editor, "price")() != 0 for choice in plan.choices)
+    budget = Budget(max_cost, ledger=Ledger(run, store.cost_so_far(run)) if paid else None)
+    outcome = Outcome(already=len(chains) - len(waiting), before=budget.spent)
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()
@@ -76,20 +87,53 @@ def generate(
         for each in callers.values():
             each.stop()
 
-    with ThreadPoolExecutor(max_workers=workers or chains_at_once(plan.choices)) as pool:
-        running: dict[Future[str], Chain] = {pool.submit(take, chain): chain for chain in waiting}
-        try:
-            while running:
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    record_end(future, running.pop(future), outcome, stop, ended)
-        except KeyboardInterrupt:
-            stop("interrupted; give the same command again to go on")
-        except BaseException:
-            stop("a fault of ours")
-            raise
-    outcome.spent = round(budget.spent - outcome.before, 6)
+    pool = ThreadPoolExecutor(max_workers=workers or chains_at_once(plan.choices))
+    running: dict[Future[str], Chain] = {}
+    unsent = iter(waiting)
+    deadline: float | None = None
+    try:
+        with sigterm_interrupts():
+            while True:
+                try:
+                    for chain in unsent:
+                        running[pool.submit(take, chain)] = chain
+                    while running and (deadline is None or time.monotonic() < deadline):
+                        left = None if deadline is None else deadline - time.monotonic()
+                        finished, _ = wait(running, left, return_when=FIRST_COMPLETED)
+                        for future in finished:
+                            record_end(future, running[future], outcome, stop, ended)
+                            del running[future]
+                    break
+                except KeyboardInterrupt:
+                    if deadline is not None:  # told twice
+                        break
+                    stop("interrupted; give the same command again to go on")
+                    deadline = time.monotonic() + GRACE
+    except BaseException:
+        stop("a fault of ours")
+        raise
+    finally:
+        outcome.abandoned = sum(future.running() for future in running)
+        pool.shutdown(wait=deadline is None, cancel_futures=True)
+    outcome.spent = float(budget.paid)
     return outcome
+
+
+@contextlib.contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """SIGTERM, by which machines that are shut down end their programs, does what Ctrl-C does while the block runs."""
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def record_end(

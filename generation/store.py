@@ -2,6 +2,7 @@
 
 RUN/run.json                  what the run is of
 RUN/editors.json              what each editor, by its label, says of itself
+RUN/ledger/calls.jsonl        what its calls cost, where they cost anything (see ledger.py)
 RUN/sources/SHA256.png        the sources' own files
 RUN/chains/ID/chain.json      the chain
 RUN/chains/ID/0000.png        its input as prepared for the editor
@@ -92,15 +93,18 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
     return True
 
 
-def cost_so_far(run: Path, chain_id: str) -> float:
-    """US dollars that a chain has cost so far, steps taken back included."""
-    folder, total = run / "chains" / chain_id, 0.0
-    for name in ("steps.jsonl", ".retried.jsonl"):
-        if (folder / name).exists():
-            for line in (folder / name).read_bytes().split(b"\n")[:-1]:
-                with contextlib.suppress(ValueError):  # a damaged chain is named in its turn
-                    total += json.loads(line).get("cost") or 0.0
-    return total
+def cost_so_far(run: Path) -> float:
+    """US dollars that all steps of a run say they have cost, those that were taken back included."""
+    total = 0.0
+    for folder in sorted((run / "chains").iterdir()):
+        for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
+            if path.is_file():
+                for line in path.read_bytes().split(b"\n")[:-1]:
+                    with contextlib.suppress(
+                        ValueError, TypeError, AttributeError
+                    ):  # a damaged chain is named in its turn
+                        total += max(0.0, float(json.loads(line).get("cost") or 0.0))
+    return round(total, 6)
 
 
 class ChainWriter:

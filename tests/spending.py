@@ -1,0 +1,125 @@
+"""Runs that spend money at a vendor on this machine, which counts what it bills when a call arrives.
+
+`spending.py FOLDER PROCESSES KILLS` lets several processes fill one run under one limit, kills them at random moments
+and starts them again; `spending.py FOLDER terminate` ends one by SIGTERM while its calls are in flight. Both print what
+came of it. In a light process of their own: a fork of one that holds torch takes longer than a run.
+"""
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import urllib.request
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from convergebench.generation import pictures, plan, scheduler, store
+from convergebench.generation.records import Answer
+from counting import SUITE, choose
+
+PRICE, LIMIT = 0.04, 1.00
+FORK = multiprocessing.get_context("fork")
+
+
+@dataclass(frozen=True)
+class Billed:
+    """Asks the vendor and then gives its input back."""
+
+    address: str
+
+    def price(self):
+        return PRICE
+
+    def edit(self, image, instruction, seed):
+        with urllib.request.urlopen(self.address, data=b"edit", timeout=60) as reply:  # noqa: S310 -- our own server
+            reply.read()
+        return Answer(pictures.encode_png(image))
+
+
+class Vendor(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, seconds):
+        super().__init__(("127.0.0.1", 0), Till)
+        self.seconds, self.billed, self.lock = seconds, [], threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        """A caller that was killed is no fault."""
+
+
+class Till(BaseHTTPRequestHandler):
+    def do_POST(self):
+        with self.server.lock:
+            self.server.billed.append(time.monotonic())
+        time.sleep(self.server.seconds)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
+
+
+def spend(address, run, outcomes=None):
+    os.environ["no_proxy"] = "127.0.0.1"
+    choice = choose(Billed(address))
+    chains = tuple(plan.variant_chains(SUITE, SUITE.variants[0], choice, 10, 4))
+    made = plan.Plan(SUITE, (choice,), chains)
+    outcome = scheduler.generate(made, chains, run, 8, LIMIT)
+    if outcomes is not None:
+        outcomes.put([outcome.stopped, outcome.abandoned])
+
+
+def recorded(run):
+    steps = [step for folder in sorted(run.glob("chains/*")) for step in store.recover_steps(folder)]
+    return round(sum(step.cost or 0 for step in steps), 6)
+
+
+def under_kills(folder, processes, kills):
+    vendor, chance, done = Vendor(0.01), random.Random(1), 0
+    address, run = f"http://127.0.0.1:{vendor.server_port}/", folder / "run"
+    while True:
+        crowd = [FORK.Process(target=spend, args=(address, run)) for _ in range(processes)]
+        for each in crowd:
+            each.start()
+        if done == kills:
+            for each in crowd:
+                each.join(120)
+            break
+        for each in crowd:
+            each.join(chance.uniform(0, 0.15))
+            if each.exitcode is None and done < kills:
+                each.kill()
+                done += 1
+        for each in crowd:
+            each.join(120)
+    spend(address, run)  # and once more, alone
+    return {"billed": round(len(vendor.billed) * PRICE, 6), "recorded": recorded(run), "kills": done}
+
+
+def under_sigterm(folder):
+    vendor, outcomes = Vendor(1.0), FORK.SimpleQueue()
+    address, run = f"http://127.0.0.1:{vendor.server_port}/", folder / "run"
+    child = FORK.Process(target=spend, args=(address, run, outcomes))
+    child.start()
+    while len(vendor.billed) < 4:
+        time.sleep(0.01)
+    time.sleep(0.2)  # a call more could be on its way just now
+    before, started = len(vendor.billed), time.monotonic()
+    os.kill(child.pid, signal.SIGTERM)
+    child.join(60)
+    stopped, abandoned = outcomes.get()
+    facts = {"before": before, "after": len(vendor.billed), "seconds": time.monotonic() - started}
+    about = {"stopped": stopped, "abandoned": abandoned, "recorded": recorded(run)}
+    return {**facts, **about, "price": PRICE, "exit": child.exitcode}
+
+
+if __name__ == "__main__":
+    place, what = Path(sys.argv[1]), sys.argv[2]
+    print(json.dumps(under_sigterm(place) if what == "terminate" else under_kills(place, int(what), int(sys.argv[3]))))

@@ -1,0 +1,97 @@
+"""Money: what a run may cost holds for all its processes together, whatever becomes of them."""
+
+import json
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from convergebench.generation.call_limits import Budget, OverBudget
+from convergebench.generation.ledger import Ledger
+from convergebench.generation.records import UserError
+
+
+def spending(*words):
+    script = str(Path(__file__).with_name("spending.py"))
+    return json.loads(subprocess.run([sys.executable, script, *words], capture_output=True, check=True).stdout)
+
+
+def lines(run):
+    return [json.loads(line) for line in (run / "ledger" / "calls.jsonl").read_text().splitlines()]
+
+
+def test_several_processes_of_one_run_bill_no_more_than_its_limit(tmp_path):
+    facts = spending(str(tmp_path), "3", "0")
+    assert facts == {"billed": 1.00, "recorded": 1.00, "kills": 0}
+
+
+def test_a_run_that_is_killed_and_started_again_bills_no_more_than_its_limit(tmp_path):
+    facts = spending(str(tmp_path), "2", "20")
+    assert facts["kills"] == 20
+    assert facts["recorded"] <= facts["billed"] <= 1.00
+
+
+def test_sigterm_makes_no_new_call_and_keeps_the_answers_of_those_in_flight(tmp_path):
+    facts = spending(str(tmp_path), "terminate")
+    assert facts["stopped"].startswith("interrupted")
+    assert (facts["abandoned"], facts["exit"]) == (0, 0)
+    assert facts["after"] == facts["before"]
+    assert facts["recorded"] == pytest.approx(facts["before"] * facts["price"])
+    assert facts["seconds"] < 30
+
+
+def test_a_call_is_written_down_before_it_is_made_and_settled_after_it(tmp_path):
+    budget = Budget(1.00, ledger=Ledger(tmp_path, 0.12))
+    hold = budget.hold(0.04)
+    assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
+    budget.pay(hold, 0.039)
+    assert lines(tmp_path)[1:] == [{"call": hold.call, "intent": 0.04}, {"call": hold.call, "settled": 0.039}]
+    assert budget.spent == pytest.approx(0.159)
+    assert Ledger(tmp_path).spent == Decimal("0.159")
+
+
+def test_a_call_that_was_never_settled_counts_as_spent_until_somebody_settles_it(tmp_path):
+    call = Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04).call
+    for _ in range(2):
+        with pytest.raises(OverBudget, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"):
+            Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
+    with (tmp_path / "ledger" / "calls.jsonl").open("a") as log:
+        log.write(json.dumps({"call": call, "settled": 0}) + "\n")
+    Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
+
+
+def test_what_another_process_spends_meanwhile_counts(tmp_path):
+    ours, theirs = (Budget(0.10, ledger=Ledger(tmp_path)) for _ in range(2))
+    ours.pay(ours.hold(0.04), 0.04)
+    theirs.hold(0.04)
+    with pytest.raises(OverBudget):
+        ours.hold(0.04)
+    assert (ours.spent, ours.paid) == (pytest.approx(0.08), Decimal("0.04"))
+
+
+def test_a_cost_without_a_price_is_written_down_too(tmp_path):
+    budget = Budget(ledger=Ledger(tmp_path))
+    budget.pay(budget.hold(0.0), 0.03)
+    assert Ledger(tmp_path).spent == Decimal("0.03")
+
+
+def test_a_line_that_its_writer_did_not_finish_is_cut_off(tmp_path):
+    Ledger(tmp_path, 0.5)
+    with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
+        log.write(b'{"call":"dead-1","int')
+    budget = Budget(1.0, ledger=Ledger(tmp_path))
+    budget.hold(0.04)
+    assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "no", '{"call":"a","settled":-5}', '{"call":"a","intent":NaN}', "\xff"])
+def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path, line):
+    ledger = Ledger(tmp_path)
+    with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
+        log.write(line.encode("latin-1") + b"\n")
+    with pytest.raises(UserError, match=r"calls.jsonl, line 2, is no entry of a ledger"):
+        Budget(1.0, ledger=ledger).hold(0.04)
+    (tmp_path / "ledger" / "calls.jsonl").write_bytes(b"")
+    with pytest.raises(UserError, match="was made shorter while the run goes on"):
+        Budget(1.0, ledger=ledger).hold(0.04)
