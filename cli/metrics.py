@@ -1,5 +1,6 @@
 """`convergebench metrics`: lists the metric modules, what each measures and needs."""
 
+import importlib
 import importlib.metadata
 import json
 import re
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 @click.command("metrics")
 @json_option
 def metrics(as_json: bool) -> None:
-    """List the metric modules with what each measures, and what is missing here for it.
+    """List the metrics with what each measures, and what is missing here for it.
+
+    `convergebench score --metrics` takes these names, but for those that compute from numbers: they are for
+    `evaluate.load` alone.
 
     \b
     convergebench metrics
@@ -29,7 +33,8 @@ def metrics(as_json: bool) -> None:
         click.echo(json.dumps(rows))
         return
     for row in rows:
-        click.echo(f"{row['name']:16} {row['measures']}; {row['missing'] or 'ready'}")
+        of_numbers = "from numbers; " if row["kind"] == "statistic" else ""
+        click.echo(f"{row['name']:16} {row['measures']}; {of_numbers}{row['missing'] or 'ready'}")
 
 
 def about(spec: "Spec") -> dict[str, str | None]:
@@ -39,22 +44,29 @@ def about(spec: "Spec") -> dict[str, str | None]:
     folder = Path(metric_modules.__path__[0]) / spec.folder
     card = (folder / "README.md").read_text() if (folder / "README.md").exists() else ""
     measures = re.search(r"^short_description: (.+)$", card, re.MULTILINE)
-    return {"name": spec.folder, "measures": measures.group(1) if measures else spec.title, "missing": missing(folder)}
+    return {
+        "name": spec.name,
+        "folder": spec.folder,
+        "kind": spec.kind,
+        "measures": measures.group(1) if measures else spec.title,
+        "missing": missing(folder) or missing_weights(spec),
+    }
 
 
 def missing(folder: Path) -> str | None:
-    """What has to be installed or fetched before the module computes."""
+    """What has to be installed before the metric computes."""
     listed = (folder / "requirements.txt").read_text() if (folder / "requirements.txt").exists() else ""
     wanted = re.findall(r"^[\w-]+", listed, re.MULTILINE)
     absent = [name for name in wanted if not installed(name)]
-    if absent:
-        return f"needs pip install {' '.join(absent)}"
-    if folder.name == "lpips":
-        from convergebench.metric_modules.lpips import weights
+    return f"needs pip install {' '.join(absent)}" if absent else None
 
-        if not weights.path("alex").is_file():
-            return "needs `convergebench weights lpips`"
-    return None
+
+def missing_weights(spec: "Spec") -> str | None:
+    """What its `measure.py` says of weights that are not on this machine."""
+    if not spec.needs:
+        return None
+    measure = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
+    return measure.missing_weights() if hasattr(measure, "missing_weights") else None
 
 
 def installed(name: str) -> bool:

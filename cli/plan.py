@@ -19,7 +19,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--editor",
                 "specs",
                 multiple=True,
-                help="NAME or NAME:option=value,...; repeatable.",
+                help="NAME or NAME:option=value,...; repeatable. Default: the suite's editors.",
             ),
             click.option("--rounds", type=int, help="Rounds per chain instead of the suite's."),
             click.option("--runs", type=int, help="Runs per case instead of the suite's."),

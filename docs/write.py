@@ -96,7 +96,8 @@ def results(leaderboard: Path) -> str:
     """The rows of round trips of a demo's leaderboard."""
     rows = [row for row in json.loads(leaderboard.read_text())["rows"] if row["group"] == "round trips"]
     lines = [
-        "| editor | what it does | rounds kept | half-life | of quality alone | edits made | mostly lost to |",
+        "| editor | what it does | rounds kept | half-life | half-life, counting lost quality only "
+        "| edits made | mostly lost to |",
         "|---|---|--:|--:|--:|--:|---|",
     ]
     for row in sorted(rows, key=lambda row: (-row["rounds_kept"], -row["quality_kept"])):

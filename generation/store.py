@@ -47,9 +47,7 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
         if (run / "run.json").exists():
             before = read_json(run / "run.json")
             if before != about:
-                raise UserError(
-                    f"{run} holds a run of {canonical(before)}, not of {canonical(about)}; choose another folder"
-                )
+                raise UserError(f"{run} holds a run of {differing_words(before, about)}; choose another folder")
         else:
             foreign = sorted(path.name for path in run.iterdir() if path.name != LOCK)
             if foreign:
@@ -64,6 +62,12 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
         known = {**before, **{label: info.to_dict() for label, info in (editors or {}).items()}}
         if known != before:
             write_json(run / "editors.json", known)
+
+
+def differing_words(before: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """What a run is of and what it was to be of: 'suite smoke version 1, not of suite demo version 1'."""
+    first, second = (f"suite {each.get('suite')} version {each.get('suite_version')}" for each in (before, about))
+    return f"{first}, not of {second}" if first != second else f"{canonical(before)}, not of {canonical(about)}"
 
 
 def keep_source(run: Path, sha256: str, data: bytes) -> None:

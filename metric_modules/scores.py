@@ -164,8 +164,9 @@ def scores_config() -> Config:
     place = sum(order < CHANGED_SIZE_ORDER for order, _ in ordered)
     measured = [column for _, column in ordered]
     retained = [
-        Column(one.retained, "float64", f"retained {one.headline or 'quality'} by {one.name}: 1 untouched, 0 another "
-               "picture altogether")
+        Column(one.retained, "float64", f"retained {one.headline} by {one.name}: 1 untouched, 0 another picture "
+               "altogether" if one.headline else
+               f"{one.name} on the scale from 1, untouched, to 0, another picture altogether")
         for spec in specs().values() for one in spec.columns if one.floor
     ]  # fmt: skip
     return Config(

@@ -13,7 +13,7 @@ in the report and shown in the Space without another line being changed. The eng
     after      metrics whose values, or whose networks, this one uses; they run first
     steps      "mirrored": only steps whose input the recall audit mirrored are judged; all are, unless told
     needs      what has to be fetched before it computes, in words
-    sees, misses    what it notices and what it overlooks, in words
+    sees, misses    what it notices and what it overlooks, in words: a row of the table in the Space's tab Metrics
     columns    its columns in the scores, each with the fields of `ScoreColumn`
     reasons    {code: [fault, sentence]}: why it may have no value; the faults are those of `scores.Fault`, and {} in
                the sentence stands for the detail
@@ -39,6 +39,9 @@ in the report and shown in the Space without another line being changed. The eng
         def judge(self, program, position, pictures): ...
             # what was kept (or None) of the round's pictures: the previous return, then one for each position so far;
             # `program` has "cycle", "closes", "small" and "shows". Returns {column: value or reason}.
+
+    Beside the class, where the metric `needs` something:
+        def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None
 
 A folder imports nothing of ours: `evaluate` downloads it alone. It may link to files of other folders.
 """
@@ -72,9 +75,11 @@ class ScoreColumn:
     floor: bool = False  # unrelated pictures say where nothing is left, and the scores get a column `retained_NAME`
     headline: str | None = None  # what the headline checks it for: "quality", "meaning", "part", "edits", or not at all
     floor_of: str | None = None  # the column whose floor counts for this one too
-    show: str = "dataset"  # "curve": drawn over rounds; "number": listed for each step; "dataset": only stored
+    # "curve": drawn over rounds in the report and in the Space's tab Curves, and listed like a "number";
+    # "number": listed for each step in the Space's tab Chains; "dataset": only stored, and explained on the card.
+    show: str = "dataset"
     bfloat16_error: float = 0.0  # what bfloat16 may be off; a value this near a threshold is computed in float32
-    sees: str = ""  # where it differs from the metric's own
+    sees: str = ""  # where it differs from the metric's own: a row of its own in that table
     misses: str = ""
     metric: str = ""  # the metric it belongs to
 

@@ -81,4 +81,6 @@ def test_a_reference_that_cannot_tell_pictures_apart_is_excluded():
     assert (close_share(one_alike, floors), excluded(one_alike, floors)) == (0.05, False)
     two_alike = {name: [values[0], *values[:-1]] for name, values in one_alike.items()}
     assert excluded(two_alike, floors)
+    other = {"structure": [0.1] * 2 + [5.0] * 18}
+    assert excluded(other, {"structure": 5.0}, {"structure": 0.0}), "a quality metric of a new folder"
     assert close_share(two_alike | {"lpips": [0.8] * 20}, floors) == 0, "alike on one metric is not enough"

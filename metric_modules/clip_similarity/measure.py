@@ -68,6 +68,16 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
     return Model(checkpoint, network, processor, digest, tower(network))
 
 
+def missing_weights() -> str | None:
+    """What to say of weights that are not in the cache: the first use fetches them."""
+    from huggingface_hub import try_to_load_from_cache
+
+    names = ("model.safetensors", "pytorch_model.bin")
+    if any(isinstance(try_to_load_from_cache(CHECKPOINT, name), str) for name in names):
+        return None
+    return "needs weights of 1.7 GB, which the first use fetches from the Hub"
+
+
 def _first(error: OSError) -> str:
     """The first line of transformers' long explanations."""
     return str(error).strip().splitlines()[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from .weights import load
+from .weights import load, path
 
 if TYPE_CHECKING:
     import torch
@@ -201,6 +201,11 @@ def signature(known: Model) -> dict[str, Any]:
     """What a number depends on besides the two pictures."""
     dtype = str(known.dtype).removeprefix("torch.")
     return {"version": "0.1", "net": known.net, "dtype": dtype, "weights": known.digest[:12]}
+
+
+def missing_weights() -> str | None:
+    """What to say of weights that are not in the cache."""
+    return None if path(NET).is_file() else "needs `convergebench weights lpips`"
 
 
 class Scorer:

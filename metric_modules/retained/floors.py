@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}  # what an untouched picture scores
-QUALITIES = ("rmse", "ssim", "lpips")
 CLOSE = 0.5  # retained; an unrelated picture above it on all qualities would pass for half the original
 SHARE = 0.05
 
@@ -16,19 +15,25 @@ def floor(unrelated: Sequence[float]) -> float:
     return float(median(unrelated))
 
 
-def close_share(unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float]) -> float:
+def close_share(
+    unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float], ceilings: Mapping[str, float] = CEILINGS
+) -> float:
     """The share of unrelated pictures that seem to have kept more than half of the reference on every quality metric.
 
-    `unrelated` holds, per metric, one value for each unrelated picture, in one order.
+    `unrelated` holds, for each quality metric, one value for each unrelated picture, in one order.
     """
-    columns = [[retained_value(value, floors[name], CEILINGS[name]) for value in unrelated[name]] for name in QUALITIES]
+    columns = [
+        [retained_value(value, floors[name], ceilings[name]) for value in values] for name, values in unrelated.items()
+    ]
     rows = list(zip(*columns, strict=True))
     return sum(min(row) > CLOSE for row in rows) / len(rows)
 
 
-def excluded(unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float]) -> bool:
+def excluded(
+    unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float], ceilings: Mapping[str, float] = CEILINGS
+) -> bool:
     """Whether a reference is left out of headlines, because too many unrelated pictures look like it (textures do)."""
-    return close_share(unrelated, floors) > SHARE
+    return close_share(unrelated, floors, ceilings) > SHARE
 
 
 def retained_value(value: float, floor: float, ceiling: float) -> float:

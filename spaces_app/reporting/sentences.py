@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..study.cases import GROUPS
+from ..study.cases import COLUMNS, GROUPS, MEANINGS, QUALITIES
 from ..study.groups import CHECK_TITLES, CHECKS
 from ..study.tables import Table, format_cell, format_value
 from .page import METHODS, WORST_CASES
@@ -89,7 +89,11 @@ def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
     board = tables["leaderboard"]
     rows = [row for row in board.rows if row["group"] == board.rows[0]["group"]] if board.rows else []
     empty = {key for key in columns if all(row.get(key) is None for row in rows)}
-    shown = tuple(column for column in board.columns if column.key in columns and column.key not in empty)
+    shown = tuple(
+        column._replace(shown=column.shown or column.key == "role")  # no double line sets reference rows apart here
+        for column in board.columns
+        if column.key in columns and column.key not in empty
+    )
     title = rows[0]["name"] if rows else board.note
     return Table(board.name, str(title), shown, rows, format_value(None, "text"))
 
@@ -115,12 +119,18 @@ def what_was_measured(known: Mapping[str, Any]) -> str:
         "return and its chain's reference at the suite's evaluation size. Retained quality is (m - floor) / (ceiling - "
         "floor), clipped to the unit interval, with the floor of each reference the metric's median over the suite's "
         f"unrelated sources ({known['floor pairs']} pairs). A case counts until the first of: edit not made, not taken "
-        f"back, the lowest of retained RMSE, SSIM and LPIPS below {known['threshold']}, one part as far away as an "
-        "unrelated picture (worst LPIPS tile), retained CLIP below the same threshold, refusal. Excluded from "
-        f"headlines, because unrelated pictures resemble them: {known['excluded sources']}. Chains under recall audit, "
-        f"which are not counted: {known['chains under audit']}. Chains left out because they count twice or have no "
-        f"scores: {known['chains that count twice or have no scores']}."
+        f"back, the lowest of retained {titles(QUALITIES)} below {known['threshold']}, one part as far away as an "
+        f"unrelated picture (worst LPIPS tile), retained {titles(MEANINGS)} below the same threshold, refusal. "
+        f"Excluded from headlines, because unrelated pictures resemble them: {known['excluded sources']}. Chains "
+        f"under recall audit, which are not counted: {known['chains under audit']}. Chains left out because they "
+        f"count twice or have no scores: {known['chains that count twice or have no scores']}."
     )
+
+
+def titles(columns: Sequence[str]) -> str:
+    """Columns' titles in a sentence: 'RMSE, SSIM and LPIPS'."""
+    *first, last = [COLUMNS[name].title for name in columns]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def group_methods(known: Mapping[str, Any], group: str) -> str:

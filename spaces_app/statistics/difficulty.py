@@ -1,4 +1,4 @@
-"""How hard a program is, measured: what it does to the half-life once editors and sources are accounted for.
+"""How hard a program is: its effect on the half-life in a model with editors and sources (`hardest` has plain means).
 
 Chains are not balanced: only faces get glasses, and some faces are hard whatever is asked. So the base-2 logarithm of
 the half-life is modelled as editor + source + program. Source effects leave by centring within sources; the interval

@@ -1,4 +1,4 @@
-"""What degrades fastest: programs and kinds of picture by rounds kept."""
+"""What degrades fastest: plain means of rounds kept by program and kind of picture (`difficulty` has a model)."""
 
 from typing import Any
 

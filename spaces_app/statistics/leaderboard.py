@@ -55,7 +55,7 @@ COLUMNS = (
     Column("sources", "Sources", "count"),
 )
 HEADLINE = (
-    *("editor", "rank", "rounds_kept", "half_life_text", "forward", "refused", "failed"),
+    *("editor", "role", "rank", "rounds_kept", "half_life_text", "forward", "refused", "failed"),
     *("cause", "cases", "sources"),
 )
 

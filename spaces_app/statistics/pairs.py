@@ -1,4 +1,4 @@
-"""Every two editors on their own common cases: who keeps more rounds, and is that more than luck?"""
+"""The table of every two editors: who keeps more rounds on their common cases, and whether that is more than luck."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The recall audit, editor by editor."""
+"""The report's table of the recall audit, editor by editor."""
 
 from typing import Any
 

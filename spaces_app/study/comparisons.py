@@ -1,4 +1,4 @@
-"""Every two editors on their own common cases: who keeps more rounds, and is that more than luck?"""
+"""Compares every two editors on their own common cases, corrects the tests together, and ranks the editors."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -57,5 +57,5 @@ class Floors:
             columns = {metric: [values[metric][other] for other in others] for metric in qualities}
             medians = {metric: floor(list(values[metric].values())) for metric in qualities}
             if others and all(medians[metric] != untouched[metric] for metric in qualities):
-                names |= {chain.source.id} if excluded(columns, medians) else set()
+                names |= {chain.source.id} if excluded(columns, medians, untouched) else set()
         return sorted(names)

@@ -1,4 +1,4 @@
-"""The recall audit: an editor that remembers the original looks perfect, and is listed apart.
+"""What the recall audit found: which editors are confirmed to remember the original, so that they are listed apart.
 
 The scores of a mirrored chain's returns say whether they are closer to the original as it was never shown again.
 """
