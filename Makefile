@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel slow weights-test check format space real-editors bench goldens clean
+.PHONY: help setup demo test test-wheel wheels slow weights-test check format space real-editors bench goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -14,12 +14,12 @@ help:  ## what there is
 	@echo "setting up .venv (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[clip,report]'
+	@$(PIP) --editable '.[score]'
 	@$(PIP) --no-deps lpips==0.1.4
 	@touch $@
 
 .venv/dev: .venv/ready
-	@$(PIP) --editable '.[clip,diffusers,migan,report,space,vendors,dev]'
+	@$(PIP) --editable '.[all,dev]'
 	@touch $@
 
 setup: .venv/dev  ## the environment in .venv
@@ -52,6 +52,9 @@ check: .venv/dev build/ordinary  ## lint, format and types
 
 test-wheel: build/ordinary  ## the default tests on an ordinary install
 	PYTHONPATH=build/ordinary $(PYTEST)
+
+wheels: .venv/dev  ## the demo in environments made from the wheel alone, for each extra: sizes and times
+	$(BIN)/python tests/wheels.py
 
 format: .venv/dev  ## what a formatter can mend
 	$(BIN)/ruff check --fix .

@@ -1,6 +1,8 @@
 """The command `convergebench`: every file of this folder is a verb, except those that begin with an underscore."""
 
 import importlib
+import importlib.metadata
+import re
 import sys
 from pathlib import Path
 
@@ -42,6 +44,21 @@ class Verbs(click.Group):
             return super().invoke(ctx)
         except UserError as error:
             raise BadUsage(str(error)) from error
+        except ModuleNotFoundError as error:
+            if sentence := install_line(error.name or ""):
+                raise BadUsage(sentence) from error
+            raise
+
+
+def install_line(module: str) -> str | None:
+    """How to install a module that is missing here; None where it is none of this distribution's requirements."""
+    name = module.partition(".")[0]
+    for requirement in importlib.metadata.requires("convergebench") or ():
+        wanted, _, marker = requirement.partition(";")
+        if re.match(r"[\w.-]+", wanted)[0].replace("-", "_").lower() == name:  # type: ignore[index]
+            extra = re.search(r"extra == ['\"]([\w-]+)", marker)
+            return f"{name} is not installed: pip install 'convergebench{f'[{extra[1]}]' if extra else ''}'"
+    return None
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -52,10 +52,16 @@ def rank_and_size() -> tuple[int, int]:
     expected = int(os.environ.get("WORLD_SIZE", "1"))
     if expected == 1:
         return 0, 1
-    import torch
-    from accelerate import PartialState
     from convergebench.generation.records import UserError
 
+    try:
+        import torch
+        from accelerate import PartialState
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{expected} processes were launched, and {error.name} is not installed, without which they cannot meet: "
+            "pip install 'convergebench[score]'"
+        ) from error
     try:
         # A process may wait for the others for as long as their share of the work takes.
         state = PartialState(cpu=not torch.accelerator.is_available(), timeout=timedelta(days=30))

@@ -26,10 +26,22 @@ if TYPE_CHECKING:
     metavar="LEADERBOARD.JSON",
     help="dataset: also write .eval_results files to propose to the editors' model repositories.",
 )
+@click.option(
+    "--dataset",
+    metavar="NAMESPACE/NAME[@TAG]",
+    help="space: the dataset on the Hub that it shows. Default: convergebench in its namespace, at the newest tag.",
+)
 @click.option("--dry-run", is_flag=True, help="Check and compare, upload nothing.")
 @json_option
 def publish(
-    what: str, path: Path | None, repo: str, tag: str | None, results: Path | None, dry_run: bool, as_json: bool
+    what: str,
+    path: Path | None,
+    repo: str,
+    tag: str | None,
+    results: Path | None,
+    dataset: str | None,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Check a dataset, the metrics or the Space, show what changes, upload it in one commit, and tag it.
 
@@ -60,11 +72,22 @@ def publish(
         import tempfile
 
         from convergebench.dataset_builder.publishing import spaces
+        from convergebench.generation.records import UserError
         from convergebench.spaces_app.space.publish_folder import copy_space_to
 
         report = (lambda *about: None) if as_json else print_space
+        if path and (path / "data").is_dir():
+            raise UserError(
+                f"{path} is a dataset, and what is published here is a Space; leave the path out, "
+                "and name the dataset on the Hub that the Space shows by --dataset"
+            )
         with tempfile.TemporaryDirectory() as temporary:
-            files = spaces.space_files(path or copy_space_to(Path(temporary)))
+            if path is None:
+                shown, revision = spaces.shown_dataset(api, repo, dataset)
+                path = copy_space_to(Path(temporary), repo, shown, revision)
+                if not as_json:
+                    click.echo(f"{repo} shows {shown} at {revision or 'its newest commit'}")
+            files = spaces.space_files(path)
             outcome = {"commits": {repo: spaces.publish_files(api, files, repo, tag, report, dry_run)}}
     if as_json:
         click.echo(json.dumps({"what": what, "repo": repo, "tag": tag, "dry_run": dry_run} | outcome))

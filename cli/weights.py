@@ -22,9 +22,14 @@ def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
     convergebench weights lpips
     convergebench weights lpips --net alex
     """
+    from convergebench.generation.records import UserError
     from convergebench.metric_modules.lpips import weights as lpips
 
     wanted = nets or lpips.NETS
+    try:
+        lpips.require_packages()
+    except lpips.PackageAbsent as error:
+        raise UserError(str(error)) from error
     try:
         lpips.fetch(wanted, lambda line: click.echo(line, err=as_json), download_bar)
     except (OSError, ValueError) as error:

@@ -33,13 +33,17 @@ def is_installed(module: str) -> bool:
         return False
 
 
+class FetchedByFirstCall(str):
+    """What is missing here and no hindrance, because the first call fetches it."""
+
+
 def missing_weights(model: str, config: str) -> str | None:
     """None where a model is a folder or in the Hub's cache on this machine, else what the first call will do."""
     from huggingface_hub import try_to_load_from_cache
 
     if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
         return None
-    return f"the weights of {model} are not on this machine yet; the first call fetches them"
+    return FetchedByFirstCall(f"the weights of {model} are not on this machine yet; the first call fetches them")
 
 
 @dataclass(frozen=True)

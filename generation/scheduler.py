@@ -20,6 +20,7 @@ from .loop import Report, run_chain
 from .plan import Plan
 from .prepare import prepare_from
 from .records import Chain, UserError
+from .requirements import FetchedByFirstCall
 from .sources import catalogue
 
 GRACE = 60.0  # seconds that calls in flight are given when the run is interrupted: they are paid for
@@ -61,6 +62,8 @@ def generate(
         require_prices(plan.choices)
         if not (math.isfinite(max_cost) and max_cost >= 0):
             raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
+    undone = {chain.editor for chain in chains if retry or not store.is_done(run, chain.id)}
+    require_ready([choice for choice in plan.choices if choice.label in undone])
     suite = plan.suite
     about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
     store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
@@ -169,6 +172,14 @@ def chains_at_once(choices: Sequence[Choice]) -> int:
     """Chains under way at once: twice the calls in flight, because some wait to try again."""
     remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
     return max([8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)])
+
+
+def require_ready(choices: Sequence[Choice]) -> None:
+    """Refuse a run whose editor lacks a package or a key here; what its first call fetches is no hindrance."""
+    for choice in choices:
+        lacking = trait(choice.editor, "ready")()
+        if lacking and not isinstance(lacking, FetchedByFirstCall):
+            raise UserError(f"{choice.label} cannot run here: {lacking}")
 
 
 def require_prices(choices: Sequence[Choice]) -> None:

@@ -45,6 +45,12 @@ def test_the_names_are_those_that_score_takes():
     assert "; from numbers; " in halflife
 
 
+def test_a_statistic_needs_no_page_to_be_computed(monkeypatch):
+    monkeypatch.setattr(metrics, "installed", lambda name: name not in ("gradio", "torch", "accelerate"))
+    for name in ("halflife", "contraction", "psnr", "ssim", "registration", "edit_applied"):
+        assert metrics.missing(HOUSE / "metric_modules" / name) is None, name
+
+
 @pytest.mark.parametrize("present", [True, False])
 def test_a_package_that_is_not_installed_is_named(monkeypatch, present):
     monkeypatch.setattr(metrics, "installed", lambda name: present or name != "numpy")

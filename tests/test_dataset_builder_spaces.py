@@ -1,5 +1,6 @@
 """Each metric and the app go to Spaces of their own, complete in themselves."""
 
+import json
 from pathlib import Path
 
 import huggingface_hub
@@ -7,7 +8,7 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.publishing.spaces import publish_metrics
+from convergebench.dataset_builder.publishing.spaces import publish_metrics, shown_dataset
 from convergebench.generation.records import UserError
 from hub_server import HubServer
 from huggingface_hub import HfApi
@@ -94,6 +95,35 @@ def test_the_app_goes_up_with_the_rooms_it_imports(hub, monkeypatch):
     assert {"README.md", "app.py", "requirements.txt", "convergebench/spaces_app/__init__.py"} < set(there)
     ours = {path: data for path, data in there.items() if path.startswith("convergebench/")}
     house = Path(__file__).parent.parent
+    assert json.loads(ours.pop("convergebench/spaces_app/space/published.json"))["dataset"] == "NS/convergebench"
     assert {path: (house / path.removeprefix("convergebench/")).read_bytes() for path in ours} == ours
     assert not any("__pycache__" in path for path in there)
     assert hub.store.repo("space", "NS/app").sdk == "gradio"
+
+
+def test_a_metrics_card_loads_it_from_the_namespace_it_is_published_under(hub, api, metrics):
+    line = 'psnr = evaluate.load("{}/psnr")\n'
+    stores.write(metrics / "psnr" / "README.md", CARD.format("psnr") + line.format("convergebench"))
+    publish_metrics(api, metrics, "NS2", None)
+    assert line.format("NS2").encode() in hub.store.contents("space", "NS2/psnr", "main")["README.md"]
+    assert line.format("convergebench") in (metrics / "psnr" / "README.md").read_text()
+
+
+def test_a_dataset_in_place_of_a_space_is_one_sentence(hub, monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    stores.write(tmp_path / "mine" / "data" / "chains" / "x", "")
+    done = CliRunner().invoke(main, ["publish", "space", str(tmp_path / "mine"), "--repo", "NS2/app"])
+    assert done.exit_code == 2
+    assert "is a dataset, and what is published here is a Space" in done.output
+    done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS2/app", "--dataset", "mine"])
+    assert done.exit_code == 2
+    assert "--dataset is 'mine'; it is NAMESPACE/NAME or NAMESPACE/NAME@TAG" in done.output
+
+
+def test_a_space_names_the_newest_version_of_the_dataset_beside_it(hub, api):
+    assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", None)
+    api.create_repo("NS2/convergebench", repo_type="dataset")
+    for tag in ("v1.9.0", "v1.10.0", "draft"):
+        api.create_tag("NS2/convergebench", tag=tag, repo_type="dataset")
+    assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", "v1.10.0")
+    assert shown_dataset(api, "NS2/app", "NS/other@v1.0.0") == ("NS/other", "v1.0.0")

@@ -11,7 +11,8 @@ import pytest
 from convergebench.generation import editors, loop, pictures, plan, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.files import locked
-from convergebench.generation.records import Answer, Step
+from convergebench.generation.records import Answer, Step, UserError
+from convergebench.generation.requirements import FetchedByFirstCall
 from counting import SUITE, Counting, choose, digest, finished, generate, planned, png
 from PIL import Image
 
@@ -222,3 +223,16 @@ def test_one_process_waits_for_no_one_when_all_is_done(tmp_path):
     with locked(tmp_path / "run" / "chains" / made.chains[0].id):
         assert generate(made, tmp_path / "run").already == 4
     assert time.monotonic() - started < 5
+
+
+def test_an_editor_is_asked_before_the_run_whether_it_can_work_here(tmp_path, monkeypatch):
+    editor = Counting(tmp_path / "asked")
+    made = planned(editor, runs=1)
+    monkeypatch.setattr(Counting, "ready", lambda self: "its package is not installed", raising=False)
+    with pytest.raises(UserError, match="cannot run here: its package is not installed"):
+        generate(made, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(Counting, "ready", lambda self: FetchedByFirstCall("the first call fetches the weights"))
+    assert generate(made, tmp_path / "run").ends == {"complete": 4}
+    monkeypatch.setattr(Counting, "ready", lambda self: "its package is not installed")
+    assert generate(made, tmp_path / "run").already == 4  # nothing is left to ask

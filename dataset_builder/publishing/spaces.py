@@ -1,6 +1,7 @@
 """Publishes the Spaces: one for each metric, and the app; each folder is complete in itself."""
 
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,8 +45,35 @@ def publish_metrics(
     commits: dict[str, str | None] = {}
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"
-        commits[space] = publish_files(api, space_files(path), space, tag, report, dry_run)
+        with tempfile.TemporaryDirectory() as temporary:
+            files = with_own_names(space_files(path), namespace, Path(temporary))
+            commits[space] = publish_files(api, files, space, tag, report, dry_run)
     return commits
+
+
+def with_own_names(files: dict[str, Path], namespace: str, folder: Path) -> dict[str, Path]:
+    """A metric's files with a card, written into `folder`, whose examples load metrics from this namespace."""
+    if "README.md" not in files:
+        return files
+    card = files["README.md"].read_text(encoding="utf-8")
+    own = folder / "README.md"
+    own.write_text(re.sub(r'evaluate\.load\("convergebench/', f'evaluate.load("{namespace}/', card), encoding="utf-8")
+    return files | {"README.md": own}
+
+
+def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:
+    """The dataset that a Space is to show, and at which revision.
+
+    `named` is NAMESPACE/NAME or NAMESPACE/NAME@REVISION. By default it is `convergebench` in the Space's own namespace;
+    without a revision it is the newest version that the Hub has a tag for.
+    """
+    dataset, _, revision = (named or f"{repo.partition('/')[0]}/convergebench").partition("@")
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
+        raise UserError(f"--dataset is {named!r}; it is NAMESPACE/NAME or NAMESPACE/NAME@TAG")
+    if revision:
+        return dataset, revision
+    tags = [tag for tag in hub.read_repo(api, dataset, "dataset").tags if re.fullmatch(r"v\d+\.\d+\.\d+", tag)]
+    return dataset, max(tags, key=lambda tag: [int(number) for number in tag[1:].split(".")], default=None)
 
 
 def publish_files(

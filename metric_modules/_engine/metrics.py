@@ -88,23 +88,37 @@ def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -
     return Metrics(tuple(runs.values()), absent, specs)
 
 
+def torch_if_installed() -> Any:
+    """The module torch, or None: the metrics without networks are computed without it."""
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        return None
+    return torch
+
+
 def find_device(asked: str | None) -> str:
     """The device to compute on: the one asked for, or the accelerator where there is one."""
-    import torch
-
+    torch = torch_if_installed()
+    has_cuda = torch is not None and torch.cuda.is_available()
     if asked is None:
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        return "cuda" if has_cuda else "cpu"
     if asked.partition(":")[0] not in ("cpu", "cuda"):
         raise UserError(f"no device {asked!r}; it is cpu or cuda")
-    if asked.startswith("cuda") and not torch.cuda.is_available():
+    if asked.startswith("cuda") and torch is None:
+        raise UserError("device is 'cuda', and torch is not installed: pip install 'convergebench[score]'")
+    if asked.startswith("cuda") and not has_cuda:
         raise UserError("device is 'cuda' and there is none here; cpu is")
     return asked
 
 
 def fast_dtype(device: str) -> str:
     """bfloat16 where the hardware multiplies it."""
-    import torch
-
+    torch = torch_if_installed()
+    if torch is None:
+        return "float32"
     if device.startswith("cuda"):
         return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
     has = torch.cpu.get_capabilities()

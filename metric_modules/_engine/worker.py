@@ -21,7 +21,7 @@ from . import score_chain
 from .chains import DatasetChain, Unreadable, read_reference
 from .earlier_results import Shard
 from .floors import FloorPlace, FloorTask, Medians, compare_unrelated, floor_place, is_near_threshold
-from .metrics import MetricRun
+from .metrics import MetricRun, torch_if_installed
 from .score_chain import PictureReader, Reference
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def count_cores() -> int:
 def use_one_thread() -> None:
     """At the start of a worker thread: what it calls computes in this thread alone."""
     import cv2
-    import torch
 
-    torch.set_num_threads(1)
+    if torch := torch_if_installed():
+        torch.set_num_threads(1)
     cv2.setNumThreads(1)
 
 
@@ -53,13 +53,14 @@ def use_one_thread() -> None:
 def library_threads_restored() -> Iterator[None]:
     """Around the work: afterwards libraries use as many threads as before."""
     import cv2
-    import torch
 
-    before = torch.get_num_threads(), cv2.getNumThreads()
+    torch = torch_if_installed()
+    before = torch.get_num_threads() if torch else 0, cv2.getNumThreads()
     try:
         yield
     finally:
-        torch.set_num_threads(before[0])
+        if torch:
+            torch.set_num_threads(before[0])
         cv2.setNumThreads(before[1])
 
 

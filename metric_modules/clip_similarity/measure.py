@@ -49,8 +49,9 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
 
     `digest` is that of the weights where it is known from an earlier time; to find it all of them must be read.
     """
-    if importlib.util.find_spec("transformers") is None:
-        raise Absent("CLIP needs transformers; run `pip install transformers`")
+    absent = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if absent:
+        raise Absent(f"CLIP needs {' and '.join(absent)}; run `pip install {' '.join(absent)}`")
     if dtype not in DTYPES:
         raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from .weights import load, path
+from .weights import PackageAbsent, load, path
 
 if TYPE_CHECKING:
     import torch
@@ -222,6 +222,8 @@ class Scorer:
         """The weights and their digest."""
         try:
             return load(NET)
+        except PackageAbsent:
+            raise
         except FileNotFoundError:
             sentence = "the LPIPS weights are not here; `convergebench weights lpips` brings them"
             raise FileNotFoundError(sentence) from None

@@ -7,6 +7,7 @@ distribution's files, which are read and never imported, or from its wheel.
 
 import hashlib
 import importlib.metadata
+import importlib.util
 import io
 import os
 import pickle
@@ -61,6 +62,28 @@ def unwatched(name: str, megabytes: int) -> Iterator[Callable[[], None]]:
     yield lambda: None
 
 
+class PackageAbsent(FileNotFoundError):
+    """LPIPS needs packages that are not installed; the message is one sentence with the install line."""
+
+
+def require_packages() -> None:
+    """Refuse, in one sentence, where the packages that LPIPS computes with are not installed."""
+    absent = [name for name in ("torch", "safetensors") if not is_installed(name)]
+    if absent:
+        raise PackageAbsent(
+            f"LPIPS needs {' and '.join(absent)}, which pip install 'convergebench[score]' brings, "
+            f"as does pip install {' '.join(absent)}"
+        )
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module can be imported; one that was set to None cannot."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ValueError:
+        return False
+
+
 def path(net: str) -> Path:
     """Where a network's weights are kept."""
     if net not in NETS:
@@ -72,6 +95,7 @@ def path(net: str) -> Path:
 def load(net: str) -> tuple[dict[str, "torch.Tensor"], str]:
     """A network's tensors from the cache and their digest; where they are absent, one sentence says what to run."""
     kept = path(net)
+    require_packages()
     if not kept.is_file():
         raise FileNotFoundError(
             f"the LPIPS weights are not in {kept.parent}; run `convergebench weights lpips`, "
@@ -102,6 +126,7 @@ def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
 
 def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch = unwatched) -> None:
     """Bring the networks' weights into the cache, unless they are there and whole."""
+    require_packages()
     from safetensors.torch import save
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 """Makes the folder that is published as a Space: the app on top, and beside it every module of ours that it imports."""
 
 import ast
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +10,16 @@ ROOM = Path(__file__).parent.parent
 HOUSE = ROOM.parent  # the rooms lie side by side, in a checkout and where they are installed
 TOP = ("app.py", "README.md", "requirements.txt")
 PACKAGE = "convergebench"
+OWN_REPO = "convergebench/convergebench"  # the Space's and the dataset's, as the files here have it
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", *TOP)
 DATA = (".css", ".csv", ".html", ".js", ".json", ".svg")  # data files of the folders that modules are taken from
 
 
-def copy_space_to(out: Path) -> Path:
-    """Everything that the Space needs, in `out`; an earlier copy there is replaced."""
+def copy_space_to(out: Path, repo: str = OWN_REPO, dataset: str = OWN_REPO, revision: str | None = None) -> Path:
+    """Everything that the Space needs, in `out`; an earlier copy there is replaced.
+
+    The copy shows this dataset at this revision, and its card names them and the Space's own repository.
+    """
     out.mkdir(parents=True, exist_ok=True)
     for name in TOP:
         shutil.copyfile(ROOM / name, out / name)
@@ -27,7 +32,17 @@ def copy_space_to(out: Path) -> Path:
             copy = ours / path.relative_to(HOUSE)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)  # links are followed, so that each folder is complete
+    names = json.dumps({"dataset": dataset, "revision": revision})
+    (ours / ROOM.name / "space" / "published.json").write_text(f"{names}\n", encoding="utf-8")
+    card = out / "README.md"
+    card.write_text(card_with_names(card.read_text(encoding="utf-8"), repo, dataset), encoding="utf-8")
     return out
+
+
+def card_with_names(card: str, repo: str, dataset: str) -> str:
+    """The Space's card with the names of its own repository and of its dataset in place of ours."""
+    parts = card.split(f'Client("{OWN_REPO}")')
+    return f'Client("{repo}")'.join(part.replace(OWN_REPO, dataset) for part in parts)
 
 
 def modules_of_other_rooms() -> set[Path]:

@@ -1,5 +1,6 @@
 """The dataset that the Space serves: scores and chains in memory, pictures read when somebody looks at them."""
 
+import json
 import os
 import re
 from collections import defaultdict
@@ -26,18 +27,21 @@ REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signat
 # Columns of the scores that the statistics do not look at, beside the metrics' that are only stored.
 UNUSED_BY_STATISTICS = {"editor", "source", "program", "run", "step", "status", "sha256", "signature", "changed_size"}
 MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call took
+PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes the names of its dataset there
 Row = dict[str, Any]
 
 
 def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":
-    """The dataset in this folder or Hub repo; by default the one that CONVERGEBENCH_DATASET names."""
-    where = where or os.environ.get("CONVERGEBENCH_DATASET") or "convergebench/convergebench"
+    """The dataset in this folder or Hub repo; by default the one that CONVERGEBENCH_DATASET or published.json names."""
+    named = where or os.environ.get("CONVERGEBENCH_DATASET")
+    published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    where = named or published["dataset"]
     folder = Path(where)
     if folder.is_dir():
         return ServedDataset(Reader(folder))
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", where) or where.startswith((".", "/")):
         raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
-    revision = revision or os.environ.get("CONVERGEBENCH_REVISION")
+    revision = revision or os.environ.get("CONVERGEBENCH_REVISION") or (None if named else published["revision"])
     reader = Reader(f"hf://datasets/{where}@{revision}" if revision else f"hf://datasets/{where}")
     reader.copy_tables(SMALL)
     return ServedDataset(reader)

@@ -1,0 +1,88 @@
+"""Environments made from the wheel alone, one for each extra: what they weigh, and what the demo does there.
+
+python tests/wheels.py           the table of all extras, on every Python named by PYTHONS (paths, separated by colons)
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+HOUSE = Path(__file__).parent.parent
+EXTRAS = ("", "score", "space", "all")
+STRAY = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests")
+
+
+class Tried(NamedTuple):
+    """An environment, what making it took, and what `pip check` and the demo said."""
+
+    python: Path
+    megabytes: int
+    seconds: float
+    check: subprocess.CompletedProcess
+    demo: subprocess.CompletedProcess
+
+
+def build_wheel(out: Path) -> Path:
+    """The wheel, from a copy of the checkout's own files, so that nothing stale gets in."""
+    copy = out / "house"
+    shutil.copytree(HOUSE, copy, symlinks=True, ignore=STRAY)
+    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", out, copy]
+    subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True)
+    shutil.rmtree(copy)
+    return next(out.glob("*.whl"))
+
+
+def try_environment(wheel: Path, extra: str, folder: Path, python: str = sys.executable, *options: str) -> Tried:
+    """Install the wheel with an extra into an environment of its own, and run the small demo there."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
+
+    def run(*words: object, **more: object) -> subprocess.CompletedProcess:
+        return subprocess.run(list(map(str, words)), env=environment, capture_output=True, text=True, **more)
+
+    made, work = folder / "venv", folder / "work"
+    work.mkdir(parents=True)
+    run(Path(python).resolve(), "-m", "venv", made, check=True)
+    before, started = size(made), time.monotonic()
+    wanted = f"{wheel}[{extra}]" if extra else str(wheel)
+    done = run(made / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", *options, wanted)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    seconds, megabytes = time.monotonic() - started, size(made) - before
+    check = run(made / "bin" / "python", "-m", "pip", "check")
+    demo = run(made / "bin" / "convergebench", "demo", "--suite", "smoke", cwd=work)
+    return Tried(made / "bin" / "python", megabytes, seconds, check, demo)
+
+
+def size(folder: Path) -> int:
+    """Megabytes in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) // 10**6
+
+
+def main() -> None:
+    print("| Python | extra | MB | seconds to install | pip check | demo |\n|---|---|--:|--:|---|---|")
+    with tempfile.TemporaryDirectory() as temporary:
+        wheel = build_wheel(Path(temporary))
+        for number, python in enumerate(os.environ.get("PYTHONS", sys.executable).split(":")):
+            version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.split()[
+                1
+            ]
+            for extra in EXTRAS:
+                tried = try_environment(wheel, extra, Path(temporary) / f"{number}{extra}", python)
+                checked = "clean" if tried.check.returncode == 0 else tried.check.stdout.splitlines()[0]
+                demo = "done" if tried.demo.returncode == 0 else f"exit {tried.demo.returncode}"
+                label = f"`[{extra}]`" if extra else "base"
+                print(
+                    f"| {version} | {label} | {tried.megabytes} | {tried.seconds:.0f} | {checked} | {demo} |",
+                    flush=True,
+                )
+                shutil.rmtree(tried.python.parent.parent)
+
+
+if __name__ == "__main__":
+    main()
