@@ -101,8 +101,9 @@ def results(leaderboard: Path) -> str:
         "|---|---|--:|--:|--:|--:|---|",
     ]
     for row in sorted(rows, key=lambda row: (-row["rounds_kept"], -row["quality_kept"])):
+        cause = (row["cause"] or "nothing").replace("%)", "% of chains)")
         about = f"`{row['editor']}` | {ABOUT[row['editor']]} | {row['rounds_kept']:.1f}"
-        rest = f"{row['half_life_text']} | {row['quality_text']} | {row['forward']:.0%} | {row['cause'] or 'nothing'}"
+        rest = f"{row['half_life_text']} | {row['quality_text']} | {row['forward']:.0%} | {cause}"
         lines.append(f"| {about} | {rest} |")
     return "\n".join(lines)
 

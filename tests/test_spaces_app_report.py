@@ -3,7 +3,7 @@
 import pytest
 from convergebench.spaces_app.reporting.page import render_table
 from convergebench.spaces_app.study import tables
-from convergebench.spaces_app.study.recall import recall_outcome
+from convergebench.spaces_app.study.recall_outcomes import recall_outcome
 from simulated import chain_row, dataset, end_chain, floor_rows, report, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}

@@ -19,7 +19,7 @@ from convergebench.metric_modules.specs import score_columns
 from ..study.cases import Case, read_cases
 from ..study.floors import Floors
 from ..study.groups import CaseGroup, group_cases
-from ..study.recall import confirmed_recall, recall_rows
+from ..study.recall_outcomes import confirmed_recall, recall_rows
 from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub

@@ -13,7 +13,7 @@ from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
 from .published_scores import PublishedMetric, published_metrics
-from .recall import confirmed_recall, recall_rows
+from .recall_outcomes import confirmed_recall, recall_rows
 
 Row = Mapping[str, Any]
 
