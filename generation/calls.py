@@ -81,6 +81,7 @@ class Caller:
     def judge_reply(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
         """The reply as judged; what the editor itself calls an answer sets the count of failures in a row to zero."""
         answer = judge(reply.answer)
+        answer = dataclasses.replace(answer, reason=scrub(answer.reason))  # it may quote what came back
         if answer.status == "failed" or (answer.status == "no_image" and reply.answer.status == "ok"):
             fault = self.count_failure(answer.reason, 0.0)
             if isinstance(fault, Unusable):

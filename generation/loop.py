@@ -10,7 +10,7 @@ from . import pictures, recall_audit
 from .calls import Rejected, Reply
 from .editors import Edits, trait
 from .records import Answer, Chain, Step
-from .store import ChainWriter
+from .store import ChainWriter, end_of
 
 Judge = Callable[[Answer], Answer]
 Ask = Callable[[Callable[[], Answer], Judge], Reply]
@@ -40,7 +40,7 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             report(chain, writer.append(step, answer.data, picture.size if picture else None))
             if status != "ok":
                 break
-        end = "complete" if status in ("input", "ok") else status
+        end = end_of(writer.steps)
         writer.finish(end)
         return end
 

@@ -9,6 +9,7 @@ from .prepare import prepared_size
 from .records import Chain, Source, UserError
 
 BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
+MOST_ROUNDS, MOST_RUNS = 10_000, 1_000  # beyond any study, and a plan is held in memory
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ def make_plan(
     suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = None, runs: int | None = None
 ) -> Plan:
     """Every fitting source and program of the suite, by every editor, so many rounds, so many times."""
-    for name, number in (("rounds", rounds), ("runs", runs)):
-        if number is not None and number < 1:
-            raise UserError(f"--{name} is {number}; it is a whole number from 1")
+    for name, number, most in (("rounds", rounds, MOST_ROUNDS), ("runs", runs, MOST_RUNS)):
+        if number is not None and not 1 <= number <= most:
+            raise UserError(f"--{name} is {number}; it is a whole number from 1 to {most}")
     choices: dict[str, editors.Choice] = {}
     chains: dict[str, Chain] = {}
     for spec in specs or suite.editors:

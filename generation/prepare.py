@@ -10,6 +10,7 @@ from PIL import Image, ImageOps
 
 from .pictures import decode
 from .records import Chain
+from .store_reader import read_source_file
 
 Size = tuple[int, int]
 
@@ -48,8 +49,7 @@ def prepare_from(
 
     @functools.lru_cache(maxsize=8)
     def picture(sha256: str, short_side: int, goals: tuple[Size, ...]) -> Image.Image:
-        path = next((run / "sources").glob(f"{sha256}.*"))
-        return prepare(decode(path.read_bytes()), short_side, goals)
+        return prepare(decode(read_source_file(run, sha256)[1]), short_side, goals)
 
     def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:
         goal = (int(chain.settings["short_side"] or 0), sizes[chain.editor])

@@ -20,7 +20,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -125,7 +125,12 @@ class ChainWriter:
         with disk_errors_explained(folder), locked(folder):
             if not (folder / "chain.json").exists():
                 write_json(folder / "chain.json", chain.to_dict())
+            elif read_json(folder / "chain.json") != json.loads(canonical(chain.to_dict())):
+                raise Damaged(
+                    f"{folder / 'chain.json'} is not the chain that is planned; restore it or remove the folder"
+                )
             steps = recover_steps(folder)
+            refuse_other_steps(folder, steps, chain)
             remove_unfinished(folder)
             for path in folder.iterdir():
                 if NUMBERED.fullmatch(path.name) and int(path.stem) >= len(steps):
@@ -199,8 +204,11 @@ class ChainWriter:
 
     def finish(self, status: str) -> None:
         """Say that nothing is left to do."""
-        digest = hashlib.sha256((self.folder / "steps.jsonl").read_bytes()).hexdigest()
-        write_json(self.folder / "done.json", {"status": status, "steps": len(self.steps) - 1, "sha256": digest})
+        digests = {
+            "sha256": hash_of_file(self.folder / "steps.jsonl"),
+            "chain": hash_of_file(self.folder / "chain.json"),
+        }
+        write_json(self.folder / "done.json", {"status": status, "steps": len(self.steps) - 1, **digests})
 
     def finish_draft(self, chain: Chain, status: str) -> bool:
         """Put the draft in its place as a finished chain; False where that chain is there already."""
@@ -212,6 +220,33 @@ class ChainWriter:
         self.log.close()
         self.folder.rename(folder)
         return True
+
+
+def end_of(steps: Sequence[Step]) -> str:
+    """How a chain with these steps has ended, once nothing is left to do."""
+    return "complete" if steps[-1].status in ("input", "ok") else steps[-1].status
+
+
+def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, imported: bool = False) -> None:
+    """Raise Damaged where the steps are not the first ones that the chain asks for, or one follows a chain's end.
+
+    Imported answers were asked for elsewhere, in words and with seeds of their own.
+    """
+    for number, (step, ask) in enumerate(zip(steps[1:], chain.asks(), strict=False), 1):
+        planned = (*ask[1:3], ask[3] if not imported else step.instruction)
+        if (step.round, step.position, step.instruction) != planned:
+            problem = "is not what the chain asks for in that place"
+        elif steps[number - 1].status not in ("input", "ok"):
+            problem = "comes after the chain's end"
+        else:
+            continue
+        raise Damaged(f"{folder / 'steps.jsonl'}, line {number + 1}, {problem}; restore the file or remove the folder")
+    if steps and (steps[0].status != "input" or len(steps) - 1 > chain.rounds * len(chain.program.cycle)):
+        raise Damaged(f"{folder / 'steps.jsonl'} does not hold the steps of its chain; restore it or remove the folder")
+
+
+def hash_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def recover_steps(folder: Path) -> list[Step]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from .files import UNFINISHED
 from .pictures import Undecodable, decode, pixel_hash
 from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
-from .store import FORMAT, Damaged, parse_steps, read_json
+from .store import FORMAT, Damaged, end_of, hash_of_file, parse_steps, read_json, refuse_other_steps
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,15 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
         raise Damaged(f"{folder / 'chain.json'} describes chain {chain.id}; restore it or remove the folder")
     if status not in ENDS:
         raise Damaged(f"{folder / 'done.json'} has status {status!r}; it is one of {', '.join(ENDS)}")
+    if done.get("chain", hash_of_file(folder / "chain.json")) != hash_of_file(folder / "chain.json"):
+        raise Damaged(f"{folder / 'chain.json'} is not the file that done.json was written for; restore it")
     steps = read_finished_steps(folder, calls, digest)
+    if status != end_of(steps):
+        raise Damaged(
+            f"{folder / 'done.json'} says {status!r}, but the last step is {steps[-1].status!r}; restore it, "
+            "or remove it and generate again"
+        )
+    refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     costs = [step.cost for step in steps if step.cost is not None]
     return StoredChain(
         id=chain.id,
@@ -155,34 +163,43 @@ def reference_size(chain: StoredChain) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def source_path(chain: StoredChain) -> Path:
-    """The source's own file in the run."""
-    wanted, folder = chain.source.sha256, chain.folder.parent.parent / "sources"
-    for path in sorted(folder.glob(f"{wanted}.*")):
+def source_path(run: Path, sha256: str) -> Path:
+    """A source's own file in the run."""
+    folder = run / "sources"
+    for path in sorted(folder.glob(f"{sha256}.*")):
         if path.suffix != UNFINISHED:
             return path
-    raise Damaged(f"{folder} lacks the file of source {chain.source.id!r} ({wanted[:12]}...); restore it")
+    raise Damaged(f"{folder} lacks the file of source {sha256[:12]}...; restore it")
 
 
 def source_size(chain: StoredChain) -> int:
     """Bytes of the source's own file."""
-    return source_path(chain).stat().st_size
+    return source_path(run_of(chain), chain.source.sha256).stat().st_size
+
+
+def run_of(chain: StoredChain) -> Path:
+    return chain.folder.parent.parent
 
 
 def read_source(chain: StoredChain) -> tuple[str, bytes]:
-    """The source's own file: its name and its bytes.
+    """The source's own file: its name and its bytes."""
+    return read_source_file(run_of(chain), chain.source.sha256)
+
+
+def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
+    """A source's own file in the run, checked against its name: its name and its bytes.
 
     A source that the project made is named by its pixels, and any encoder may have written its file.
     """
-    path, wanted = source_path(chain), chain.source.sha256
+    path = source_path(run, sha256)
     data = read_bytes(path)
-    if hashlib.sha256(data).hexdigest() == wanted:
+    if hashlib.sha256(data).hexdigest() == sha256:
         return path.name, data
     try:
         found = pixel_hash(decode(data))
     except Undecodable as error:
         raise Damaged(f"{path} is not a readable picture ({error}); restore it") from error
-    if found != wanted:
+    if found != sha256:
         raise Damaged(f"{path} is not the picture its name says (sha256 differs); restore it")
     return path.name, data
 

@@ -100,3 +100,20 @@ def test_a_variant_is_planned_for_the_editors_that_have_its_options():
     fixed = [chain for chain in made.chains if "fixed" in chain.editor]
     assert {chain.program.id for chain in fixed} == {"replicate"}
     assert {chain.rounds for chain in fixed} == {2}
+
+
+@pytest.mark.parametrize("options", [{"runs": 100_000_000}, {"rounds": 10**9}, {"runs": 0}])
+def test_no_plan_is_larger_than_any_study(options):
+    with pytest.raises(UserError, match="it is a whole number from 1 to"):
+        plan.make_plan(suites.load("demo"), ["identity"], **options)
+
+
+@pytest.mark.parametrize("price", ["-0.04", "nan", "inf", '"cheap"', "true", "[1]", "{ 1K = -1 }"])
+def test_a_price_that_is_no_amount_of_money_is_refused(tmp_path, monkeypatch, price):
+    path = tmp_path / "prices.toml"
+    path.write_text(f'read = "2026-06"\n[bfl]\nflux-kontext-pro = {price}\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(path))
+    with pytest.raises(
+        UserError, match=r"gives bfl flux-kontext-pro the price .*; it is a number of US dollars from 0"
+    ):
+        plan.summary(plan.make_plan(suites.load("demo"), ["bfl:model=flux-kontext-pro"]))

@@ -14,7 +14,7 @@ from convergebench.generation.files import locked
 from convergebench.generation.records import Answer, Step, UserError
 from convergebench.generation.requirements import FetchedByFirstCall
 from counting import SUITE, Counting, choose, digest, finished, generate, planned, png
-from PIL import Image
+from PIL import Image, ImageOps
 
 
 def test_a_run_fills_every_chain_and_the_same_words_again_ask_nothing(tmp_path):
@@ -236,3 +236,18 @@ def test_an_editor_is_asked_before_the_run_whether_it_can_work_here(tmp_path, mo
     assert generate(made, tmp_path / "run").ends == {"complete": 4}
     monkeypatch.setattr(Counting, "ready", lambda self: "its package is not installed")
     assert generate(made, tmp_path / "run").already == 4  # nothing is left to ask
+
+
+def test_no_call_is_made_from_a_source_whose_file_was_altered(tmp_path):
+    editor = Counting(tmp_path / "asked")
+    made = planned(editor, runs=1)
+    generate(made, tmp_path / "run")
+    [chain, *_] = made.chains
+    path = next((tmp_path / "run" / "sources").glob(f"{chain.source.sha256}.*"))
+    path.write_bytes(pictures.encode_png(ImageOps.invert(pictures.decode(path.read_bytes()))))
+    asked, more = editor.seeds(), planned(editor, runs=2)
+    outcome = generate(more, tmp_path / "run")
+    mine = [each for each in more.chains if each.source == chain.source and each.run == 2]
+    assert sorted(outcome.left) == sorted(each.id for each in mine)
+    assert all("is not the picture its name says" in reason for reason in outcome.left.values())
+    assert len(editor.seeds()) - len(asked) == more.calls // 2 - sum(map(plan.call_count, mine))

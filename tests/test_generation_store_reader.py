@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 import stores
-from convergebench.generation import store_reader
+from convergebench.generation import store, store_reader
 from convergebench.generation.pictures import decode, pixel_hash
-from convergebench.generation.records import EditorInfo, UserError
+from convergebench.generation.records import EditorInfo, UserError, canonical
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def not_a_source(folder):
         (lambda folder: (folder / "chain.json").write_text('{"editor": 1'), "chain.json is not JSON"),
         (lambda folder: (folder / "chain.json").write_text("{}"), "holds no readable chain"),
         (lambda folder: folder.rename(folder.with_name("0" * 16)), "chain.json describes chain"),
-        (lambda folder: shutil.rmtree(folder.parent.parent / "sources"), "sources lacks the file of source 'source-1'"),
+        (lambda folder: shutil.rmtree(folder.parent.parent / "sources"), "sources lacks the file of source "),
         (not_a_source, "is not a readable picture"),
         (lambda folder: (folder.parent.parent / "run.json").unlink(), "holds no run.json; give the folder"),
     ],
@@ -130,7 +130,7 @@ def test_damage_is_one_sentence_that_names_the_file(run, damage, says):
 def test_a_painted_source_is_known_by_its_pixels(run, tmp_path):
     """Its PNG may come from any encoder."""
     one = next(iter(store_reader.find_finished([run]).done.values()))
-    path = store_reader.source_path(one)
+    path = store_reader.source_path(run, one.source.sha256)
     digest = pixel_hash(decode(path.read_bytes()))
     path.rename(path.with_name(f"{digest}.png"))
     values = json.loads((folder_of(run) / "chain.json").read_text())
@@ -168,3 +168,67 @@ def test_a_chains_cost_is_that_of_its_steps_and_null_where_none_has_a_price(run)
     (one,) = store_reader.find_finished([run]).done.values()
     assert one.cost == pytest.approx(0.16)
     assert one.order == ("jpeg:quality=40", "source-1", "glasses", 1, one.id)
+
+
+def rewritten(folder, **changes):
+    """The chain's description altered in what its id does not cover."""
+    values = json.loads((folder / "chain.json").read_text())
+    values["program"] = {**values["program"], **changes}
+    (folder / "chain.json").write_text(json.dumps(values))
+
+
+@pytest.mark.parametrize("change", [{"closes": False}, {"category": "x"}, {"small": False}, {"reversibility": "exact"}])
+def test_a_finished_chain_that_is_described_otherwise_is_damaged(run, change):
+    folder = folder_of(run)
+    done = json.loads((folder / "done.json").read_text())
+    (folder / "done.json").write_text(json.dumps({**done, "chain": store.hash_of_file(folder / "chain.json")}))
+    read_all(run)
+    rewritten(folder, **change)
+    with pytest.raises(UserError, match=r"chain.json is not the file that done.json was written for"):
+        read_all(run)
+
+
+def test_an_end_that_the_last_step_does_not_have_is_damage(run):
+    path = folder_of(run) / "done.json"
+    path.write_text(path.read_text().replace("complete", "refused"))
+    with pytest.raises(UserError, match=r"done.json says 'refused', but the last step is 'ok'"):
+        read_all(run)
+
+
+def relined(folder, number, **changes):
+    path = folder / "steps.jsonl"
+    lines = path.read_text().splitlines()
+    lines[number] = canonical({**json.loads(lines[number]), **changes})
+    path.write_text("".join(line + "\n" for line in lines))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"instruction": "add a hat"}, "line 3, is not what the chain asks for in that place"),
+        ({"round": 2}, "line 3, is not what the chain asks for"),
+        ({"position": 1}, "line 3, is not what the chain asks for"),
+        ({"status": "refused"}, "line 4, comes after the chain's end"),
+    ],
+)
+def test_steps_that_the_chain_did_not_ask_for_are_damage_in_a_finished_and_in_an_unfinished_chain(run, changes, says):
+    folder = folder_of(run)
+    relined(folder, 2, **changes)
+    done = json.loads((folder / "done.json").read_text())
+    (folder / "done.json").write_text(json.dumps({**done, "sha256": store.hash_of_file(folder / "steps.jsonl")}))
+    with pytest.raises(UserError, match=says):
+        read_all(run)
+    (folder / "done.json").unlink()
+    with pytest.raises(UserError, match=says), store.ChainWriter.open(run, stores.chain()):
+        pass
+
+
+def test_an_unfinished_chain_that_is_described_otherwise_is_not_continued(run):
+    folder = folder_of(run)
+    (folder / "done.json").unlink()
+    with store.ChainWriter.open(run, stores.chain()):
+        pass
+    rewritten(folder, closes=False)
+    says = "chain.json is not the chain that is planned"
+    with pytest.raises(UserError, match=says), store.ChainWriter.open(run, stores.chain()):
+        pass

@@ -137,3 +137,20 @@ def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "none.toml"))
     with pytest.raises(UserError, match="no readable TOML file"):
         editors.choose("bfl").editor.price()
+
+
+def test_a_part_of_a_key_is_taken_out_too_and_a_word_is_not(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "sentinel-1234567890-abcdefghijkl")
+    assert keys.scrub("x sentinel-1234567890-abcdefg") == "x [key]"
+    assert keys.scrub("ends in -abcdefghijkl, twice -abcdefghijkl") == "ends in [key], twice [key]"
+    assert keys.scrub("the sentine stood, 1234567") == "the sentine stood, 1234567"
+
+
+def test_an_error_is_scrubbed_before_it_is_cut(monkeypatch):
+    key = "sentinel-" + "0123456789" * 3
+    monkeypatch.setenv("SOME_API_KEY", key)
+    for length in range(250, 310):
+        error = wire.status_error(400, "x" * length + key)
+        assert not any(key[start : start + 8] in str(error) for start in range(len(key) - 7))
+    broken = wire.connection_lost(OSError("y" * 110 + key))
+    assert "sent" not in str(broken).partition("y")[2]

@@ -28,17 +28,40 @@ def read_key(*names: str) -> str:
 
 
 def scrub(value: Any) -> Any:
-    """The same text, list or mapping, with "[key]" in place of every key that the environment holds."""
+    """The same text, list or mapping, with "[key]" in place of every key that the environment holds.
+
+    A part of a key counts as one, from SHORTEST characters on: whoever quotes a key may have cut it.
+    """
     secrets = {os.environ[name].strip() for name in os.environ if KEYS.search(name)}
     long = sorted((secret for secret in secrets if len(secret) >= SHORTEST), key=len, reverse=True)
     return without(value, long) if long else value
+
+
+def scrub_and_cut(text: str, most: int) -> str:
+    """The beginning of a text without keys; cut first, the rest of a key would not be known for one."""
+    return str(scrub(text))[:most]
+
+
+def without_parts(text: str, secret: str) -> str:
+    """The text with "[key]" in place of the secret and of its parts, each as long as can be."""
+    parts = {secret[start : start + SHORTEST] for start in range(len(secret) - SHORTEST + 1)}
+    if not any(part in text for part in parts):
+        return text
+    kept, place = [], 0
+    while place < len(text):
+        end = place
+        while text[end : end + SHORTEST] in parts:
+            end += 1
+        kept.append("[key]" if end > place else text[place])
+        place = end + SHORTEST - 1 if end > place else place + 1
+    return "".join(kept)
 
 
 def without(value: Any, secrets: list[str]) -> Any:
     """The same value with "[key]" in place of these secrets, at any depth."""
     if isinstance(value, str):
         for secret in secrets:
-            value = value.replace(secret, "[key]")
+            value = without_parts(value, secret)
         return value
     if isinstance(value, dict):
         return {without(name, secrets): without(item, secrets) for name, item in value.items()}

@@ -3,6 +3,7 @@
 import datetime
 import functools
 import json
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -96,6 +97,17 @@ def own_prices(path: str | None) -> dict[str, Any]:
     if not path:
         return {}
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise UserError(f"CONVERGEBENCH_PRICES is {path!r}, which is no readable TOML file ({error})") from error
+    for vendor, lines in tables.items():
+        if not isinstance(lines, dict):
+            tables = {**tables, vendor: {}}  # such as the date on which the prices were read
+            continue
+        for model, price in lines.items():
+            for dollars in price.values() if isinstance(price, dict) else [price]:
+                if isinstance(dollars, bool) or not isinstance(dollars, int | float) or not 0 <= dollars < math.inf:
+                    raise UserError(
+                        f"{path} gives {vendor} {model} the price {dollars!r}; it is a number of US dollars from 0"
+                    )
+    return tables

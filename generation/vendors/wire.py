@@ -21,6 +21,7 @@ from typing import Any
 
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
+from . import keys
 
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
 CONNECT = 15.0  # seconds
@@ -153,12 +154,12 @@ def connection_lost(error: Exception) -> Transient:
     name = type(error).__name__
     sent = not name.startswith(("Connect", "Pool", "Proxy", "Unsupported"))
     what = "no answer in time" if "Timeout" in name else "the connection broke"
-    return Transient(f"{what} ({name}: {str(error)[:120]})", charged=sent)
+    return Transient(f"{what} ({name}: {keys.scrub_and_cut(str(error), 120)})", charged=sent)
 
 
 def status_error(status: int, message: str, retry_after: str | None = None) -> Exception:
     """The exception for an HTTP status that no vendor gives a meaning of its own."""
-    text = f"HTTP {status}: {' '.join(message.split())[:300]}"
+    text = f"HTTP {status}: {keys.scrub_and_cut(' '.join(message.split()), 300)}"
     if status in RETRIED:
         return Transient(text, retry_after=retry_after_seconds(retry_after))
     return Unusable(text) if status in (401, 402, 403, 404) else Rejected(text)
@@ -183,7 +184,8 @@ def parse_json(response: Any) -> dict[str, Any]:
         value = None
     if isinstance(value, dict):
         return value
-    kind, start = response.headers.get("content-type", "nothing"), response.content[:60].decode("ascii", "replace")
+    kind, start = response.headers.get("content-type", "nothing"), response.content[:4096].decode("ascii", "replace")
+    start = keys.scrub_and_cut(start, 60)
     if response.status_code >= 400:
         raise status_error(response.status_code, start, response.headers.get("retry-after"))
     raise Transient(f"an answer of {kind} in place of JSON, starting with {start!r}", charged=True)
@@ -222,7 +224,7 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
 
     scheme = urllib.parse.urlsplit(address).scheme
     if scheme != "https" and scheme != urllib.parse.urlsplit(base).scheme:
-        raise Rejected(f"the picture's address is {address[:80]!r}, not an https one", charged=True)
+        raise Rejected(f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True)
     for attempt in range(4):
         try:
             response = http.get(address, headers={"accept-encoding": "identity"}, follow_redirects=True)
