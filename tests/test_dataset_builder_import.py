@@ -275,3 +275,76 @@ def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path)
         assert psnr.psnr_and_rmse(source, answer)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
         assert ssim.compare(ssim.reference(source, "uniform7"), answer) == pytest.approx(row["ssim"], abs=1e-6)
     assert np.mean([row["round"] for row in reader.table("published").to_pylist()]) == 2
+
+
+def table(folder, rows):
+    """A table with a whole chain, and these rows beside it."""
+    whole = [{"chain": "good", "round": number, "path": f"{number}.png"} for number in (0, 1)]
+    for number in (0, 1):
+        stores.write(folder / f"{number}.png", stores.picture(number))
+    stores.write(folder / "table.jsonl", "".join(json.dumps(row) + "\n" for row in [*whole, *rows]))
+    return folder / "table.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"path": "../secret.png"}, "leaves the table's folder"),
+        ({"path": "/etc/hostname"}, "leaves the table's folder"),
+        ({"path": "link.png"}, "leaves the table's folder"),
+        ({"path": "a\0b.png"}, "characters that no text has"),
+        ({"path": "1.png", "text": "\ud800"}, "characters that no text has"),
+        ({"path": "1.png", "text": "x" * 200_000}, "of 200,000 characters"),
+        ({"path": "1.png", "round": 10**9}, "more than 100,000 answers"),
+        ({"path": "1.png", "position": 10**9}, "more than 100,000 answers"),
+        ({"path": "1.png", "round": 10**30}, "out of range"),
+        ({"path": "1.png", "seed": -1}, "out of range"),
+        ({"path": "1.png", "run": 2**40}, "out of range"),
+        ({"path": "1.png", "cost": -5}, "has the cost -5.0; it is a number from 0"),
+        ({"path": "1.png", "latency": float("nan")}, "has the latency nan"),
+        ({"path": "1.png", "round": [1]}, "no number"),
+        ({"path": "1.png", "status": "input"}, "a status out of ok, shrunk"),
+        ({"status": "shrunk"}, "the file is missing"),
+        ({"path": "pipe.png"}, "no ordinary file"),
+        ({"path": "large.png"}, "a file of 1,000,000,000 bytes"),
+    ],
+)
+def test_a_hostile_row_is_one_sentence_and_what_was_imported_can_be_built(tmp_path, row, says):
+    folder = tmp_path / "table"
+    stores.write(tmp_path / "secret.png", stores.picture(9))
+    path = table(folder, [{"chain": "odd", "round": 0, "path": "0.png"}, {"chain": "odd", "round": 1, **row}])
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    os.mkfifo(folder / "pipe.png")
+    with (folder / "large.png").open("wb") as large:
+        large.truncate(10**9)
+    made = importing.import_chains(layout_table.find_chains(path, "mine", {}), tmp_path / "run")
+    assert any(says in problem.reason for problem in made.problems), made.problems
+    assert not any("\n" in problem.reason for problem in made.problems)
+    assert any(one.chain.settings["case"] == "good" for one in read(tmp_path / "run"))
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("latin.csv", "chain,round,path\ncaf\xe9,0,0.png\n".encode("latin-1")),
+        ("wide.csv", "chain,round,path\n".encode("utf-16")),
+        ("wide.jsonl", '{"chain": 1}\n'.encode("utf-16")),
+        ("field.csv", b"chain,round,path\n" + b"x" * 200_000 + b",0,0.png\n"),
+        ("deep.jsonl", b"[" * 200_000),
+        ("deep.json", b"[" * 200_000),
+        ("numbers.jsonl", b"1\n2\n"),
+        ("object.json", b"{}"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(UserError, match=name) as caught:
+        list(layout_table.find_chains(tmp_path / name, "mine", {}))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_case_with_a_billion_rounds_is_listed(case, tmp_path):
+    stores.write(case / "I1000000000_forward.png", stores.picture(1))
+    made = from_pairs(case, tmp_path / "run")
+    assert "more than 100,000 answers" in made.problems[0].reason

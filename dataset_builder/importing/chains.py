@@ -4,6 +4,7 @@ A layout finds the chains. What cannot be read is listed, and a chain ends at it
 editor had failed there.
 """
 
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -12,9 +13,21 @@ from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.pictures import PictureInfo, Undecodable, inspect
-from convergebench.generation.records import KINDS, Chain, Program, Setting, Source, Step, UserError, canonical
+from convergebench.generation.records import (
+    KINDS,
+    PICTURED,
+    Chain,
+    Program,
+    Setting,
+    Source,
+    Step,
+    UserError,
+    canonical,
+)
 from convergebench.generation.store import ChainWriter, keep_source, open_run
 
+MOST_BYTES = 2**27  # of one picture's file
+MOST_ANSWERS = 100_000  # of one chain
 ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
@@ -100,7 +113,7 @@ def import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: I
     try:
         data = read_bytes(found.picture)
         picture = inspect(data)
-    except (OSError, Undecodable) as error:
+    except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError, as is what cannot be decoded
         imported.problems.append(Problem(found.where, f"the source cannot be read: {reason_text(error)}"))
         return
     source = describe_source(found, data, picture, rights)
@@ -146,7 +159,7 @@ def write_steps(
         step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.more)
         data, size = b"", None
         try:
-            if answer.status == "ok" and answer.data is None:
+            if answer.status in PICTURED and answer.data is None:
                 raise FileNotFoundError
             if answer.data is not None:
                 data = read_bytes(answer.data)
@@ -154,7 +167,7 @@ def write_steps(
                 size = width, height
                 if answer.status == "ok" and 2 * min(size) < min(picture.width, picture.height):
                     step = replace(step, status="shrunk")
-        except (OSError, Undecodable) as error:
+        except (OSError, ValueError) as error:
             step, data, size = replace(step, status="failed", reason=reason_text(error)), b"", None
             imported.problems.append(Problem(answer.where, reason_text(error)))
         step = writer.append(step, data, size)
@@ -168,7 +181,15 @@ def write_steps(
 
 
 def read_bytes(data: Path | bytes) -> bytes:
-    return data if isinstance(data, bytes) else data.read_bytes()
+    """The bytes of a picture, from an ordinary file of bearable size; a device or a pipe might never end."""
+    if isinstance(data, bytes):
+        return data
+    about = data.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise Undecodable("no ordinary file")
+    if about.st_size > MOST_BYTES:
+        raise Undecodable(f"a file of {about.st_size:,} bytes; at most {MOST_BYTES:,} are read")
+    return data.read_bytes()
 
 
 def reason_text(error: Exception) -> str:

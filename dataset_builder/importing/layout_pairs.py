@@ -7,7 +7,7 @@ from typing import Any
 
 from convergebench.generation.records import UserError
 
-from .chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
+from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
 from .tables import json_file
 
 ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
@@ -61,6 +61,9 @@ def find_chain(folder: Path, editor: str, words_by_name: Mapping[str, Any], kind
             files[int(found[1]), found[2]] = path
         elif not SOURCE.fullmatch(path.name) and not path.name.startswith("."):
             yield Problem(str(path), "is no part of this layout")
+    if 2 * max((round for round, _ in files), default=0) > MOST_ANSWERS:
+        yield Problem(str(folder), f"has more than {MOST_ANSWERS:,} answers by the numbers of its files")
+        return
     answers = []
     for round in range(1, max((round for round, _ in files), default=0) + 1):
         for position, way in enumerate(("forward", "backward"), 1):

@@ -1,14 +1,16 @@
 """The layout table: a CSV or JSONL file with a row for each picture."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from convergebench.generation.records import STATUSES, UserError
 
-from .chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
+from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
 from .tables import read_rows
 
+MOST_CHARACTERS = 100_000  # of one value
 NEEDED = ("chain", "round", "path")
 TYPES: dict[str, type] = {
     **dict.fromkeys(("chain", "path", "instruction", "editor", "program", "kind", "category", "status"), str),
@@ -41,11 +43,14 @@ def find_chains(
         ours = {name: row[own] for name, own in theirs.items() if row.get(own) not in (None, "")}
         try:
             ours = {name: TYPES[name](value) for name, value in ours.items()}
-        except ValueError as error:
-            yield Problem(where, f"has a value that is no number ({error})")
+        except (ValueError, TypeError, OverflowError) as error:
+            yield Problem(where, f"has a value that is no number ({str(error)[:80]})")
             continue
-        if "chain" not in ours or ours.get("round", -1) < 0 or ours.get("status", "ok") not in STATUSES:
-            yield Problem(where, f"needs a chain, a round from 0 and a status out of {', '.join(STATUSES)}")
+        if problem := unbuildable(ours, path.parent):
+            yield Problem(where, problem)
+            continue
+        if "chain" not in ours or ours.get("round", -1) < 0 or ours.get("status", "ok") not in STATUSES[1:]:
+            yield Problem(where, f"needs a chain, a round from 0 and a status out of {', '.join(STATUSES[1:])}")
             continue
         label = ours.get("editor") or editor
         if not label:
@@ -53,6 +58,32 @@ def find_chains(
         chains.setdefault((label, ours["chain"]), []).append({**ours, "where": where})
     for (label, name), members in chains.items():
         yield from find_chain(path.parent, label, name, members, kind, closes)
+
+
+def unbuildable(row: Row, base: Path) -> str | None:
+    """What keeps a row's values from a dataset, in words that follow its place; None where nothing does."""
+    for name, value in row.items():
+        if isinstance(value, str) and ("\0" in value or not encodable(value)):
+            return f"has a {name} with characters that no text has"
+        if isinstance(value, str) and len(value) > MOST_CHARACTERS:
+            return f"has a {name} of {len(value):,} characters; at most {MOST_CHARACTERS:,} are taken"
+        if isinstance(value, float) and not 0 <= value < math.inf:
+            return f"has the {name} {value}; it is a number from 0"
+        low, high = (0, 2**63) if name == "seed" else (0 if name == "round" else 1, 2**31)
+        if isinstance(value, int) and not low <= value < high:
+            return f"has the {name} {str(value)[:20]}, which is out of range"
+    if "path" in row and not (base / row["path"]).resolve().is_relative_to(base.resolve()):
+        return f"has the path {row['path'][:80]!r}, which leaves the table's folder"
+    return None
+
+
+def encodable(text: str) -> bool:
+    """Whether it is text: half of a surrogate pair, which JSON can spell, is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def find_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str | None, closes: bool) -> Findings:
@@ -76,6 +107,11 @@ def find_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str | 
         return
     first = sources[0]
     length = max(position for _, position in placed)
+    if max(placed)[0] * length > MOST_ANSWERS:
+        yield Problem(
+            first["where"], f"chain {name!r} has more than {MOST_ANSWERS:,} answers by its rounds and positions"
+        )
+        return
     answers = find_answers(base, name, placed, length)
     cycle = [
         answer.instruction or f"[position {answer.position}; the words were not recorded]"

@@ -13,8 +13,8 @@ def json_file(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
         raise UserError(f"there is no file {path}") from None
-    except ValueError as error:
-        raise UserError(f"{path} is not JSON ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is not JSON that can be read ({error})") from error
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -22,17 +22,31 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         raise UserError(f"there is no file {path}; a table is a .csv, .jsonl or .json file")
     if path.suffix == ".csv":
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return list(csv.DictReader(file))
+        try:
+            with path.open(newline="", encoding="utf-8-sig") as file:
+                return list(csv.DictReader(file))
+        except (csv.Error, ValueError) as error:
+            raise UserError(f"{path} is no CSV in UTF-8 ({error})") from error
     if path.suffix == ".json":
-        return json_file(path)
+        return objects(path, json_file(path))
     if path.suffix != ".jsonl":
         raise UserError(f"{path.name} is no table; it is a .csv, .jsonl or .json file")
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    try:
+        text = path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise UserError(f"{path} is not in UTF-8 ({error})") from error
+    for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
                 rows.append(json.loads(line))
-            except ValueError as error:
-                raise UserError(f"{path}, line {number}, is not JSON ({error})") from error
+            except (ValueError, RecursionError) as error:
+                raise UserError(f"{path}, line {number}, is not JSON that can be read ({error})") from error
+    return objects(path, rows)
+
+
+def objects(path: Path, rows: Any) -> list[dict[str, Any]]:
+    """The rows, each of which is an object."""
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise UserError(f"{path} holds something else than rows; each is an object with a value for each column")
     return rows
