@@ -7,6 +7,7 @@ import zlib
 import datasets
 import numpy as np
 import pytest
+import torch
 from convergebench.metric_modules.psnr import images
 from convergebench.metric_modules.psnr.psnr import Psnr
 from PIL import Image
@@ -51,6 +52,11 @@ ACCEPTED = {
     "palette": (PALETTE, np.asarray(PALETTE.convert("RGB"))),
     "opaque alpha": (with_alpha(255), COLOUR),
     "opaque alpha array": (np.asarray(with_alpha(255)), COLOUR),
+    "floats from 0 to 1": ((COLOUR / 255).astype(np.float32), COLOUR),
+    "channels first": (COLOUR.transpose(2, 0, 1), COLOUR),
+    "tensor of bytes": (torch.from_numpy(COLOUR), COLOUR),
+    "tensor of floats, channels first": (torch.from_numpy(COLOUR / 255).permute(2, 0, 1), COLOUR),
+    "black": (np.zeros((4, 4, 3), np.uint8), np.zeros((4, 4, 3), np.uint8)),
     "one pixel": (COLOUR[:1, :1], COLOUR[:1, :1]),
 }
 
@@ -63,8 +69,13 @@ REFUSED = {
     "16-bit grey": (encoded(Image.fromarray(GREY.astype(np.uint16) * 257), "PNG"), "more than 8 bits"),
     "16-bit colour": (sixteen_bit_colour_png(), "more than 8 bits"),
     "float image": (Image.fromarray(GREY.astype(np.float32)), "more than 8 bits"),
-    "float array": (COLOUR / 255, "float64"),
-    "not a number": (np.full((4, 4, 3), np.nan), "float64"),
+    "float array of bytes": (COLOUR.astype(np.float64), "float64 from 0 to 255"),
+    "float array below zero": (COLOUR / 255 * 2 - 1, "float64 from -1 to 1"),
+    "not a number": (np.full((4, 4, 3), np.nan), "float64 from nan to nan"),
+    "whole numbers": (COLOUR.astype(np.int64), "int64"),
+    "bytes cut from 0 to 1": (np.eye(6, dtype=np.uint8), "bytes of 0 and 1 alone"),
+    "the same as an image": (Image.fromarray(np.eye(6, dtype=np.uint8)), "bytes of 0 and 1 alone"),
+    "tensor of unclear axes": (torch.zeros(3, 8, 3), "channels could be first or last"),
     "16-bit array": (COLOUR.astype(np.uint16), "uint16"),
     "five channels": (np.zeros((4, 4, 5), np.uint8), "shape"),
     "batch as one picture": (np.zeros((2, 4, 4, 3), np.uint8), "shape"),
@@ -192,3 +203,69 @@ def test_batches_hold_one_size_and_keep_the_order():
     assert [pair for batch in images.batches(found, 2) for pair in batch] == found
     with pytest.raises(ValueError, match="batch_size is 0"):
         images.batches(found, 0)
+
+
+def test_a_picture_of_other_proportions_is_not_stretched_in_silence():
+    with pytest.raises(ValueError, match="prediction 3 is 24x40 and its reference 40x24, which are of different prop"):
+        images.pair(COLOUR.transpose(1, 0, 2), COLOUR, "reference", 3)
+    with pytest.raises(ValueError, match="different proportions"):
+        images.pair(COLOUR[:, :30], COLOUR, 12)
+    assert images.pair(COLOUR[:, :39], COLOUR, "reference")[0].shape == COLOUR.shape  # rounding
+
+
+def test_sixteen_bits_that_pillow_has_cut_already_are_found_in_the_file(tmp_path):
+    (tmp_path / "deep.png").write_bytes(sixteen_bit_colour_png())
+    image = Image.open(tmp_path / "deep.png")
+    image.load()
+    with pytest.raises(ValueError, match="whose 16 bits a channel Pillow cut to 8"):
+        images.pixels(image)
+
+
+BATCH = np.stack([COLOUR, COLOUR[::-1]])
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        BATCH,
+        BATCH / 255,
+        BATCH.transpose(0, 3, 1, 2),
+        torch.from_numpy(BATCH),
+        torch.from_numpy(BATCH / 255).float().permute(0, 3, 1, 2),
+        [torch.from_numpy(picture).permute(2, 0, 1) for picture in BATCH],
+    ],
+    ids=["bytes", "floats", "channels first", "tensor", "tensor of floats", "list of tensors"],
+)
+def test_a_batch_of_pictures_is_as_many_examples(batch, tmp_path):
+    result = Psnr(cache_dir=str(tmp_path)).compute(predictions=batch, references=[COLOUR, COLOUR])
+    assert result["psnr_values"][0] == 100
+    assert result["psnr_values"][1] < 20
+
+
+def test_a_column_of_a_dataset_is_read_from_the_files_bytes(tmp_path):
+    pictures = [encoded(Image.fromarray(array), "JPEG") for array in BATCH]
+    rows = {"image": [{"bytes": data, "path": None} for data in pictures], "other": [1, 2]}
+    kinds = datasets.Features({"image": datasets.Image(), "other": datasets.Value("int64")})
+    table = datasets.Dataset.from_dict(rows, features=kinds)
+    metric = Psnr(cache_dir=str(tmp_path))
+    result = metric.compute(predictions=table["image"], references=table["image"])
+    assert result["psnr_values"] == [100, 100]
+    assert metric.compute(predictions=table["image"], references=pictures)["psnr_values"] == [100, 100]
+    deep = datasets.Dataset.from_dict(
+        {"image": [{"bytes": sixteen_bit_colour_png(), "path": None}]},
+        features=datasets.Features({"image": datasets.Image()}),
+    )
+    with pytest.raises(ValueError, match="prediction 0 has more than 8 bits"):
+        metric.compute(predictions=deep["image"], references=[COLOUR[:4, :4]])
+
+
+def test_a_batch_of_other_axes_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"ndarray with shape \(24, 40, 3\); a batch of pictures has four axes"):
+        Psnr(cache_dir=str(tmp_path)).compute(predictions=COLOUR, references=[COLOUR])
+
+
+def test_cuda_where_there_is_none_is_one_sentence(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert images.available_device("cpu") == "cpu"
+    with pytest.raises(ValueError, match="device is 'cuda:0' and there is no CUDA here; 'cpu' is"):
+        images.available_device("cuda:0")

@@ -84,3 +84,9 @@ def test_a_reference_that_cannot_tell_pictures_apart_is_excluded():
     other = {"structure": [0.1] * 2 + [5.0] * 18}
     assert excluded(other, {"structure": 5.0}, {"structure": 0.0}), "a quality metric of a new folder"
     assert close_share(two_alike | {"lpips": [0.8] * 20}, floors) == 0, "alike on one metric is not enough"
+
+
+@pytest.mark.parametrize(("metric", "floor", "side"), [("lpips", -0.4, "above 0"), ("ssim", 1.2, "below 1")])
+def test_a_floor_on_the_wrong_side_of_the_untouched_picture_is_one_sentence(metric, floor, side):
+    with pytest.raises(ValueError, match=f"the {metric} floor of reference 'cat' is {floor}; it lies {side}"):
+        retained([0.5], ["cat"], metric, {"cat": {metric: floor}})

@@ -7,7 +7,7 @@ import datasets
 import evaluate
 import numpy as np
 
-from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
+from .images import ImageInputs, Size, available_device, batches, dealt, pairs, signature_text
 from .measure import CHECKPOINT, Absent, compare, embed, load, signature
 from .pictures import resize_to
 from .tower import Tower
@@ -63,7 +63,7 @@ class ClipSimilarity(ImageInputs, evaluate.Metric):
     ) -> dict[str, Any]:
         found = batches(pairs(predictions, references, size, different=True), batch_size)
         try:
-            known = ready(checkpoint, device, dtype)
+            known = ready(checkpoint, available_device(device), dtype)
         except Absent as absent:
             nothing = [None] * len(predictions)
             return {

@@ -21,9 +21,19 @@ def parse(text: str) -> tuple[list[list[float | None]], list[str], list[str]]:
         source, _, values = line.rpartition(":")
         words = values.split()
         ends.append(words.pop() if words and words[-1].isalpha() else "complete")
-        curves.append([None if word == "-" else float(word) for word in words])
+        curves.append([None if word == "-" else number_in(word, number) for word in words])
         sources.append(source.strip() or f"line {number}")
     return curves, sources, ends
+
+
+def number_in(word: str, line: int) -> float:
+    """The number that a word is; otherwise one sentence that names the line."""
+    try:
+        return float(word)
+    except ValueError:
+        raise ValueError(
+            f"line {line} holds {word!r}, which is no number; write a source, a colon, and a number or - for each round"
+        ) from None
 
 
 def measure(text: str, scale: str, threshold: float, better: str) -> tuple[str, dict]:

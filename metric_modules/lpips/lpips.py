@@ -7,7 +7,7 @@ import datasets
 import evaluate
 import numpy as np
 
-from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
+from .images import ImageInputs, Size, available_device, batches, dealt, pairs, signature_text
 from .measure import SMALLEST, Distance, Model, compare, features, model, signature
 from .pictures import resize_to
 from .weights import load
@@ -41,7 +41,7 @@ Returns:
 def ready(net: str, device: str, dtype: str) -> Model:
     """The network with the weights from the user's cache."""
     tensors, digest = load(net)
-    return model(net, tensors, device, dtype, digest)
+    return model(net, tensors, available_device(device), dtype, digest)
 
 
 class Lpips(ImageInputs, evaluate.Metric):

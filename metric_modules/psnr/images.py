@@ -1,9 +1,10 @@
 """How every image metric reads its pictures: each is 8-bit RGB, exactly, or is refused in one sentence that names it.
 
-Accepted: Pillow images, uint8 arrays, paths and encoded bytes. Grey and palette become RGB, an alpha channel is dropped
-where it is opaque, the orientation a file declares is applied, colour profiles are ignored. Refused: transparency, CMYK
-and other colour spaces, 16-bit and float samples (and so NaN), animations, broken or empty files, and more than
-`MAX_PIXELS` pixels.
+Accepted: Pillow images, arrays and tensors, paths and encoded bytes. Grey and palette become RGB, an alpha channel is
+dropped where it is opaque, the orientation a file declares is applied, colour profiles are ignored. Arrays and tensors
+hold bytes, or floats from 0 to 1 that are multiplied by 255 and rounded; channels come last, or first where only the
+first axis can be channels. Refused: transparency, CMYK and other colour spaces, 16-bit samples, floats outside 0 to 1
+(and so NaN), bytes that never exceed 1, animations, broken or empty files, and more than `MAX_PIXELS` pixels.
 """
 
 import os
@@ -17,6 +18,8 @@ from PIL import Image, ImageOps
 from .pictures import DECODER_ERRORS, Undecodable, evaluation_size, open_picture, resize_to
 
 MAX_PIXELS = 8192 * 8192
+CHANNELS = (1, 3, 4)
+MOST_STRETCH = 1.05  # how much further a picture may be brought in one direction than in the other
 Size = (
     str | int | None
 )  # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
@@ -26,7 +29,7 @@ def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
     """Height x width x 3 bytes, or a ValueError that says which picture cannot be used and why."""
     if isinstance(picture, dict):
         picture = picture.get("path") if picture.get("bytes") is None else picture["bytes"]
-    if isinstance(picture, np.ndarray):
+    if isinstance(picture, np.ndarray) or is_tensor(picture):
         return _of_array(picture, name)
     if isinstance(picture, str | os.PathLike):
         if not Path(picture).is_file():
@@ -36,20 +39,37 @@ def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
         picture = _opened(bytes(picture), name)
     if not isinstance(picture, Image.Image):
         raise ValueError(
-            f"{name} is of type {type(picture).__name__}; give a Pillow image, a uint8 array, a path or encoded bytes"
+            f"{name} is of type {type(picture).__name__}; give a Pillow image, an array or tensor, a path or bytes"
         )
     return _of_image(picture, name)
 
 
-def _of_array(array: np.ndarray, name: str) -> np.ndarray:
-    if array.dtype != np.uint8:
-        raise ValueError(f"{name} is an array of {array.dtype}; give uint8 values from 0 to 255")
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)) or 0 in array.shape:
+def is_tensor(value: Any) -> bool:
+    """Whether it is a tensor of torch, which is not imported for the question."""
+    return hasattr(value, "detach") and hasattr(value, "ndim")
+
+
+def as_array(tensor: Any) -> np.ndarray:
+    """A tensor's values; numpy has no bfloat16."""
+    values = tensor.detach().cpu()
+    return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
+
+
+def _of_array(picture: Any, name: str) -> np.ndarray:
+    array = as_array(picture) if is_tensor(picture) else picture
+    first = array.ndim == 3 and array.shape[0] in CHANNELS[:2]
+    last = array.ndim == 3 and array.shape[2] in CHANNELS
+    if not (array.ndim == 2 or first or last) or 0 in array.shape:
         raise ValueError(
-            f"{name} is an array of shape {array.shape}; give height x width, or that x 1, 3 or 4 channels"
+            f"{name} is an array of shape {array.shape}; give height x width, or that with 1, 3 or 4 channels"
         )
+    if first and last and is_tensor(picture):
+        raise ValueError(f"{name} is a tensor of shape {tuple(array.shape)}, whose channels could be first or last")
+    if first and not last:
+        array = array.transpose(1, 2, 0)
     if array.shape[0] * array.shape[1] > MAX_PIXELS:
         raise ValueError(f"{name} has {array.shape[1]}x{array.shape[0]} pixels; at most {MAX_PIXELS} are read")
+    array = _bytes_of(array, name)
     if array.ndim == 3 and array.shape[2] == 4:
         if array[..., 3].min() < 255:
             raise ValueError(f"{name} is partly transparent; lay it on a background first")
@@ -57,6 +77,31 @@ def _of_array(array: np.ndarray, name: str) -> np.ndarray:
     if array.ndim == 2 or array.shape[2] == 1:
         array = np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
     return np.ascontiguousarray(array)
+
+
+def _bytes_of(array: np.ndarray, name: str) -> np.ndarray:
+    """The values as bytes: bytes as they are, floats from 0 to 1 times 255 and rounded."""
+    if array.dtype == np.uint8:
+        return _with_range(array, name)
+    if not np.issubdtype(array.dtype, np.floating):
+        raise ValueError(f"{name} is an array of {array.dtype}; give uint8 from 0 to 255 or floats from 0 to 1")
+    low, high = float(array.min()), float(array.max())
+    if not (low >= 0 and high <= 1):
+        raise ValueError(
+            f"{name} is an array of {array.dtype} from {low:g} to {high:g}; give floats from 0 to 1, "
+            "or uint8 from 0 to 255"
+        )
+    return np.rint(array.astype(np.float64) * 255).astype(np.uint8)
+
+
+def _with_range(array: np.ndarray, name: str) -> np.ndarray:
+    """Bytes that are no picture scaled to 0 to 1; one that is wholly black passes."""
+    if array.max() == 1:
+        raise ValueError(
+            f"{name} holds bytes of 0 and 1 alone, as a picture scaled to 0 to 1 does that was cut to whole numbers; "
+            "give the floats themselves, or bytes from 0 to 255"
+        )
+    return array
 
 
 def _opened(data: bytes, name: str) -> Image.Image:
@@ -79,10 +124,13 @@ def _of_image(image: Image.Image, name: str) -> np.ndarray:
     # Pillow reads 16-bit colour files into 8 bits without a word; only the file's own layout still tells.
     if image.mode.startswith(("I", "F")) or any(";16" in str(tile) for tile in getattr(image, "tile", ())):
         raise ValueError(f"{name} has more than 8 bits a channel; bring it to 8 bits first")
+    if image.format == "PNG" and _png_bits(getattr(image, "filename", "")) == 16:
+        raise ValueError(f"{name} is {image.filename!r}, whose 16 bits a channel Pillow cut to 8; bring it to 8 first")  # type: ignore[attr-defined]
     if image.mode not in ("RGB", "RGBA", "L", "LA", "1", "P", "PA"):
         raise ValueError(
             f"{name} is {image.mode}; give RGB, grey or palette, since converting needs its colour profile"
         )
+    from_file = bool(image.format)
     try:
         if getattr(image, "n_frames", 1) > 1 and image.format != "MPO":  # an MPO is a photograph with its own preview
             raise ValueError(f"it is an animation of {image.n_frames} frames, and one picture is asked for")  # type: ignore[attr-defined]
@@ -91,9 +139,20 @@ def _of_image(image: Image.Image, name: str) -> np.ndarray:
             image = image.convert("RGBA")
             if image.getchannel("A").getextrema()[0] < 255:  # type: ignore[operator]
                 raise ValueError("it is partly transparent; lay it on a background first")
-        return np.array(image if image.mode == "RGB" else image.convert("RGB"))
+        array = np.array(image if image.mode == "RGB" else image.convert("RGB"))
     except DECODER_ERRORS as error:
         raise ValueError(f"{name} cannot be used: {error}") from None
+    return array if from_file else _with_range(array, name)
+
+
+def _png_bits(path: Any) -> int | None:
+    """The bits a channel that a PNG's header declares, where the file can still be read."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(25)
+    except (OSError, TypeError, ValueError):
+        return None
+    return head[24] if len(head) == 25 and head.startswith(b"\x89PNG") else None
 
 
 def exact(picture: Any, name: str = "the picture") -> dict[str, Any]:
@@ -116,6 +175,13 @@ def pair(
         raise ValueError(
             f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
             f"{second.shape[0]}; give size='reference' or the short side to compare at"
+        )
+    stretch = first.shape[1] * second.shape[0] / (first.shape[0] * second.shape[1])
+    rounding = 1 + 1 / min(first.shape[:2]) + 1 / min(second.shape[:2])
+    if (size == "reference" or not different) and max(stretch, 1 / stretch) > MOST_STRETCH * rounding:
+        raise ValueError(
+            f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
+            f"{second.shape[0]}, which are of different proportions; crop or pad the prediction first"
         )
     width, height = evaluation_size(second.shape[1], second.shape[0], size)
     return resize_to(first, width, height), resize_to(second, width, height)
@@ -189,6 +255,37 @@ def reason_text(spec: Mapping[str, Any], reason: str | tuple[str, str]) -> str:
     return spec["reasons"][code][1].replace("{}", detail)
 
 
+def available_device(device: str) -> str:
+    """The device, or one sentence where it is a GPU that is not here."""
+    try:
+        import torch
+    except ModuleNotFoundError:  # the metric itself says so
+        return device
+    if device.partition(":")[0] == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device is {device!r} and there is no CUDA here; 'cpu' is")
+    return device
+
+
+def examples(values: Any, column: str) -> Sequence[Any]:
+    """One entry for each example: of a list, of a batch of pictures, or of a column of a dataset."""
+    if isinstance(values, np.ndarray) or is_tensor(values):
+        if values.ndim != 4:
+            raise ValueError(
+                f"{column} is of type {type(values).__name__} with shape {tuple(values.shape)}; "
+                "a batch of pictures has four axes, examples first"
+            )
+        return list(values)
+    if hasattr(values, "column_name") and hasattr(values, "source"):  # of a dataset, as ds["image"] is
+        if type(values.features).__name__ == "Image" and hasattr(values.source, "cast_column"):
+            # Their bytes: datasets would decode them by other rules, and cut 16 bits to 8 without a word.
+            files = values.source.select_columns([values.column_name])
+            values = files.cast_column(values.column_name, type(values.features)(decode=False))[values.column_name]
+        return list(values)
+    if not isinstance(values, list | tuple):
+        raise ValueError(f"{column} is of type {type(values).__name__}; give a list with one entry for each example")
+    return values
+
+
 class ImageInputs:
     """Stands before `evaluate.Metric`: pictures are read and checked here, before evaluate encodes them or fails to."""
 
@@ -198,11 +295,7 @@ class ImageInputs:
         kinds: dict[str, Any] = self.features  # type: ignore[attr-defined]
         counts = {}
         for column in (column for column in given if column in kinds):
-            values = given[column]
-            if not isinstance(values, list | tuple) and not (isinstance(values, np.ndarray) and values.ndim == 4):
-                raise ValueError(
-                    f"{column} is of type {type(values).__name__}; give a list with one entry for each example"
-                )
+            values = given[column] = examples(given[column], column)
             counts[column] = len(values)
             if type(kinds[column]).__name__ == "Image":
                 start = len(self)  # type: ignore[arg-type]

@@ -85,6 +85,12 @@ def floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, floa
         raise ValueError(
             f"the {metric} floor of reference {reference!r} is {bottom}; it is a number other than {ceiling:g}"
         )
+    if metric in CEILINGS and (bottom < ceiling) != (CEILINGS[metric] > 0):
+        side = "below" if CEILINGS[metric] > 0 else "above"
+        raise ValueError(
+            f"the {metric} floor of reference {reference!r} is {bottom:g}; it lies {side} {ceiling:g}, "
+            "which is what an untouched picture scores"
+        )
     return bottom
 
 
