@@ -255,7 +255,7 @@ def test_bootstrap_limits_are_expanded_for_few_sources():
 
 def test_a_share_of_independent_chains_has_wilsons_interval():
     marks = np.array([1.0] * 30 + [0.0] * 70)
-    low, high = share_interval(0.3, marks, range(100), 0.95)
+    low, high = share_interval(marks, range(100))
     assert (low, high) == pytest.approx((0.2178, 0.3972), abs=2e-3)
 
 

@@ -8,13 +8,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from convergebench.metric_modules.halflife.intervals import mean_interval, variance
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 from scipy import stats
 
 ROUNDS = list(range(1, 21))
 HALVES = (6.7, 9.3, 12.9)  # the median half-life, in rounds, that is to be found again
-HARD_HALF = 3.4  # short and very unequal: Student's t is too narrow here, and the card says so
+HARD_HALF = 3.4  # short and very unequal: Student's t alone is too narrow here
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def test_intervals_hold_the_truth_as_often_as_promised_in_a_thousand_sets():
         print(line(design.name, figures))
         if figures["median covered"] < 0.925:
             short.append((design.name, "median", figures))
-        if design.clusters >= 12 and not 0.93 <= figures["mean covered"] <= 0.97:
+        if figures["mean covered"] < 0.93:
             short.append((design.name, "mean", figures))
         if design.chains == 1 and design.clusters >= 40 and abs(figures["interpolated bias"]) >= 0.05:
             short.append((design.name, "bias", figures))
@@ -99,11 +100,65 @@ def test_intervals_hold_the_truth_as_often_as_promised_in_a_thousand_sets():
 
 
 @pytest.mark.slow
-def test_the_cards_warning_about_short_unequal_half_lives_is_true():
+def test_the_mean_of_short_unequal_half_lives_is_covered():
     print()
     twelve, twenty = (simulate(design, (HARD_HALF,), 1000) for design in CLUSTERED[4:])
     print(line("12 clusters, sd 1, half 3.4", twelve))
     print(line("20 clusters, sd 1, half 3.4", twenty))
-    assert 0.87 <= twelve["mean covered"] <= 0.93
-    assert twelve["mean covered"] < twenty["mean covered"] <= 0.95
+    assert min(twelve["mean covered"], twenty["mean covered"]) >= 0.93
     assert min(twelve["median covered"], twenty["median covered"]) >= 0.925
+
+
+def test_one_way_is_the_cluster_t_and_two_way_is_wider_where_programs_differ():
+    rng = np.random.default_rng(7)
+    values = np.clip(10 + rng.normal(0, 2, (12, 1)) + rng.normal(0, 3, (1, 6)) + rng.normal(0, 1, (12, 6)), 0, 20)
+    sources, programs = np.repeat(range(12), 6).tolist(), np.tile(range(6), 12).tolist()
+    spread, free = variance(values.ravel(), sources)
+    assert (spread, free) == (pytest.approx(values.mean(axis=1).var(ddof=1) / 12), 11)
+    one = mean_interval(values.ravel(), sources, 20)
+    two = mean_interval(values.ravel(), sources, 20, programs)
+    assert two[0] < one[0] < values.mean() < one[1] < two[1]
+
+
+@pytest.mark.parametrize("value", [0.0, 20.0, 7.3])
+def test_intervals_stand_where_nothing_varies(value):
+    low, high = mean_interval(np.full(18, value), [*"aabbccddeeffgghhii"], 20)
+    assert 0 <= low <= value + 1e-9
+    assert value - 1e-9 <= high <= 20
+    assert mean_interval(np.full(3, value), ["a"] * 3, 20) is None
+
+
+def kept_rounds(rng, sources, programs, level, between, sd):
+    """Rounds kept, of twenty, by source and program; both are drawn."""
+    effect = rng.normal(0, between, (sources, 1)) + rng.normal(0, sd, (1, programs))
+    return np.clip(np.floor(level * np.exp(effect + rng.normal(0, 0.3, (sources, programs)))), 0, 20)
+
+
+def covered(scenario, sources, programs, sets, seed=11):
+    """How often the two-way limits of mean rounds hold the truth, where sources and programs vary."""
+    level, between, sd = scenario
+    rng = np.random.default_rng(seed)
+    spread = np.sqrt(between**2 + sd**2 + 0.3**2)
+    truth = float(np.clip(np.floor(level * np.exp(rng.normal(0, spread, 1_000_000))), 0, 20).mean())
+    pictures, asked = np.repeat(range(sources), programs).tolist(), np.tile(range(programs), sources).tolist()
+    held = 0
+    for _ in range(sets):
+        low, high = mean_interval(kept_rounds(rng, sources, programs, *scenario).ravel(), pictures, 20, asked)
+        held += low <= truth <= high
+    return held / sets
+
+
+SCENARIOS = {"long": (9.0, 0.5, 0.6), "short unequal": (3.4, 1.0, 0.6), "mostly censored": (60.0, 0.6, 0.6)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("sources", "programs"), [(6, 9), (12, 9), (20, 9), (16, 4)])
+def test_two_way_limits_hold_the_truth_where_programs_vary(scenario, sources, programs):
+    share = covered(SCENARIOS[scenario], sources, programs, 1000)
+    print(f"\n{scenario}, {sources} sources, {programs} programs: {share:.3f}")
+    assert share >= 0.93
+
+
+def test_two_way_limits_hold_the_truth_in_a_hundred_sets():
+    assert covered(SCENARIOS["long"], 12, 9, 100) >= 0.9

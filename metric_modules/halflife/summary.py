@@ -17,22 +17,25 @@ def summarise(
     rounds: Sequence[int],
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
+    programs: Sequence[Hashable] | None = None,
 ) -> dict[str, Any]:
     """Half-life, restricted mean and survival of chains from their outcomes; `clusters` names each chain's source.
 
-    Used alike for the half-life of a metric and for convergence. Without clusters every chain stands alone. Chains
+    Used alike for the half-life of a metric and for convergence. Without clusters every chain stands alone. Limits
+    say what other sources would give under these programs; where `programs` names each chain's, those of rounds kept
+    and of survival also stand for other programs (`..._interval_two_way`). Chains
     without a single round, good or bad, tell nothing and are counted apart; where there are no others, all is null.
     """
     if not any(outcome.time for outcome in outcomes):
-        blank = dict.fromkeys(summarise([Outcome(1)], [1]))
+        blank = dict.fromkeys(summarise([Outcome(1)], [1], None, confidence, None if programs is None else [0]))
         return blank | {
             "half_life_reason": "no chain has a measured round",
             "chains": 0,
             "chains_unmeasured": len(outcomes),
         }
     names = range(len(outcomes)) if clusters is None else clusters
-    watched, sources = zip(
-        *[(outcome, name) for outcome, name in zip(outcomes, names, strict=True) if outcome.time], strict=True
+    watched, sources, own_programs = zip(
+        *[each for each in zip(outcomes, names, programs or names, strict=True) if each[0].time], strict=True
     )
     times = np.array([outcome.time for outcome in watched], float)
     lost = np.array([outcome.lost for outcome in watched], bool)
@@ -45,17 +48,28 @@ def summarise(
     share = float(alive[-1]) if alive.size else 1.0
     means = pseudo_values(times, lost, horizon)
     means_kept = pseudo_values(kept, lost, horizon)
+    known = [name for name, is_seen in zip(sources, seen, strict=True) if is_seen]
+    two_way: dict[str, Any] = {}
+    if programs is not None:
+        known_programs = [name for name, is_seen in zip(own_programs, seen, strict=True) if is_seen]
+        two_way = {
+            "mean_rounds_kept_interval_two_way": limits(
+                mean_interval(means_kept, sources, horizon, own_programs, confidence=confidence)
+            ),
+            "survival_interval_two_way": share_interval(~lost[seen], known, known_programs, confidence),
+        }
     return {
         **half_life(grid, alive, rounds, horizon, median_interval(times, lost, sources, confidence)),
         "half_life_interpolated": interpolated(watched, rounds),
         "restricted_mean": float(area(grid, alive, horizon)),
-        "restricted_mean_interval": within(mean_interval(means, sources, confidence), horizon),
-        "mean_rounds_kept": round(float(area(*kaplan_meier(kept, lost), horizon)), 6),
-        "mean_rounds_kept_interval": within(mean_interval(means_kept, sources, confidence), horizon),
-        "survival": share,
-        "survival_interval": share_interval(
-            share, ~lost[seen], [name for name, known in zip(sources, seen, strict=True) if known], confidence
+        "restricted_mean_interval": limits(
+            mean_interval(means, sources, horizon, first=min(1.0, horizon), confidence=confidence)
         ),
+        "mean_rounds_kept": round(float(area(*kaplan_meier(kept, lost), horizon)), 6),
+        "mean_rounds_kept_interval": limits(mean_interval(means_kept, sources, horizon, confidence=confidence)),
+        "survival": share,
+        "survival_interval": share_interval(~lost[seen], known, confidence=confidence),
+        **two_way,
         "last_round": int(horizon),
         "share_censored": float(1 - lost.mean()),
         "share_failed": float(np.mean([outcome.failed for outcome in watched])),
@@ -108,6 +122,5 @@ def interpolated(outcomes: Sequence[Outcome], rounds: Sequence[int]) -> float | 
     return None if rounds[-1] < MEDIAN_FROM or np.isinf(middle) else middle
 
 
-def within(limits: tuple[float, float] | None, horizon: float) -> list[float] | None:
-    """No mean number of rounds lies below zero or past the last round."""
-    return None if limits is None else [max(limits[0], 0.0), min(limits[1], horizon)]
+def limits(found: tuple[float, float] | None) -> list[float] | None:
+    return None if found is None else list(found)

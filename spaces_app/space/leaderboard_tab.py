@@ -30,6 +30,7 @@ NOTE = (
 SHORT_TITLES = {
     "half_life_text": "Half-life",
     "rounds_kept": "Rounds kept",
+    "rounds_kept_two_way": "Rounds kept, other programs too",
     "restricted_mean": "Restricted mean",
     "survival": "Still converging",
     "last_round": "of rounds",
@@ -39,7 +40,7 @@ SHORT_TITLES = {
     "seconds": "Time a round",
     "cause": "Main cause of failure",
 }
-NEVER_SHOWN = ("restricted_mean", "last_round", "no_image")
+NEVER_SHOWN = ("restricted_mean", "rounds_kept_two_way", "last_round", "no_image")
 SHOWN_IF_ANY = ("rank", "refused")  # a column of zeros says nothing
 MOST_COMPARISONS = 12
 BAR = 120  # units of the drawing

@@ -33,15 +33,15 @@ def rows(study: Study) -> list[dict[str, Any]]:
             for value in sorted({getattr(case, by) for case, _ in values}):
                 own = [(case, kept) for case, kept in values if getattr(case, by) == value]
                 kept, sources = np.array([each for _, each in own]), [case.source for case, _ in own]
-                low, high = mean_interval(kept, sources, 0.95) or (None, None)
+                low, high = mean_interval(kept, sources, group.rounds) or (None, None)
                 slices.append(
                     {
                         "group": name,
                         "by": by,
                         "value": value,
                         "rounds_kept": float(kept.mean()),
-                        "rounds_kept_low": None if low is None else max(low, 0.0),
-                        "rounds_kept_high": None if high is None else min(high, group.rounds),
+                        "rounds_kept_low": low,
+                        "rounds_kept_high": high,
                         "editors": len({case.editor for case, _ in own}),
                         "cases": len(own),
                         "sources": len(set(sources)),

@@ -33,11 +33,13 @@ COLUMNS = (
     Column("group", "Programs", shown=False),
     Column("name", "Headline", shown=False),
     Column("rank", "Rank", "count", interval=True, always=True),
+    Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
+    Column("rounds_kept_two_way", "Rounds kept, limits for other programs too", "rounds", interval=True),
+    Column("survival", "Still converging at the end", "share", interval=True),
+    Column("survival_two_way", "Still converging, limits for other programs too", "share", interval=True, shown=False),
     Column("half_life_text", "Half-life, rounds", interval=True),
     Column("half_life", "Half-life as a number", "count", shown=False),
-    Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
     Column("restricted_mean", "Restricted mean", "rounds", interval=True),
-    Column("survival", "Still converging at the end", "share", interval=True, shown=False),
     Column("last_round", "End, round", "count", shown=False),
     Column("quality_text", "Quality half-life", interval=True),
     Column("quality_kept", "Rounds of quality, mean", "rounds", interval=True, shown=False),
@@ -55,7 +57,7 @@ COLUMNS = (
     Column("sources", "Sources", "count"),
 )
 HEADLINE = (
-    *("editor", "role", "rank", "rounds_kept", "half_life_text", "forward", "refused", "failed"),
+    *("editor", "role", "rank", "rounds_kept", "survival", "half_life_text", "forward", "refused", "failed"),
     *("cause", "cases", "sources"),
 )
 
@@ -96,7 +98,7 @@ def editor_row(
     cases = group.cases[editor]
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
-    own = summarise(outcomes, rounds, sources)
+    own = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
     causes = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     first = max(causes, key=lambda cause: (causes[cause], -CAUSES.index(cause))) if causes else None
     lowest = [lowest_quality(case, group.checks) for case in cases]
@@ -113,9 +115,15 @@ def editor_row(
         **with_limits("half_life_text", own, "half_life_text", "half_life"),
         "half_life": own["half_life"],
         **with_limits("rounds_kept", own, "mean_rounds_kept"),
+        **with_limits("rounds_kept_two_way", own, "mean_rounds_kept", "mean_rounds_kept", "_two_way"),
         **with_limits("restricted_mean", own, "restricted_mean"),
         # A share at an earlier round, where nobody was followed to the last one, would not be comparable.
-        **(with_limits("survival", own, "survival") if own["last_round"] == rounds[-1] else {}),
+        **(
+            with_limits("survival", own, "survival")
+            | with_limits("survival_two_way", own, "survival", "survival", "_two_way")
+            if own["last_round"] == rounds[-1]
+            else {}
+        ),
         "last_round": own["last_round"],
         **curve_columns(cases, lowest, rounds, sources, "quality", threshold),
         **curve_columns(cases, meaning, rounds, sources, "meaning", threshold),
@@ -132,9 +140,11 @@ def editor_row(
     }
 
 
-def with_limits(key: str, summary: Mapping[str, Any], name: str, interval: str | None = None) -> dict[str, Any]:
+def with_limits(
+    key: str, summary: Mapping[str, Any], name: str, interval: str | None = None, over: str = ""
+) -> dict[str, Any]:
     """A value with its limits as three columns."""
-    low, high = summary[f"{interval or name}_interval"] or (None, None)
+    low, high = summary[f"{interval or name}_interval{over}"] or (None, None)
     return {key: summary[name], f"{key}_low": low, f"{key}_high": high}
 
 
@@ -169,9 +179,8 @@ def forward_share(cases: Sequence[Case]) -> dict[str, Any]:
             sources.append(case.source)
     if not shares:
         return {}
-    low, high = mean_interval(np.array(shares), sources, 0.95) or (None, None)
-    inside = (max(low, 0.0), min(high, 1.0)) if low is not None and high is not None else (None, None)
-    return {"forward": sum(shares) / len(shares), "forward_low": inside[0], "forward_high": inside[1]}
+    low, high = mean_interval(np.array(shares), sources, 1.0) or (None, None)
+    return {"forward": sum(shares) / len(shares), "forward_low": low, "forward_high": high}
 
 
 def known_mean(values: Sequence[float | None]) -> float | None:

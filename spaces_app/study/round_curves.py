@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from convergebench.metric_modules.halflife.intervals import mean_interval, share_interval
+from convergebench.metric_modules.halflife.intervals import share_interval, student_interval
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import kaplan_meier
 
@@ -74,7 +74,7 @@ def survival_rows(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: i
         if not watched:
             break
         marks = np.array([outcomes[place].time > round or not outcomes[place].lost for place in watched])
-        low, high = share_interval(share, marks, [sources[place] for place in watched], 0.95) or (None, None)
+        low, high = share_interval(marks, [sources[place] for place in watched]) or (None, None)
         counts = {"cases": len(watched), "sources": len({sources[place] for place in watched})}
         limits = {"mean": share, "mean_low": low, "mean_high": high, "median": None}
         rows.append({"metric": "kept", "round": round} | counts | limits)
@@ -94,7 +94,7 @@ def mean_rows(values: np.ndarray, sources: Sequence[str], metric: str) -> list[d
             continue
         known = values[is_known, place]
         names = [name for name, each in zip(sources, is_known, strict=True) if each]
-        low, high = mean_interval(known, names, 0.95) or (None, None)
+        low, high = student_interval(known, names) or (None, None)
         rows.append(
             {
                 "round": place + 1,
