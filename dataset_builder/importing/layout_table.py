@@ -8,7 +8,7 @@ from typing import Any
 from convergebench.generation.records import STATUSES, UserError
 
 from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
-from .tables import read_rows
+from .tables import objects, read_rows
 
 MOST_CHARACTERS = 100_000  # of one value
 NEEDED = ("chain", "round", "path")
@@ -33,7 +33,7 @@ def find_chains(
     if unknown := [name for name in columns if name not in TYPES]:
         raise UserError(f"no column {unknown[0]!r} to map; they are {', '.join(TYPES)}")
     theirs = {name: columns.get(name, name) for name in TYPES}
-    rows = read_rows(path)
+    rows = objects(path, read_rows(path))
     for name in NEEDED:
         if rows and theirs[name] not in rows[0]:
             raise UserError(f"{path} has no column {theirs[name]!r} for {name}; its columns are {', '.join(rows[0])}")

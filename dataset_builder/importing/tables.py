@@ -28,7 +28,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         except (csv.Error, ValueError) as error:
             raise UserError(f"{path} is no CSV in UTF-8 ({error})") from error
     if path.suffix == ".json":
-        return objects(path, json_file(path))
+        return json_file(path)
     if path.suffix != ".jsonl":
         raise UserError(f"{path.name} is no table; it is a .csv, .jsonl or .json file")
     rows = []
@@ -42,7 +42,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
                 rows.append(json.loads(line))
             except (ValueError, RecursionError) as error:
                 raise UserError(f"{path}, line {number}, is not JSON that can be read ({error})") from error
-    return objects(path, rows)
+    return rows
 
 
 def objects(path: Path, rows: Any) -> list[dict[str, Any]]:
