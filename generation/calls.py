@@ -41,6 +41,10 @@ class Unusable(Fault):
     """No call can work (wrong key, no credit, no such model): the run stops, and nothing is recorded."""
 
 
+class Refused(Exception):
+    """What a user's own editor raises where it declines an instruction; the message is its reason."""
+
+
 class Stopped(Exception):
     """The run is ending for another reason, so this call was not made."""
 

@@ -29,7 +29,10 @@ class Plan:
 
 
 def make_plan(
-    suite: suites.Suite, specs: Sequence[str] = (), rounds: int | None = None, runs: int | None = None
+    suite: suites.Suite,
+    specs: Sequence[str | editors.Choice] = (),
+    rounds: int | None = None,
+    runs: int | None = None,
 ) -> Plan:
     """Every fitting source and program of the suite, by every editor, so many rounds, so many times."""
     for name, number, most in (("rounds", rounds, MOST_ROUNDS), ("runs", runs, MOST_RUNS)):
@@ -38,7 +41,7 @@ def make_plan(
     choices: dict[str, editors.Choice] = {}
     chains: dict[str, Chain] = {}
     for spec in specs or suite.editors:
-        base = editors.choose(spec)
+        base = editors.choose(spec) if isinstance(spec, str) else spec
         if base.label in choices:
             raise UserError(f"editor {base.label!r} is given twice; give each once")
         for variant in suite.variants:

@@ -4,16 +4,20 @@ A file here holds one frozen dataclass named `Editor`: its docstring says what i
 `edit(image, instruction, seed)` answers one call. Nothing has to be registered.
 """
 
+import functools
 import importlib
-from collections.abc import Mapping
+import importlib.metadata
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, get_args, get_type_hints
 
 from PIL import Image
 
+from .. import own_editor
 from ..records import Answer, EditorInfo, Setting, UserError, one_of
 
+PLUGINS = "convergebench.editors"
 SEEDS = ("per-step", "fixed")
 # How fast to ask, not what to ask for: no part of a chain's identity.
 RATES = ("concurrency", "requests_a_minute", "images_a_minute")
@@ -61,19 +65,31 @@ def names() -> list[str]:
     """Every editor there is."""
     here = Path(__file__).parent
     found = [*here.glob("*.py"), *(path.parent for path in here.glob("*/__init__.py"))]
-    return sorted(path.stem for path in found if not path.stem.startswith("_"))
+    return sorted({path.stem for path in found if not path.stem.startswith("_")} | set(plugins()))
+
+
+@functools.cache
+def plugins() -> dict[str, importlib.metadata.EntryPoint]:
+    """The editors of installed packages, which name them as entry points of the group `convergebench.editors`."""
+    return {point.name: point for point in importlib.metadata.entry_points(group=PLUGINS)}
 
 
 def load(name: str) -> type:
     """The class of one editor; importing it needs none of its vendor's packages."""
     one_of("editor", name, tuple(names()))
+    if name in plugins():
+        return plugins()[name].load()
     return importlib.import_module(f"{__name__}.{name}").Editor
 
 
 def choose(spec: str) -> Choice:
     """An editor with the options that the command line gives, such as `jpeg:quality=40,seed=fixed`."""
+    if ".py:" in spec or spec.endswith(".py"):
+        return choose_file(spec)
     name, _, words = spec.partition(":")
     kind = load(name)
+    if not isinstance(kind, type):
+        return own_choice(kind, spec, {"name": name, **dict(map(split_word, filter(None, words.split(","))))})
     options = {field.name: field for field in fields(kind)}
     hints = get_type_hints(kind)
     given: dict[str, Setting] = {}
@@ -99,8 +115,45 @@ def choose(spec: str) -> Choice:
     return Choice(spec, name, label, {**values, "seed": seed}, editor, rates)
 
 
+def choose_file(spec: str) -> Choice:
+    """A function in a file: ./my_editor.py:edit, with name=, version=, seed= and the rates after a comma."""
+    path, _, rest = spec.partition(".py")
+    function, *words = rest.removeprefix(":").split(",")
+    options = dict(map(split_word, words))
+    return own_choice(own_editor.load(Path(path + ".py"), function or "edit"), spec, options)
+
+
+def own_choice(function: Callable[..., Any], spec: str = "", options: Mapping[str, str] | None = None) -> Choice:
+    """A function as an editor. Its name and version are part of a chain's identity, so that resuming goes by them."""
+    given = dict(options or {})
+    if unknown := [key for key in given if key not in ("name", "version", "seed", *RATES)]:
+        allowed = ", ".join(("name", "version", "seed", *RATES))
+        raise UserError(f"an editor of your own has no option {unknown[0]!r}; its options are {allowed}")
+    name, version = (
+        own_editor.name_of(function, given.get("name")),
+        own_editor.version_of(function, given.get("version")),
+    )
+    if name in names() and name not in plugins():
+        raise UserError(f"{name!r} is the name of an editor that is here already; give yours another with name=")
+    seed = given.get("seed", "per-step")
+    one_of(f"{name}:seed", seed, SEEDS)
+    rates = {key: int(parse_option(f"{name}:{key}", given[key], int) or 0) for key in RATES if key in given}
+    if low := [key for key, value in rates.items() if value < 1]:
+        raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
+    label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"
+    settings: dict[str, Setting] = {"version": version, "seed": seed}
+    return Choice(spec or name, name, label, settings, own_editor.OwnEditor(function), rates)
+
+
+def split_word(word: str) -> tuple[str, str]:
+    key, _, value = word.partition("=")
+    return key, value
+
+
 def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
     """The same editor under other settings; None where it has no such option or value."""
+    if not settings:
+        return choice
     if any(key not in choice.settings for key in settings):
         return None
     name, _, words = choice.spec.partition(":")
@@ -142,8 +195,9 @@ def parse_option(name: str, text: str, hint: Any) -> Setting:
 
 def editor_info(choice: Choice) -> EditorInfo:
     """What the editor says of itself, as a run records it."""
-    words = (type(choice.editor).__doc__ or "").strip().splitlines()
-    return EditorInfo(choice.name, trait(choice.editor, "role"), words[0] if words else "")
+    own = isinstance(choice.editor, own_editor.OwnEditor)
+    words = choice.editor.about if own else (type(choice.editor).__doc__ or "").strip()  # type: ignore[attr-defined]
+    return EditorInfo(choice.name, trait(choice.editor, "role"), words.partition("\n")[0])
 
 
 def describe(name: str) -> dict[str, Any]:
