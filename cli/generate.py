@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -43,17 +43,20 @@ def generate(
     retry: str | None,
     shard: str | None,
     as_json: bool,
+    **selected: Any,
 ) -> None:
     """Run the chains of a plan into a folder; the same command again resumes and repeats no finished step.
 
     \b
     convergebench generate --suite demo --editor paint --out runs/demo
+    convergebench generate --suite smoke --editor ./my_editor.py:edit --out runs/mine
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.generation --suite v1 --editor diffusers
     """
     from convergebench.generation import plan as planning
     from convergebench.generation import suites
+    from convergebench.generation.selection import Selection
 
-    plan = planning.make_plan(suites.load(suite), specs, rounds, runs)
+    plan = planning.make_plan(suites.load(suite), specs, rounds, runs, Selection(**selected))
     for warning in planning.warnings(plan):
         click.echo(f"warning: {warning}", err=True)
     part, again = parse_shard(shard), parse_retry(retry)

@@ -19,10 +19,16 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--editor",
                 "specs",
                 multiple=True,
-                help="NAME or NAME:option=value,...; repeatable. Default: the suite's editors.",
+                help="NAME or NAME:option=value,..., or ./FILE.py:FUNCTION of your own; repeatable. "
+                "Default: the suite's editors.",
             ),
             click.option("--rounds", type=int, help="Rounds per chain instead of the suite's."),
             click.option("--runs", type=int, help="Runs per case instead of the suite's."),
+            click.option("--program", "programs", multiple=True, help="Only this program; repeatable."),
+            click.option("--category", "categories", multiple=True, help="Only programs of this category; repeatable."),
+            click.option("--kind", "kinds", multiple=True, help="Only pictures of this kind; repeatable."),
+            click.option("--source", "sources", multiple=True, help="Only this picture; repeatable."),
+            click.option("--limit", type=int, help="Only so many cases, balanced, the same for every editor."),
         )
     ):
         command = option(command)
@@ -32,17 +38,21 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("plan")
 @plan_options
 @json_option
-def plan(suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | None, as_json: bool) -> None:
+def plan(
+    suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | None, as_json: bool, **selected: Any
+) -> None:
     """Count the chains, calls, images, bytes and dollars of a run, before anything runs.
 
     \b
     convergebench plan --suite demo --editor paint --editor jpeg:quality=40 --rounds 5
+    convergebench plan --suite v1 --editor openai --category colour --limit 24
     """
     from convergebench.generation import plan as planning
     from convergebench.generation import suites
     from convergebench.generation.records import canonical
+    from convergebench.generation.selection import Selection
 
-    run_plan = planning.make_plan(suites.load(suite), specs, rounds, runs)
+    run_plan = planning.make_plan(suites.load(suite), specs, rounds, runs, Selection(**selected))
     rows = planning.summary(run_plan)
     if as_json:
         about = {"suite": run_plan.suite.name, "version": run_plan.suite.version, "editors": rows}

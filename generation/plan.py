@@ -7,6 +7,7 @@ from typing import Any
 from . import editors, recall_audit, suites
 from .prepare import prepared_size
 from .records import Chain, Source, UserError
+from .selection import Selection
 
 BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
 MOST_ROUNDS, MOST_RUNS = 10_000, 1_000  # beyond any study, and a plan is held in memory
@@ -33,6 +34,7 @@ def make_plan(
     specs: Sequence[str | editors.Choice] = (),
     rounds: int | None = None,
     runs: int | None = None,
+    selection: Selection | None = None,
 ) -> Plan:
     """Every fitting source and program of the suite, by every editor, so many rounds, so many times."""
     for name, number, most in (("rounds", rounds, MOST_ROUNDS), ("runs", runs, MOST_RUNS)):
@@ -51,7 +53,8 @@ def make_plan(
             choices[choice.label] = choice
             for chain in variant_chains(suite, variant, choice, rounds or variant.rounds, runs or variant.runs):
                 chains[chain.id] = chain
-    return Plan(suite, tuple(choices.values()), tuple(chains.values()))
+    chosen = selection.of(suite, chains.values()) if selection else chains.values()
+    return Plan(suite, tuple(choices.values()), tuple(chosen))
 
 
 def variant_chains(

@@ -159,7 +159,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
     script = tmp_path / "run.py"
     script.write_text(
         "import sys\nfrom convergebench import generation\nimport mine\n"
-        "generation.generate(mine.edit, suite='smoke', out=sys.argv[1], rounds=3)\n"
+        "generation.generate(mine.edit, suite='smoke', out=sys.argv[1], rounds=3, workers=1)\n"
     )
     asked = tmp_path / "asked"
     process = subprocess.Popen([sys.executable, script, tmp_path / "killed"], cwd=tmp_path)

@@ -1,0 +1,83 @@
+"""Which cases run: filters that say what there is, and a balanced few that are the same for every editor."""
+
+import json
+from collections import Counter
+
+import pytest
+from click.testing import CliRunner
+from convergebench import generation
+from convergebench.cli.__main__ import main
+from convergebench.generation import plan, suites
+from convergebench.generation.records import UserError
+from convergebench.generation.selection import Selection, case_of
+from vendors import openai
+from vendors.loopback import picture, serving
+
+
+def planned(suite="v1-mini", specs=("identity",), **selected):
+    return plan.make_plan(suites.load(suite), specs, None, None, Selection(**selected))
+
+
+def test_an_empty_selection_leaves_the_chains_as_they_are():
+    assert planned().chains == plan.make_plan(suites.load("v1-mini"), ("identity",)).chains
+
+
+def test_each_filter_leaves_what_it_names():
+    some = planned().chains[0]
+    for option, value, read in (
+        ("programs", some.program.id, lambda chain: chain.program.id),
+        ("categories", some.program.category, lambda chain: chain.program.category),
+        ("kinds", some.source.kind, lambda chain: chain.source.kind),
+        ("sources", some.source.id, lambda chain: chain.source.id),
+    ):
+        chosen = planned(**{option: [value]}).chains
+        assert {read(chain) for chain in chosen} == {value}
+        assert len(chosen) == sum(read(chain) == value for chain in planned().chains)
+
+
+def test_a_name_that_is_in_no_case_is_refused_with_those_that_are():
+    with pytest.raises(UserError, match=r"--kind 'faces' is in none of the cases left; there are face, "):
+        planned(kinds=["faces"])
+    with pytest.raises(UserError, match="--limit is 0"):
+        planned(limit=0)
+
+
+def test_a_limit_is_balanced_and_the_same_for_every_editor_whatever_the_others_are():
+    both = planned(specs=("identity", "jpeg:quality=40"), limit=24).chains
+    mine, theirs = (
+        [case_of(chain) for chain in both if chain.editor.startswith(name)] for name in ("identity", "jpeg")
+    )
+    assert set(mine) == set(theirs) == {case_of(chain) for chain in planned(limit=24).chains}
+    assert len(set(mine)) == 24
+    whole, few = planned().chains, planned(limit=24).chains
+    categories = Counter(chain.program.category for chain in {case_of(chain): chain for chain in few}.values())
+    assert set(categories) == {chain.program.category for chain in whole}
+    assert max(categories.values()) - min(categories.values()) <= 1
+    kinds = Counter(chain.source.kind for chain in {case_of(chain): chain for chain in few}.values())
+    assert set(kinds) == {chain.source.kind for chain in whole}
+
+
+def test_a_larger_limit_keeps_the_cases_of_a_smaller_one():
+    small, large = ({case_of(chain) for chain in planned(limit=limit).chains} for limit in (12, 36))
+    assert small < large
+
+
+def test_plan_and_generate_take_the_same_options(tmp_path):
+    words = ["--suite", "v1-mini", "--editor", "identity", "--limit", "3"]
+    told = json.loads(CliRunner().invoke(main, ["plan", *words, "--json"]).stdout)
+    assert len(told["chains"]) == len(planned(limit=3).chains)
+
+
+def test_a_limit_on_cases_and_on_money_hold_together_with_a_vendor_that_fails_now_and_then(tmp_path, monkeypatch):
+    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+    calls = iter(range(10**6))
+
+    def vendor(server, request):
+        number = next(calls)
+        return openai.error(500) if number % 7 == 3 else openai.shown(server, picture((1024, 1024)))
+
+    with serving(vendor) as server:
+        spec = openai.SPEC.format(base=server.base, timeout=20) + ",quality=high"
+        outcome = generation.generate(spec, suite="demo", out=tmp_path, rounds=1, limit=4, max_cost=0.2)
+    assert 0 < outcome.spent <= 0.2
+    assert "would pass the limit" in outcome.stopped or set(outcome.ends) == {"complete"}
