@@ -76,7 +76,8 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
         }
         for editor in (first, second)
     ]
-    sources, cells = {key: key[0] for key in common}, {key: key[:2] for key in common}
+    sources: dict[Hashable, Hashable] = {key: key[0] for key in common}
+    cells: dict[Hashable, Hashable] = {key: key[:2] for key in common}
     return compare((first, second), sides[0], sides[1], sources, cells)
 
 
