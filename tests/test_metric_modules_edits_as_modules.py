@@ -59,7 +59,7 @@ for name, columns, options in (
     first = {column: values[0] for column, values in rows.items()}
     metric.add(prediction=first.pop("predictions"), reference=first.pop("references"), **first)
     found[name]["added"] = metric.compute(**options)
-    floats = rows | {"predictions": [values / 255 for values in (exact, photo)]}
+    floats = rows | {"predictions": [values.astype("float64") for values in (exact, photo)]}
     found[name]["refused"] = [
         refused(lambda: evaluate.load(f"convergebench/{name}").compute(**floats)),
         refused(lambda: evaluate.load(f"convergebench/{name}").compute(**{column: [] for column in rows})),

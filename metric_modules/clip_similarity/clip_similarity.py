@@ -25,7 +25,7 @@ CITATION = """@inproceedings{radford2021learning,
 
 INPUTS = """
 Args:
-    predictions, references: pictures: Pillow images, uint8 arrays, paths or encoded bytes.
+    predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes.
     checkpoint: a CLIP-like model's name on the Hub, or its folder; ViT-L/14 unless told.
     size: None takes pairs of any sizes, since the model brings each picture to its own; 'reference' or a number brings
         them to one size first, by one Lanczos resize.

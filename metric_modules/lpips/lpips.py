@@ -25,7 +25,7 @@ CITATION = """@inproceedings{zhang2018unreasonable,
 
 INPUTS = """
 Args:
-    predictions, references: pictures: Pillow images, uint8 arrays, paths or encoded bytes.
+    predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes.
     net: 'alex' or 'vgg'.
     size: None refuses pairs of different sizes; 'reference' brings the prediction to its reference's size, a number
         brings both to that short side, by one Lanczos resize.

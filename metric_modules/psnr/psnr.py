@@ -16,7 +16,7 @@ in grey levels, lower is nearer, 0 to 255. All channels of 8-bit RGB count alike
 
 INPUTS = """
 Args:
-    predictions, references: pictures: Pillow images, uint8 arrays, paths or encoded bytes.
+    predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes.
     size: None refuses pairs of different sizes; 'reference' brings the prediction to its reference's size, a number
         brings both to that short side, by one Lanczos resize.
     batch_size: pairs computed together; under `accelerate launch` batches are dealt to the ranks.

@@ -24,7 +24,7 @@ them. Null with a reason where the blocks disagree: that is not a shift of zero.
 
 INPUTS = """
 Args:
-    predictions, references: pictures: Pillow images, uint8 arrays, paths or encoded bytes.
+    predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes.
     size: None refuses pairs of different sizes; 'reference' brings the prediction to its reference's size, a number
         brings both to that short side, by one Lanczos resize.
 Returns:

@@ -23,7 +23,7 @@ CITATION = """@article{wang2004image,
 
 INPUTS = """
 Args:
-    predictions, references: pictures: Pillow images, uint8 arrays, paths or encoded bytes.
+    predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes.
     window: 'gaussian' (11x11, sigma 1.5) or 'uniform7' (7x7, sample covariance).
     size: None refuses pairs of different sizes; 'reference' brings the prediction to its reference's size, a number
         brings both to that short side, by one Lanczos resize.
