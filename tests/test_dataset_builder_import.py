@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import stores
 from click.testing import CliRunner
-from convergebench.cli.import_ import import_
+from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
@@ -236,11 +236,11 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
 
 def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     out = ["--layout", "edit-converge-bench", "--editor", "flux", "--out", str(tmp_path / "run")]
-    done = CliRunner().invoke(import_, [str(case.parent), *out, "--json"])
+    done = CliRunner().invoke(main, ["import", str(case.parent), *out, "--json"])
     assert done.exit_code == 0, done.output
     assert len(json.loads(done.stdout)["made"]) == 1
     (case / "I1_forward.png").unlink()
-    done = CliRunner().invoke(import_, [str(case.parent), *out])
+    done = CliRunner().invoke(main, ["import", str(case.parent), *out])
     assert done.exit_code == 1
     assert "I1_forward.png: the file is missing" in done.stderr
 

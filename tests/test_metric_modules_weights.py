@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from convergebench.cli.weights import weights as command
+from convergebench.cli.__main__ import main
 from convergebench.metric_modules.lpips import weights
 from test_metric_modules_lpips import random_tensors
 
@@ -177,7 +177,7 @@ def test_offline_and_absent_the_command_says_so_in_one_sentence_and_fails(cache,
     for name, value in (("INDEX_URL", "http://127.0.0.1:9/simple"), ("EXTRA_INDEX_URL", ""), ("FIND_LINKS", "")):
         monkeypatch.setenv(f"PIP_{name}", value)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    done = CliRunner().invoke(command, ["lpips", "--json"])
+    done = CliRunner().invoke(main, ["weights", "lpips", "--json"])
     assert done.exit_code == 1
     assert done.stdout == ""
     last = done.stderr.splitlines()[-1]
