@@ -1,4 +1,4 @@
-"""`convergebench editors`: lists the editors, and `editors check` tries one of them."""
+"""`convergebench editors`: lists the editors; `check` tries one of them, `prices` tells what the hosted ones cost."""
 
 import json
 import sys
@@ -17,6 +17,7 @@ def editors(context: click.Context, as_json: bool) -> None:
     \b
     convergebench editors
     convergebench editors check gemini:model=gemini-3-pro-image
+    convergebench editors prices --refresh
     """
     if context.invoked_subcommand:
         return
@@ -56,3 +57,37 @@ def check(spec: str, as_json: bool) -> None:
             if value not in (None, {}):
                 click.echo(f"{name:9} {'$' if name in ('price', 'cost') else ''}{value}")
     sys.exit(0 if answer["status"] == "ok" else 1)
+
+
+@editors.command("prices")
+@click.option("--refresh", is_flag=True, help="Fetch LiteLLM's public table first and say what it changes.")
+@json_option
+def prices(refresh: bool, as_json: bool) -> None:
+    """List what the hosted models cost, in US dollars a picture, when they end, and which source says so.
+
+    The shipped list is docs/editors.md; --refresh lays LiteLLM's newer one over it, and the file that
+    CONVERGEBENCH_PRICES names wins over both.
+
+    \b
+    convergebench editors prices
+    convergebench editors prices --refresh
+    """
+    from convergebench.generation.vendors import models
+    from convergebench.generation.vendors import prices as price_table
+
+    source, changes = price_table.refresh() if refresh else ("", [])
+    rows = [(model, price_table.row(model)) for model in models.listed()]
+    further = price_table.beyond_the_list()
+    if as_json:
+        about = {"refreshed": source or None, "changes": changes, "further": further}
+        click.echo(json.dumps({**about, "models": [row for _, row in rows]}))
+        return
+    if refresh:
+        click.echo(f"{source}: {len(changes)} of the listed models changed; kept in {models.refreshed_file()}")
+        click.echo("".join(f"{line}\n" for line in changes), nl=False)
+    else:
+        for model, row in rows:
+            click.echo(f"{row['vendor']:9} {row['model']:34} {price_table.described(model)}")
+            click.echo(f"{'':44} {row['source']}")
+    if further:
+        click.echo(f"{len(further)} more have a price: {', '.join(further)}")

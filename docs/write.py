@@ -8,6 +8,7 @@ python docs/write.py report/leaderboard.json  the table of results (README.md) t
 import json
 import sys
 from pathlib import Path
+from unittest import mock
 
 import click
 from convergebench.cli.__main__ import main as convergebench
@@ -51,7 +52,8 @@ def commands() -> str:
 
 def costs() -> str:
     """What the suites v1-mini and v1 cost with the hosted editors."""
-    mini, whole = (plan.summary(plan.make_plan(suites.load(name), PRICED, None, None)) for name in ("v1-mini", "v1"))
+    with mock.patch.object(models, "refreshed", return_value={}):  # the shipped list, not one that was refreshed here
+        mini, whole = (plan.summary(plan.make_plan(suites.load(name), PRICED)) for name in ("v1-mini", "v1"))
     lines = ["| editor | calls, v1-mini | US dollars | calls, v1 | US dollars |", "|---|--:|--:|--:|--:|"]
     for small, large in zip(mini, whole, strict=True):
         numbers = (small["calls"], small["dollars"], large["calls"], large["dollars"])
@@ -66,7 +68,9 @@ def hosted_editors() -> str:
         "# The hosted editors\n\n`python docs/write.py` writes this page from "
         "[`generation/vendors/models.toml`](../generation/vendors/models.toml), "
         f"as its sources stood on {read}. Prices are US dollars a picture. A model that is not here can be named all "
-        "the same: it has the rules of its nearest relative, and no price until you give one.\n"
+        "the same: it has the rules of its nearest relative, and no price until you give one.\n\n"
+        "`convergebench editors prices --refresh` lays the newest public table of LiteLLM over this list, on your "
+        "machine, and says what it changes. The file that `CONVERGEBENCH_PRICES` names wins over both.\n"
     )
     known = models.listed()
     for vendor in dict.fromkeys(model.vendor for model in known):
@@ -89,6 +93,12 @@ def model_cells(model: models.Model) -> list[str]:
     if model.facts.get("ends_note"):
         ends += f" ({model.facts['ends_note']})"
     lists = ["; ".join(model.facts.get(key, [])) for key in ("cannot", "unverified")]
+    sent = model.facts.get("input")
+    if sent:
+        by_fidelity = sent.items() if isinstance(sent, dict) else [("", sent)]
+        words += "; picture sent: " * bool(words) + ", ".join(
+            f"{kind} {dollars:g}".strip() for kind, dollars in by_fidelity
+        )
     return [words or f"none: {model.facts['no_price']}", ends, *lists, model.facts["source"]]
 
 

@@ -3,6 +3,7 @@
 import datetime
 import importlib
 import json
+import re
 import typing
 
 import pytest
@@ -65,18 +66,26 @@ def test_plan_and_generate_tell_of_an_end_and_of_a_missing_price(tmp_path):
     told = CliRunner().invoke(main, words)
     assert told.exit_code == 0
     assert "warning: openai:model=gpt-image-1: gpt-image-1 was shut down on 2026-10-23" in told.stderr
-    assert '[qwen] and "qwen-image-9" = 0.05' in told.stderr
+    assert 'write the line qwen."qwen-image-9" = 0.05' in told.stderr
     assert len(json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["warnings"]) == 2
 
 
 def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
-    choice = editors.choose("qwen:model=qwen-image-9")
-    with pytest.raises(UserError, match="write the two lines"):
+    """In a file of its own, at the top of one, and under a vendor that the file has already."""
+    choice, file = editors.choose("qwen:model=qwen-image-9"), tmp_path / "prices.toml"
+    for number, before in enumerate(("", "[bfl]\nflux-2-pro = 0.06\n", "[qwen]\nqwen-image-edit = 0.01\n")):
+        file.write_text(before)
+        monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file)) if before else None
+        models.own_prices.cache_clear()
+        with pytest.raises(UserError, match="write the line") as asked:
+            require_prices([choice])
+        line = re.search(r"the line (.*?), with", str(asked.value))[1]
+        assert ("under [qwen]" in str(asked.value)) is (number == 2)
+        file.write_text(f"{before}{line}\n" if number == 2 else f"{line}\n{before}")
+        monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file))
+        models.own_prices.cache_clear()
         require_prices([choice])
-    (tmp_path / "prices.toml").write_text('[qwen]\n"qwen-image-9" = 0.05\n')
-    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "prices.toml"))
-    require_prices([choice])
-    assert choice.editor.price() == 0.05
+        assert choice.editor.price() == 0.05
 
 
 @pytest.fixture

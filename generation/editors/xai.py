@@ -48,7 +48,9 @@ class Editor:
 
     def price(self) -> float | None:
         price = self.hosted().price
-        return price.get(f"{self.resolution}-{self.quality}") if isinstance(price, dict) else price
+        if isinstance(price, dict):
+            return price.get(f"{self.resolution}-{self.quality}")
+        return None if price is None else round(price + self.hosted().facts.get("input", 0.0), 6)
 
     @functools.cached_property
     def client(self) -> Any:

@@ -7,11 +7,12 @@ import math
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..records import UserError
+from ..sources.catalogue import cache_folder
 
 ANY = "*"
 SOON = 60  # days before its end from which a model is warned of
@@ -24,36 +25,63 @@ class Model:
     vendor: str
     name: str
     listed: bool  # whether models.toml has lines for it
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(hash=False)
 
     @property
     def price(self) -> Any:
         """US dollars a picture, or those by size or quality; None where none is known."""
         own = own_prices(os.environ.get("CONVERGEBENCH_PRICES")).get(self.vendor, {})
-        return own.get(self.name, self.facts.get("price"))
+        if self.name in own:
+            return own[self.name]
+        shipped, newer = self.facts.get("price"), self.refreshed.get("price")
+        if isinstance(shipped, dict):  # a single number does not say for which of them it holds
+            return {**shipped, **newer} if isinstance(newer, dict) else shipped
+        return shipped if newer is None else newer
 
     @property
     def tokens(self) -> Mapping[str, float]:
         """US dollars for a million tokens, by kind; empty where they are not known."""
         own = own_prices(os.environ.get("CONVERGEBENCH_PRICES")).get(f"{self.vendor}_tokens", {})
-        return own.get(self.name) or self.facts.get("tokens") or {}
+        return own.get(self.name) or self.refreshed.get("tokens") or self.facts.get("tokens") or {}
+
+    @property
+    def refreshed(self) -> Mapping[str, Any]:
+        """What `convergebench editors prices --refresh` found for it."""
+        found: Mapping[str, Any] = refreshed(refreshed_file()).get("models", {}).get(self.vendor, {}).get(self.name, {})
+        return found
+
+    @property
+    def ends(self) -> datetime.date | None:
+        """The day of its shutdown; of two that sources name, the earlier."""
+        newer = self.refreshed.get("ends")
+        days = [self.facts.get("ends"), datetime.date.fromisoformat(newer) if newer else None]
+        return min((day for day in days if day), default=None)
 
     def warning(self, today: datetime.date | None = None) -> str | None:
         """One sentence where the model has ended or ends soon."""
-        ends = self.facts.get("ends")
-        left = (ends - (today or datetime.date.today())).days if ends else SOON + 1
+        left = (self.ends - (today or datetime.date.today())).days if self.ends else SOON + 1
         if left > SOON:
             return None
-        when = f"was shut down on {ends}" if left < 0 else f"is shut down on {ends}, in {left} days"
-        note = f" ({self.facts['ends_note']})" if self.facts.get("ends_note") else ""
-        return f"{self.name} {when}{note}; {self.facts['instead']} takes its place"
+        when = f"was shut down on {self.ends}" if left < 0 else f"is shut down on {self.ends}, in {left} days"
+        note, newer = self.facts.get("ends_note"), self.refreshed.get("ends")
+        if not note and newer and self.facts.get("ends") and newer != str(self.facts["ends"]):
+            source = refreshed(refreshed_file())["source"]
+            note = f"the list of this package says {self.facts['ends']}, {source} says {newer}"
+        instead = f"; {self.facts['instead']} takes its place" if self.facts.get("instead") else ""
+        return f"{self.name} {when}" + (f" ({note})" if note else "") + instead
 
     def no_price(self) -> str:
         """Why no price is known, and the line that gives one."""
         why = self.facts.get("no_price") or ("not found" if self.listed else "not in generation/vendors/models.toml")
+        path, name = os.environ.get("CONVERGEBENCH_PRICES"), json.dumps(self.name)
+        if self.vendor in own_prices(path):
+            line = f"write the line {name} = 0.05, with your own price, under [{self.vendor}] in {path}"
+        else:
+            into = f"at the top of {path}" if path else "into a file and name it in CONVERGEBENCH_PRICES"
+            line = f"write the line {self.vendor}.{name} = 0.05, with your own price, {into}"
         return (
-            f"the price of {self.name} is not known ({why}); write the two lines [{self.vendor}] and "
-            f"{json.dumps(self.name)} = 0.05, with your own price, into a file and name it in CONVERGEBENCH_PRICES"
+            f"the price of {self.name} is not known ({why}); {line}; "
+            "`convergebench editors prices --refresh` may know it too"
         )
 
 
@@ -64,7 +92,11 @@ def find(vendor: str, name: str) -> Model:
         return Model(vendor, name, True, facts(vendor, name))
     begins = [other for other in known if other != ANY and name.startswith(other)]
     nearest = facts(vendor, max(begins, key=len, default=ANY)) if known else {}
-    rules = {key: value for key, value in nearest.items() if key not in ("price", "tokens", "ends", "no_price")}
+    rules = {
+        key: value
+        for key, value in nearest.items()
+        if key not in ("price", "tokens", "ends", "ends_note", "instead", "no_price")
+    }
     return Model(vendor, name, False, rules)
 
 
@@ -89,6 +121,23 @@ def facts(vendor: str, name: str) -> dict[str, Any]:
 @functools.cache
 def shipped() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
+
+
+def refreshed_file() -> Path:
+    """Where `convergebench editors prices --refresh` keeps what it found."""
+    return cache_folder().parent / "prices.json"
+
+
+@functools.cache
+def refreshed(path: Path) -> dict[str, Any]:
+    """What was fetched last; empty where that is older than the shipped list, or nothing was."""
+    try:
+        found = json.loads(path.read_bytes())
+        return found if found["read"] >= str(shipped()["read"]) else {}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} cannot be read ({error}); delete it, or refresh the prices again") from error
 
 
 @functools.cache

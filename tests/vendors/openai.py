@@ -8,7 +8,7 @@ from vendors.loopback import Reply, Request, Server, is_png, told
 
 KEY = "OPENAI_API_KEY"
 SPEC = "openai:base_url={base}/v1,timeout={timeout}"
-PRICE = 0.027
+PRICE = 0.0262
 SIZE = (96, 64)
 
 

@@ -1,0 +1,162 @@
+"""Prices and shutdown dates as LiteLLM's public table has them: fetched by a command, kept as the user's own data.
+
+The table is a JSON file inside LiteLLM's wheel, which pip downloads as this machine's configuration says; nothing of
+the wheel is installed or run. `models.py` reads what is kept here, between the shipped list and CONVERGEBENCH_PRICES.
+"""
+
+import datetime
+import json
+import math
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..files import write_whole
+from ..records import UserError, canonical
+from ..sources import packages
+from . import models
+
+PACKAGE = "litellm"
+TABLE = "litellm/model_prices_and_context_window_backup.json"
+SIZES = ("1024-x-1024", "1024-x-1536", "1536-x-1024")  # the pictures that editors are asked for
+MODES = ("image_generation", "image_edit")
+TOKENS = {
+    "text": "input_cost_per_token",
+    "image": "input_cost_per_image_token",
+    "output": "output_cost_per_image_token",
+}
+
+Table = Mapping[str, Mapping[str, Any]]
+
+
+def refresh() -> tuple[str, list[str]]:
+    """Fetch the table and keep what it says; its name and version, and one line for each listed model that changed."""
+    source, table = fetch()
+    before = {model: described(model) for model in models.listed()}
+    kept = {"source": source, "read": datetime.date.today().isoformat(), "models": prices_in(table)}
+    models.refreshed_file().parent.mkdir(parents=True, exist_ok=True)
+    write_whole(models.refreshed_file(), canonical(kept).encode())
+    models.refreshed.cache_clear()
+    after = {model: described(model) for model in before}
+    return source, [
+        f"{model.vendor} {model.name}: {words} -> {after[model]}"
+        for model, words in before.items()
+        if words != after[model]
+    ]
+
+
+def beyond_the_list() -> list[str]:
+    """The models that have a price by what was fetched, and no lines in the shipped list."""
+    rows = models.refreshed(models.refreshed_file()).get("models", {})
+    found = [models.find(vendor, name) for vendor, names in rows.items() for name in names]
+    return [f"{model.vendor} {model.name}" for model in found if not model.listed]
+
+
+def fetch() -> tuple[str, Table]:
+    """LiteLLM's name and version, and its table."""
+    with tempfile.TemporaryDirectory(prefix="convergebench-") as folder:
+        try:
+            wheel = packages.downloaded(PACKAGE, Path(folder))
+            data = packages.unzipped(wheel, [TABLE]).get(TABLE)
+        except packages.Unavailable as reason:
+            raise UserError(f"the prices stay as they are: {reason}") from reason
+        source = " ".join(wheel.name.split("-")[:2])
+    try:
+        table = json.loads(data or b"")
+    except ValueError as error:
+        raise UserError(f"the prices stay as they are: {source} holds no {TABLE} that can be read") from error
+    if not isinstance(table, dict):
+        raise UserError(f"the prices stay as they are: {TABLE} of {source} is no table")
+    return source, {name: row for name, row in table.items() if isinstance(row, dict)}
+
+
+def prices_in(table: Table) -> dict[str, dict[str, dict[str, Any]]]:
+    """Vendor, then model, then its price, tokens and end, for every model of our vendors that the table knows."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for vendor, name in names_in(table):
+        facts = models.find(vendor, name).facts
+        row = table.get(facts["litellm"].format(name=name), {})
+        price, tokens, ends = price_of(row, table, facts, name), tokens_of(row), end_of(row)
+        said = {"price": price, "tokens": tokens, "ends": ends, "source": row.get("source")}
+        if price is not None or tokens or ends:
+            found.setdefault(vendor, {})[name] = {key: value for key, value in said.items() if value is not None}
+    return found
+
+
+def names_in(table: Table) -> Iterator[tuple[str, str]]:
+    """The listed models that have a row in the table, and the other picture models of the same vendors."""
+    listed = [model for model in models.listed() if "litellm" in model.facts]
+    yield from ((model.vendor, model.name) for model in listed)
+    known = {model.facts["litellm"].format(name=model.name) for model in listed}
+    for vendor in dict.fromkeys(model.vendor for model in listed):
+        prefix, named, _ = str(models.facts(vendor, models.ANY).get("litellm", "")).partition("{name}")
+        for key, row in table.items():
+            theirs = row.get("litellm_provider") == (prefix.rstrip("/") or vendor) and row.get("mode") in MODES
+            name = key.removeprefix(prefix)
+            if named and theirs and key.startswith(prefix) and key not in known and "-x-" not in name:
+                yield vendor, name
+
+
+def price_of(row: Mapping[str, Any], table: Table, facts: Mapping[str, Any], name: str) -> Any:
+    """US dollars a picture: by quality where the table has rows for each, by resolution where tokens tell, else one."""
+    if pattern := facts.get("litellm_by_quality"):
+        by_quality = {}
+        for quality in facts["qualities"]:
+            rows = [table.get(pattern.format(name=name, kind=quality, size=size), {}) for size in SIZES]
+            if priced := [price for each in rows if (price := flat_price(each)) is not None]:
+                by_quality[quality] = significant(max(priced))
+        return by_quality or None
+    one, rate = flat_price(row), dollars(row.get("output_cost_per_image_token"))
+    if rate and (counts := facts.get("picture_tokens")):
+        by_size = {size: significant(count * rate) for size, count in counts.items()}
+        smallest = next(iter(counts))
+        return {**by_size, smallest: max(by_size[smallest], one or 0.0)}
+    return one
+
+
+def flat_price(row: Mapping[str, Any]) -> float | None:
+    """A row's price of a picture; rows of models that are paid by the picture name it as that of the input."""
+    price = dollars(row.get("output_cost_per_image"))
+    return dollars(row.get("input_cost_per_image")) if price is None else price
+
+
+def tokens_of(row: Mapping[str, Any]) -> dict[str, float] | None:
+    """US dollars for a million tokens, where the row has all kinds of them."""
+    rates = {kind: dollars(row.get(field)) for kind, field in TOKENS.items()}
+    return {kind: round(rate * 1e6, 6) for kind, rate in rates.items() if rate} if all(rates.values()) else None
+
+
+def end_of(row: Mapping[str, Any]) -> str | None:
+    try:
+        return datetime.date.fromisoformat(str(row.get("deprecation_date"))).isoformat()
+    except ValueError:
+        return None
+
+
+def dollars(value: object) -> float | None:
+    """A number of the table that can be a price."""
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+    return float(value) if usable else None  # type: ignore[arg-type]
+
+
+def significant(price: float) -> float:
+    return float(f"{price:.3g}")
+
+
+def described(model: models.Model) -> str:
+    """A model's price and end in a few words."""
+    price = model.price
+    by_kind = price.items() if isinstance(price, dict) else [("", price)] if price is not None else []
+    words = ", ".join(f"{kind} {amount:g}".strip() for kind, amount in by_kind) or "no price"
+    return words + (f", ends {model.ends}" if model.ends else "")
+
+
+def row(model: models.Model) -> dict[str, Any]:
+    """A model with its price and end, and where they stand."""
+    source = f"{model.facts['source']}, read {models.shipped()['read']}"
+    if model.refreshed:
+        known = models.refreshed(models.refreshed_file())
+        source += f"; then {known['source']}, read {known['read']}"
+    ends = model.ends.isoformat() if model.ends else None
+    return {"vendor": model.vendor, "model": model.name, "price": model.price, "ends": ends, "source": source}
