@@ -2,6 +2,7 @@
 
 import pytest
 from convergebench.spaces_app.reporting.page import render_table
+from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.study import tables
 from convergebench.spaces_app.study.recall_outcomes import recall_outcome
 from simulated import chain_row, dataset, end_chain, floor_rows, report, score_rows
@@ -105,15 +106,48 @@ def test_without_clip_the_headline_says_so_and_nothing_is_drawn_for_it():
     assert board(made)["one"].get("meaning_text") is None
 
 
-def test_a_metric_that_one_editor_lacks_is_checked_for_none_and_named():
-    scores, chains, floors = dataset({"one": 1.0, "two": 1.0}, sources=4)
-    for row in scores:
-        if row["editor"] == "two":
-            row |= {"clip": None, "retained_clip": None}
-    made = report(scores, chains, floors)
+def without_clip(scores, *editors):
+    return [row | {"clip": None, "retained_clip": None} if row["editor"] in editors else row for row in scores]
+
+
+def test_an_editor_scored_with_fewer_metrics_is_listed_apart_and_takes_no_check_from_the_others():
+    scores, chains, floors = dataset({"one": 1.6, "two": 1.0, "fewer": 3.0, "jpeg": 3.0}, sources=14)
+    others = report(
+        *([row for row in part if row["editor"] not in ("fewer", "jpeg")] for part in (scores, chains)), floors
+    )
+    made = report(without_clip(scores, "fewer", "jpeg"), chains, floors)
+    rows = board(made)
+    reason = "not checked, because its scores lack it: meaning by CLIP"
+    assert {editor: row["role"] for editor, row in rows.items()} == {
+        "one": "editors", "two": "editors", "fewer": "editors listed apart", "jpeg": "reference rows"
+    }  # fmt: skip
+    assert [rows[editor]["apart"] for editor in ("one", "two", "fewer", "jpeg")] == [None, None, reason, reason]
+    assert [rows[editor]["rank"] for editor in ("one", "two", "fewer", "jpeg")] == [1, 2, None, None]
+    assert rows["fewer"]["name"] == "convergence (no meaning check)" != rows["one"]["name"] == "convergence"
+    for editor in ("one", "two"):
+        assert rows[editor] == board(others)[editor]
+    # Checked for less, it is held against nobody.
+    assert made.tables["pairs"].rows == others.tables["pairs"].rows
+    assert f"fewer is listed apart, without a rank: {reason}." in page_sentences(made.tables)["round trips"]
+
+
+def test_a_metric_that_fewer_than_half_of_the_editors_have_is_checked_for_none_and_named():
+    scores, chains, floors = dataset({"one": 1.0, "two": 1.0, "three": 1.0}, sources=4)
+    made = report(without_clip(scores, "two", "three"), chains, floors)
     assert {row["name"] for row in made.tables["leaderboard"].rows} == {"convergence (no meaning check)"}
     facts = {row["fact"]: row["value"] for row in made.tables["facts"].rows}
     assert facts["round trips: checks that only some editors have"] == "clip"
+    assert {row["role"] for row in made.tables["leaderboard"].rows} == {"editors"}
+
+
+def test_an_editor_that_never_answers_takes_no_check_from_the_others_and_is_ranked_last():
+    scores, chains, floors = dataset({"one": 1.0}, sources=14)
+    refused = [chain_row("silent", source, 0, 12, "refused", steps=1) for source in range(14)]
+    for chain in refused:
+        scores += end_chain(chain, score_rows(chain, 12), 1, 1)[1]
+    made = report(scores, [*chains, *refused], floors)
+    assert {editor: row["rank"] for editor, row in board(made).items()} == {"one": 1, "silent": 2}
+    assert board(made)["one"]["name"] == "convergence"
 
 
 def test_scores_without_a_check_of_edits_cannot_pass_for_the_full_headline():
@@ -203,7 +237,8 @@ def test_an_editor_with_confirmed_recall_is_listed_apart_without_a_rank():
     chains = [row | {"settings": settings.get(row["chain"], "{}")} for row in chains]
     scores = [row | {"recalled": row["editor"] == "remembers" if row["chain"] in settings else None} for row in scores]
     made = report(scores, chains, floors)
-    assert board(made)["remembers"]["role"] == "editors with confirmed recall"
+    assert board(made)["remembers"]["role"] == "editors listed apart"
+    assert board(made)["remembers"]["apart"] == "it remembers the original: confirmed by the recall audit"
     assert board(made)["remembers"]["rank"] is None
 
 

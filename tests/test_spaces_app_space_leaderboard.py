@@ -1,5 +1,7 @@
 """The Space's leaderboard and first screen: judged like the report, under any choice of a visitor."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
@@ -92,3 +94,17 @@ def test_reference_rows_are_not_counted_as_editors(dataset):
     text = first_screen(dataset)
     assert "<b>2</b>editors" in text
     assert "<b>1</b>baseline</span>" in text
+
+
+def test_an_editor_with_fewer_metrics_stands_apart_with_its_reason(tmp_path):
+    folder = small_dataset.write(tmp_path / "fewer")
+    path = folder / "data" / "scores" / "0000.parquet"
+    scores = pq.read_table(path)
+    values = [row | {"retained_ssim": None} if row["editor"] == "fading" else row for row in scores.to_pylist()]
+    pq.write_table(pa.Table.from_pylist(values, scores.schema), path)
+    found = leaderboard(open_dataset(str(folder)))
+    rows = {row["editor"]: row for row in found.table.rows}
+    assert (rows["fading"]["role"], rows["steady"]["role"]) == ("editors listed apart", "editors")
+    text = leaderboard_html(found)
+    assert ">editors listed apart</th>" in text
+    assert ">not checked, because its scores lack it: SSIM</td>" in text

@@ -60,10 +60,13 @@ def group_sentences(
         "and ends; they have no rank."
     ]
     if missing:
-        found.append(f"Not computed for all editors, therefore neither counted nor drawn: {', '.join(missing)}.")
+        found.append(
+            f"Neither counted nor drawn, because fewer than half of the editors have it: {', '.join(missing)}."
+        )
     partial = known[f"{group}: checks that only some editors have"]
     if partial != "none":
         found.append(f"Only some editors have {partial}; `convergebench score` adds what is missing.")
+    found += [f"{row['editor']} is listed apart, without a rank: {row['apart']}." for row in board if row["apart"]]
     if any(row["role"] == "editors" and row["rank"] is None for row in board):
         found.append(
             f"A verdict needs {known['sources for a verdict']} common pictures; without them an editor has no rank, "

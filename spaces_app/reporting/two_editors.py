@@ -50,7 +50,7 @@ def compare_pair(study: Study, first: str, second: str) -> PairReport:
     if first == second:
         raise ValueError(f"{first!r} was given twice; a comparison needs two editors")
     groups = group_cases(
-        [case for case in study.cases if case.editor in (first, second)], study.excluded, (), study.roles
+        [case for case in study.cases if case.editor in (first, second)], study.excluded, None, study.roles, True
     )
     reports = [
         compare_in_group(group, first, second, study.options.threshold)

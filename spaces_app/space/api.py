@@ -53,7 +53,7 @@ class Endpoints:
         dataset = self.dataset
         suites = sorted({(chain.suite, chain.suite_version) for chain in dataset.chains.values()})
         return {
-            "editors": {name: role_in_tables(name, dataset.roles) for name in dataset.names["editor"]},
+            "editors": {name: role_in_tables(name, dataset.roles, dataset.apart) for name in dataset.names["editor"]},
             "pictures": dataset.names["source"],
             "programs": dataset.names["program"],
             "suites": [{"suite": suite, "version": version} for suite, version in suites],

@@ -103,7 +103,7 @@ def ending(dataset: ServedDataset, case: Case | None) -> dict[str, Any]:
     if case is None or case.group == "additions":
         return {"kept": None, "cause": None, "lost_at": None}
     counted = dataset.counted.get(case.group)
-    outcome = outcome_of_case(case, counted.checks if counted else ())
+    outcome = outcome_of_case(case, counted.checks_of(case.editor) if counted else ())
     return {"kept": outcome.rounds_kept, "cause": outcome.cause, "lost_at": outcome.lost_at}
 
 
@@ -139,7 +139,7 @@ def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
         raise UserError("there is no case to count in these scores")
 
     def lasted(case: Case) -> tuple[float, float]:
-        checks = dataset.counted[case.group].checks
+        checks = dataset.counted[case.group].checks_of(case.editor)
         values = [value for value in lowest_quality(case, checks) if value is not None]
         return outcome_of_case(case, checks).kept, sum(values) / len(values) if values else 0.0
 

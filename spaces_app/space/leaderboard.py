@@ -113,14 +113,18 @@ def chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
         and choice.category in (ALL, case.category)
         and (not choice.editors or case.editor in choice.editors)
     ]
-    return group_cases(cases, dataset.excluded, dataset.recalling, dataset.roles).get(choice.group)
+    return group_cases(cases, dataset.excluded, dataset.apart, dataset.roles).get(choice.group)
 
 
 def outcome(case: Case, group: CaseGroup, choice: Choice) -> Any:
     """What became of one case by the chosen metric."""
     if choice.metric == "convergence":
-        return outcome_of_case(case, group.checks, choice.threshold)
-    values = lowest_quality(case, group.checks) if choice.metric == "quality" else case.retained[choice.metric]
+        return outcome_of_case(case, group.checks_of(case.editor), choice.threshold)
+    values = (
+        lowest_quality(case, group.checks_of(case.editor))
+        if choice.metric == "quality"
+        else case.retained[choice.metric]
+    )
     found = outcome_of_curve(case, values, choice.threshold)
     lost_to = "meaning lost" if choice.metric in meaning_columns() else "quality lost"
     return replace(found, cause=lost_to) if found.cause == "below the threshold" else found

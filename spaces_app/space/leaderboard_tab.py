@@ -91,7 +91,7 @@ def telling_cases(found: Leaderboard) -> list[Case]:
         return sum(values) / len(values) if values else 0.0
 
     if len(rows) == 1:
-        ordered = sorted(first, key=lambda case: (outcome_of_case(case, group.checks).kept, mean(case)))
+        ordered = sorted(first, key=lambda case: (outcome_of_case(case, group.checks_of(case.editor)).kept, mean(case)))
         return [ordered[-1], ordered[0]] if len(ordered) > 1 else ordered
     of_last = {case.key: case for case in last}
     both = [(case, of_last[case.key]) for case in first if case.key in of_last]
@@ -102,7 +102,7 @@ def telling_cases(found: Leaderboard) -> list[Case]:
 def strip(dataset: ServedDataset, found: Leaderboard, case: Case) -> dict[str, Any]:
     """One case: the original and a few of its returns; each opens the chain at that step."""
     assert found.group is not None  # noqa: S101 - ours
-    outcome = outcome_of_case(case, found.group.checks)
+    outcome = outcome_of_case(case, found.group.checks_of(case.editor))
     length = len(case.chain.program.cycle)
     last = case.rounds if case.end_round is None else max(case.end_round - 1, 1)
     words = OUTCOMES.get(str(outcome.cause), outcome.cause)

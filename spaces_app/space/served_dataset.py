@@ -16,10 +16,10 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
 
+from ..study.apart import reasons_apart
 from ..study.cases import Case, read_cases
 from ..study.floors import Floors
 from ..study.groups import CaseGroup, group_cases
-from ..study.recall_outcomes import confirmed_recall, recall_rows
 from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
@@ -91,18 +91,18 @@ class ServedDataset:
     @cached_property
     def counted(self) -> dict[str, CaseGroup]:
         """The groups of programs that a headline counts, with their cases."""
-        return group_cases(self.cases, self.excluded, self.recalling, self.roles)
+        return group_cases(self.cases, self.excluded, self.apart, self.roles)
 
     def is_tested(self, editor: str) -> bool:
         """Whether an editor is under test, and not a baseline or transport that says where the scale begins or ends."""
         return self.roles.get(editor, "editor") == "editor"
 
     @cached_property
-    def recalling(self) -> list[str]:
-        """The editors that were found to remember the original; they are listed apart."""
+    def apart(self) -> dict[str, tuple[str, ...]]:
+        """Why editors are listed apart in every table; only chains under audit are looked at."""
         audited = [chain for chain in self.chains.values() if "audit" in chain.chain.settings]
         scores = [row for chain in audited for row in self.scores_of(chain.id).values()]
-        return confirmed_recall(recall_rows(scores, audited))
+        return reasons_apart(scores, audited)
 
     @cached_property
     def mean_calls(self) -> dict[str, Row]:

@@ -55,10 +55,11 @@ COLUMNS = (
     Column("cause_share", "Share of that cause", "share", shown=False),
     Column("cases", "Cases", "count"),
     Column("sources", "Sources", "count"),
+    Column("apart", "Listed apart because"),
 )
 HEADLINE = (
     *("editor", "role", "rank", "rounds_kept", "survival", "half_life_text", "forward", "refused", "failed"),
-    *("cause", "cases", "sources"),
+    *("cause", "cases", "sources", "apart"),
 )
 
 
@@ -101,14 +102,15 @@ def editor_row(
     own = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
     causes = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     first = max(causes, key=lambda cause: (causes[cause], -CAUSES.index(cause))) if causes else None
-    lowest = [lowest_quality(case, group.checks) for case in cases]
-    meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in group.checks else [] for case in cases]
+    checks = group.checks_of(editor)
+    lowest = [lowest_quality(case, checks) for case in cases]
+    meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
     done = [case for case, outcome in zip(cases, outcomes, strict=True) if not outcome.failed]
     return {
         "editor": editor,
         "role": group.role_title(editor),
         "group": group.name,
-        "name": group.headline,
+        "name": group.headline_name(checks),
         "rank": ranks and ranks[0],
         "rank_low": ranks and ranks[0],
         "rank_high": ranks and ranks[1],
@@ -137,6 +139,7 @@ def editor_row(
         "cause_share": causes[first] / max(len(done), 1) if first else None,
         "cases": len(cases),
         "sources": len(set(sources)),
+        "apart": "; ".join(group.apart.get(editor, ())) or None,
     }
 
 

@@ -39,7 +39,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
     threshold = study.options.threshold
     for name, group in study.groups.items():
         editors = group.tested(2)
-        headline = partial(outcome_of_case, checks=group.checks, threshold=threshold)
+        headline = partial(headline_outcome, group=group, threshold=threshold)
         usual = mean_rounds(group, editors, headline, group.rounds)
         for what, setting, rule, horizon in rule_changes(group, threshold):
             changed = mean_rounds(group, editors, rule, horizon)
@@ -51,7 +51,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 def rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, int]]:
     """What is changed, to what, the outcome of a case under it, and the number of rounds."""
     rounds = group.rounds
-    headline = partial(outcome_of_case, checks=group.checks)
+    headline = partial(headline_outcome, group=group)
     found: list[tuple[str, str, Rule, int]] = [
         ("threshold", f"{level:g}", partial(headline, threshold=level), rounds) for level in THRESHOLDS
     ]
@@ -65,6 +65,10 @@ def rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rul
         ("rounds", f"{horizon}", partial(headline, threshold=threshold, horizon=horizon), horizon)
         for horizon in shorter
     ]
+
+
+def headline_outcome(case: Case, group: CaseGroup, threshold: float, horizon: int | None = None) -> Outcome:
+    return outcome_of_case(case, group.checks_of(case.editor), threshold, horizon)
 
 
 def by_one_metric(case: Case, name: str, threshold: float) -> Outcome:

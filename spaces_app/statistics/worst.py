@@ -48,11 +48,11 @@ def worst_of_group(group: CaseGroup, outcomes: OutcomesByEditor) -> list[dict[st
     for editor in tested:
         pairs = list(zip(group.cases[editor], outcomes[editor], strict=True))
         lost = [(case, outcome) for case, outcome in pairs if outcome.lost and is_measured(case, 0)]
-        lost.sort(key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], group.checks), pair[0].chain.id))
+        lost.sort(key=lambda pair: (pair[1].lost_at, mean_quality(pair[0], group.checks_of(editor)), pair[0].chain.id))
         first = {case.source: (case, outcome) for case, outcome in reversed(lost)}
         chosen = [pair for pair in lost if first[pair[0].source] == pair][: max(1, STRIPS // len(tested))]
         for case, outcome in chosen:
-            values = lowest_quality(case, group.checks) or [None] * case.rounds
+            values = lowest_quality(case, group.checks_of(editor)) or [None] * case.rounds
             last = case.rounds if case.end_round is None else case.end_round
             about: dict[str, Any] = {
                 "editor": editor,

@@ -31,7 +31,7 @@ class GroupComparison:
 
 
 def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparison:
-    """Editors among themselves, and against the reference rows."""
+    """Editors among themselves, and against the rows that are not ranked."""
     by_case = {
         editor: {case.key: (outcome, case.rounds) for case, outcome in zip(cases, outcomes[editor], strict=True)}
         for editor, cases in group.cases.items()
@@ -39,7 +39,8 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
     kept = {editor: sum(each.kept for each in outcomes[editor]) / len(outcomes[editor]) for editor in group.cases}
     longest_first = sorted(group.cases, key=lambda editor: -kept[editor])
     editors = [editor for editor in longest_first if group.roles[editor] == "editor"]
-    others = [editor for editor in longest_first if editor not in editors]
+    # An editor that is checked for less cannot be held against the others.
+    others = [editor for editor in longest_first if editor not in editors and not group.lacking[editor]]
     among = compare_editors(by_case, editors)
     against = judge_alone([compare_two(by_case, a, b) for a in editors for b in others])
     return GroupComparison(by_case, among, against, rank_intervals(editors, among))
@@ -49,7 +50,8 @@ def outcomes_by_case(group: CaseGroup, threshold: float = 0.5, horizon: int | No
     """Every editor's cases with their outcomes and how many rounds they were planned for."""
     found = {}
     for editor, cases in group.cases.items():
-        outcomes = count_failures(cases, [outcome_of_case(case, group.checks, threshold, horizon) for case in cases])
+        checks = group.checks_of(editor)
+        outcomes = count_failures(cases, [outcome_of_case(case, checks, threshold, horizon) for case in cases])
         found[editor] = {
             case.key: (outcome, min(case.rounds, horizon or case.rounds))
             for case, outcome in zip(cases, outcomes, strict=True)

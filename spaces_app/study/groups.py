@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome, convergence, convergence_name, curve_outcome
 
+from .apart import Reasons, merge_reasons
 from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, Values
 
 CHECKS = ("edits", *QUALITIES, "worst_tile", *MEANINGS)
@@ -18,8 +19,8 @@ CHECK_TITLES = {
 COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
 HALF = 0.5
 ALLOWED_FAILURES = 0.05  # of an editor's cases; with more, every technical failure counts as a loss
-# An editor under test, one that was found to remember, or a row that only says where the scale begins and ends.
-ROLES = {"editor": "editors", "recall": "editors with confirmed recall", "reference": "reference rows"}
+# An editor under test, one that is listed apart for a reason, or a row that says where the scale begins and ends.
+ROLES = {"editor": "editors", "apart": "editors listed apart", "reference": "reference rows"}
 
 OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
 
@@ -30,17 +31,26 @@ class CaseGroup:
 
     name: str
     cases: dict[str, list[Case]]
-    checks: tuple[str, ...]  # what is checked in all cases alike
+    checks: tuple[str, ...]  # what is checked in the cases of all ranked editors alike
     partial: dict[str, list[str]]  # checks left out though some editors have them: check -> those editors
     roles: dict[str, str]  # of each editor, a key of ROLES
+    lacking: dict[str, tuple[str, ...]]  # of each editor, the checks that its scores do not reach
+    apart: dict[str, tuple[str, ...]]  # of the editors listed apart, and of reference rows that lack a check: why
 
     @property
     def headline(self) -> str:
         """What the headline is called: its name says what it did not check."""
-        name = convergence_name([check for check in self.checks if check != "edits"])
-        if "edits" in self.checks or self.name != "round trips":
+        return self.headline_name(self.checks)
+
+    def headline_name(self, checks: Sequence[str]) -> str:
+        name = convergence_name([check for check in checks if check != "edits"])
+        if "edits" in checks or self.name != "round trips":
             return name
         return name.replace("(", "(no edit check, ") if "(" in name else f"{name} (no edit check)"
+
+    def checks_of(self, editor: str) -> tuple[str, ...]:
+        """What is checked in this editor's cases: less than in others' where its scores lack a metric."""
+        return tuple(check for check in self.checks if check not in self.lacking[editor])
 
     def role_title(self, editor: str) -> str:
         """The editor's role as tables have it."""
@@ -60,13 +70,15 @@ class CaseGroup:
 def group_cases(
     cases: Iterable[Case],
     excluded: Sequence[str] = (),
-    recalling: Sequence[str] = (),
+    apart: Reasons | None = None,
     roles: Mapping[str, str] | None = None,
+    only_common: bool = False,
 ) -> dict[str, CaseGroup]:
     """The groups by name. Chains under audit, excluded references and programs that only add are not counted.
 
-    `recalling` names the editors whose recall is confirmed; they are listed apart. `roles` has the role that each
-    editor gives itself (editor, baseline or transport); one of which nothing is known is an ordinary editor.
+    `apart` has the reasons for which editors are listed apart in every table, as `apart.reasons_apart` finds them.
+    `roles` has the role that each editor gives itself (editor, baseline or transport); one of which nothing is known is
+    an ordinary editor. With `only_common` nobody is listed apart, and only what all editors have is checked.
     """
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
@@ -75,21 +87,55 @@ def group_cases(
     groups: dict[str, CaseGroup] = {}
     for name in ("round trips", "replication", "restoration"):
         if name in by_group:
-            editors = by_group[name]
-            shares = {editor: coverage(own) for editor, own in editors.items()}
-            enough = {check: [editor for editor in editors if shares[editor][check] >= COVERED] for check in CHECKS}
-            checks = tuple(check for check in CHECKS if len(enough[check]) == len(editors))
-            partial = {check: names for check, names in enough.items() if names and check not in checks}
-            own_roles = {editor: role_in_tables(editor, roles or {}, recalling) for editor in editors}
-            groups[name] = CaseGroup(name, dict(sorted(editors.items())), checks, partial, own_roles)
+            groups[name] = make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
     return groups
 
 
-def role_in_tables(editor: str, roles: Mapping[str, str], recalling: Sequence[str] = ()) -> str:
+def make_group(
+    name: str, cases: dict[str, list[Case]], apart: Reasons, roles: Mapping[str, str], only_common: bool
+) -> CaseGroup:
+    """A check counts where at least half of the editors to be ranked have it; who lacks such a check is listed apart.
+
+    So one editor that was scored with fewer metrics takes no check from the others, and has no rank among them.
+    """
+    covered = {editor: covered_checks(own) for editor, own in cases.items()}
+    own_roles = {editor: role_in_tables(editor, roles, apart) for editor in cases}
+    measured = [editor for editor in cases if any_measured(cases[editor])] or list(cases)
+    voters = [editor for editor in measured if only_common or own_roles[editor] == "editor"] or measured
+    enough = {check: [editor for editor in voters if check in covered[editor]] for check in CHECKS}
+    needed = len(voters) if only_common else len(voters) / 2
+    checks = tuple(check for check in CHECKS if len(enough[check]) >= needed)
+    lacking = {
+        editor: tuple(check for check in checks if check not in covered[editor] and editor in measured)
+        for editor in cases
+    }
+    fewer = {editor: [fewer_metrics(own)] for editor, own in lacking.items() if own}
+    reasons = {} if only_common else merge_reasons({editor: apart.get(editor, ()) for editor in cases}, fewer)
+    partial = {check: names for check, names in enough.items() if names and check not in checks}
+    own_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
+    return CaseGroup(name, cases, checks, partial, own_roles, lacking, reasons)
+
+
+def role_in_tables(editor: str, roles: Mapping[str, str], apart: Reasons) -> str:
     """A key of ROLES."""
     if roles.get(editor, "editor") != "editor":
         return "reference"
-    return "recall" if editor in recalling else "editor"
+    return "apart" if apart.get(editor) else "editor"
+
+
+def fewer_metrics(lacking: Sequence[str]) -> str:
+    """Why an editor is listed apart that was scored with fewer metrics than the others."""
+    return f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in lacking)}"
+
+
+def any_measured(cases: Sequence[Case]) -> bool:
+    """Whether anything was measured; an editor that never answered lacks no metric, it has lost everything."""
+    return any(is_measured(case, place) for case in cases for place in range(case.rounds))
+
+
+def covered_checks(cases: Sequence[Case]) -> list[str]:
+    """The checks that reach enough of an editor's returns."""
+    return [check for check, share in coverage(cases).items() if share >= COVERED]
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:

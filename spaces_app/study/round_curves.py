@@ -48,7 +48,7 @@ def editor_curves(
     rounds = min(case.rounds for case in cases)
     sources = [case.source for case in cases]
     curves: dict[str, Sequence[Sequence[float | None]]] = {
-        "quality": [lowest_quality(case, group.checks) for case in cases],
+        "quality": [lowest_quality(case, group.checks_of(case.editor)) for case in cases],
         **{f"retained {name}": [case.retained[name] for case in cases] for name in RETAINED},
         **{name: [case.raw[name] for case in cases] for name in CURVES},
     }

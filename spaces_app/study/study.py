@@ -8,12 +8,13 @@ from typing import Any
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
+from .apart import reasons_apart
 from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
 from .published_scores import PublishedMetric, published_metrics
-from .recall_outcomes import confirmed_recall, recall_rows
+from .recall_outcomes import recall_rows
 
 Row = Mapping[str, Any]
 
@@ -55,9 +56,14 @@ class Study:
         return recall_rows(self.scores, self.chains)
 
     @cached_property
+    def apart(self) -> dict[str, tuple[str, ...]]:
+        """Why editors are listed apart in every table."""
+        return reasons_apart(self.scores, self.chains)
+
+    @cached_property
     def groups(self) -> dict[str, CaseGroup]:
         """The groups of programs that a headline counts."""
-        return group_cases(self.cases, self.excluded, confirmed_recall(self.recall), self.roles)
+        return group_cases(self.cases, self.excluded, self.apart, self.roles)
 
     @cached_property
     def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
@@ -65,7 +71,7 @@ class Study:
         return {
             name: {
                 editor: count_failures(
-                    cases, [outcome_of_case(case, group.checks, self.options.threshold) for case in cases]
+                    cases, [outcome_of_case(case, group.checks_of(editor), self.options.threshold) for case in cases]
                 )
                 for editor, cases in group.cases.items()
             }
