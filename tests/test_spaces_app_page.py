@@ -177,7 +177,7 @@ def test_names_stay_text_in_page_and_figures(laid):
 
 def test_what_was_not_computed_is_said_and_not_drawn(laid, page):
     text = " ".join(page.text)
-    assert "neither counted nor drawn: meaning by CLIP" in text
+    assert "Neither counted nor drawn, because fewer than half of the editors have it: meaning by CLIP" in text
     assert not (laid[0] / "figures" / "plane.svg").exists()
     assert "meaning (CLIP)" not in (laid[0] / "figures" / "metrics.svg").read_text()
     assert "q needs the distance between consecutive returns" in text
