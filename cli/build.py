@@ -37,6 +37,7 @@ def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, obj
     from convergebench.generation.store_reader import find_finished
 
     found = find_finished(set(runs))
+    check_metric_folders(out)
     with progress_bar("build", found.steps, "steps", quiet) as advance:
         built = building.build(found, out, lambda: advance(1, ""))
     copy_metric_folders(out)
@@ -64,17 +65,58 @@ def run(runs: tuple[Path, ...], out: Path, quiet: bool = False) -> dict[str, obj
     }
 
 
-def copy_metric_folders(out: Path) -> None:
-    """Copy the metric folders beside the data: `evaluate.load("convergebench/halflife")` works offline there."""
-    import shutil
-
+def metric_folders() -> dict[str, dict[str, bytes]]:
+    """The files of every metric folder, by its name; a link is the file itself."""
     from convergebench import metric_modules
 
     root = Path(str(metric_modules.__path__[0]))
     names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
-    for name in names:
-        shutil.rmtree(out / name, ignore_errors=True)
-        (out / name).mkdir()
-        for path in sorted((root / name).iterdir()):
-            if path.is_file() and not path.name.startswith("."):
-                shutil.copyfile(path, out / name / path.name)  # a link becomes the file itself
+    return {
+        name: {
+            path.name: path.read_bytes()
+            for path in sorted((root / name).iterdir())
+            if path.is_file() and not path.name.startswith(".")
+        }
+        for name in names
+    }
+
+
+def check_metric_folders(out: Path) -> None:
+    """Refuse, before anything is written, to replace a file in the place of a metric's that we did not write."""
+    from convergebench.dataset_builder.dataset import manifest
+
+    made_earlier = (out / ".hashes.json").exists() and not (out / manifest.MANIFEST).exists()  # by an older version
+    foreign = [name for name in metric_folders() if (out / name).exists() and not (out / name).is_dir()]
+    for name, files in metric_folders().items():
+        for file, data in files.items():
+            path = out / name / file
+            if name in foreign or not path.exists() or (path.is_file() and path.read_bytes() == data):
+                continue
+            if made_earlier or (path.is_file() and manifest.is_as_written(out / name, file)):
+                continue
+            foreign.append(f"{name}/{file}")
+    advice = "move them or choose another folder"
+    manifest.refuse(out, foreign, "`convergebench build` did not write", advice)
+
+
+def copy_metric_folders(out: Path) -> None:
+    """Copy the metric folders beside the data: `evaluate.load("convergebench/halflife")` works offline there.
+
+    Of what else lies in these folders only files that an earlier copy brought are removed.
+    """
+    from hashlib import sha256
+
+    from convergebench.dataset_builder.dataset import manifest
+    from convergebench.generation.files import write_whole
+
+    for name, files in metric_folders().items():
+        folder = out / name
+        gone = manifest.listed(folder) - files.keys()
+        old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
+        entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
+        manifest.expect(folder, entries)
+        for file, data in files.items():
+            write_whole(folder / file, data)
+        for file in old:
+            (folder / file).unlink()
+        manifest.record(folder, entries)

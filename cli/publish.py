@@ -120,6 +120,7 @@ def publish_dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run:
         "removed": change.removed,
         "bytes": change.bytes,
         "rows": plans[0].rows,
+        "foreign": plans[0].foreign,
     }
 
 
@@ -152,6 +153,10 @@ def print_plan(plan: "Plan") -> None:
     kept = count_text(plan.change.unchanged, "file")
     sizes = f"{count_text(len(plan.change.added), 'file')} to upload ({size_text(plan.change.bytes)})"
     click.echo(f"  {sizes}, {count_text(len(plan.change.removed), 'file')} to delete, {kept} unchanged")
+    for file in plan.foreign:
+        click.echo(f"  left alone: {file} is not a file of this dataset")
+    if plan.commit:
+        click.echo(f"  {plan.tag} holds exactly this folder: nothing is left to do")
 
 
 def print_space(repo: str, files: int, changed: int) -> None:

@@ -66,6 +66,8 @@ def run(
     from convergebench.metric_modules._engine import engine
 
     rank, size = rank_and_size()
+    if rank == 0:
+        card.refuse_other_folders(dataset)
     job = engine.prepare(dataset, metrics, device, dtype)
     title = "score" if size == 1 else f"score, part 1 of {size}"
     with disk_errors_explained(dataset), locked(dataset) if rank == 0 else nullcontext():

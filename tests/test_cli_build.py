@@ -1,5 +1,6 @@
 """The verb `build`: what it says, what it lays beside the data, and what it leaves out aloud."""
 
+import hashlib
 import json
 
 import pytest
@@ -43,9 +44,42 @@ def test_every_metric_is_laid_beside_the_data_complete_in_itself(folder):
 
 def test_a_metric_file_that_is_gone_is_gone_there_too(folder):
     build("runs/demo")
-    stores.write(folder / "convergebench" / "psnr" / "old.py", "")
+    psnr = folder / "convergebench" / "psnr"
+    stores.write(psnr / "old.py", "")
+    about = json.loads((psnr / ".manifest.json").read_text())
+    about["files"]["old.py"] = {"sha256": hashlib.sha256(b"").hexdigest()}
+    (psnr / ".manifest.json").write_text(json.dumps(about))
     build("runs/demo")
-    assert not (folder / "convergebench" / "psnr" / "old.py").exists()
+    assert not (psnr / "old.py").exists()
+
+
+def test_files_of_others_among_the_metrics_stay(folder):
+    stores.write(folder / "mine" / "lpips" / "thesis.txt", "years")
+    stores.write(folder / "mine" / "notes.txt", "mine")
+    for _ in range(2):
+        assert build("runs/demo", "--out", "mine").exit_code == 0
+    assert (folder / "mine" / "lpips" / "thesis.txt").read_text() == "years"
+    assert (folder / "mine" / "notes.txt").read_text() == "mine"
+    assert (folder / "mine" / "lpips" / "lpips.py").exists()
+
+
+@pytest.mark.parametrize("built_before", [False, True])
+@pytest.mark.parametrize(
+    "file",
+    ["eval.yaml", "lpips/lpips.py", "data/steps/paint/9.parquet", "data/scores/mine.parquet", "data/my/1.parquet"],
+)
+def test_a_strangers_file_in_the_place_of_ours_is_refused_by_name_and_kept(folder, file, built_before):
+    if built_before:
+        build("runs/demo", "--out", "mine")
+        if file == "eval.yaml":
+            return  # this one is ours now
+    stores.write(folder / "mine" / file, "theirs")
+    before = {path: path.read_bytes() for path in (folder / "mine").rglob("*") if path.is_file()}
+    done = build("runs/demo", "--out", "mine")
+    assert done.exit_code == 2
+    assert f"mine holds {file}, which" in done.stderr
+    assert "nothing was changed: move them or choose another folder" in done.stderr
+    assert {path: path.read_bytes() for path in (folder / "mine").rglob("*") if path.is_file()} == before
 
 
 def test_what_is_left_out_is_said_and_counted(folder):

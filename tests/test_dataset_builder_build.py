@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.columns import STEPS
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import store_reader
@@ -145,6 +145,7 @@ def test_a_build_that_was_killed_leaves_nothing_that_the_next_does_not_clear(run
     build(tmp_path / "fresh", run)
     stores.write(tmp_path / "out/.building/data/steps/paint/0000.parquet", "half a file")
     stores.write(tmp_path / "out/data/steps/gone/0000.parquet", "of an earlier build")
+    manifest.expect(tmp_path / "out", {"data/steps/gone/0000.parquet": {}})
     build(tmp_path / "out", run)
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
 

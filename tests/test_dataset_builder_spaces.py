@@ -44,7 +44,7 @@ def metrics(tmp_path):
 def test_every_metric_has_its_space_with_links_followed_and_caches_left_here(hub, api, metrics):
     assert set(publish_metrics(api, metrics, "NS", "v1.0.0")) == {"NS/psnr", "NS/ssim"}
     there = hub.store.contents("space", "NS/ssim", "v1.0.0")
-    assert set(there) == {"README.md", "images.py", "ssim.py"}
+    assert set(there) == {".manifest.json", "README.md", "images.py", "ssim.py"}
     assert there["images.py"] == b"def pixels(): ...\n"
     assert hub.store.repo("space", "NS/ssim").sdk == "gradio"
 
@@ -57,6 +57,24 @@ def test_a_metric_that_did_not_change_is_tagged_without_a_commit(hub, api, metri
     assert second["NS/psnr"] != first["NS/psnr"]
     assert hub.store.contents("space", "NS/psnr", "v1.0.0")["psnr.py"] != b"# better\n"
     assert hub.store.contents("space", "NS/psnr", "v1.0.1")["psnr.py"] == b"# better\n"
+
+
+def test_files_of_others_in_a_space_stay_and_ours_that_are_gone_are_deleted(hub, api, metrics):
+    publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.0")
+    api.upload_file(path_or_fileobj=b"theirs", path_in_repo="thesis.txt", repo_id="NS/psnr", repo_type="space")
+    (metrics / "psnr" / "images.py").unlink()
+    commit = publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1")
+    there = hub.store.contents("space", "NS/psnr", "v1.0.1")
+    assert set(there) == {".manifest.json", "README.md", "psnr.py", "thesis.txt"}
+    assert publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1") == commit
+
+
+def test_a_strangers_file_in_a_space_is_refused_by_name(hub, api, metrics):
+    api.create_repo("NS/psnr", repo_type="space", space_sdk="gradio")
+    api.upload_file(path_or_fileobj=b"theirs", path_in_repo="psnr.py", repo_id="NS/psnr", repo_type="space")
+    with pytest.raises(UserError, match=r"NS/psnr holds psnr\.py, which no version of ours listed; nothing"):
+        publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.0")
+    assert hub.store.contents("space", "NS/psnr", "main")["psnr.py"] == b"theirs"
 
 
 def test_one_metric_may_be_named_with_its_space(hub, api, metrics):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from random import Random
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,11 @@ import pytest
 import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.publishing import checks
 from convergebench.generation.pictures import Undecodable, decode_array
+from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
 from PIL import Image
 
@@ -156,3 +161,120 @@ def test_what_the_recall_audit_mirrored_is_turned_back_and_recall_is_seen(tmp_pa
     assert [rows["honest", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [False] * 3
     assert [rows["recalling", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [True] * 3
     assert rows["honest", "source-2", "copy", 1]["psnr"] > 30 > rows["recalling", "source-2", "copy", 1]["psnr"]
+
+
+def flip(path, place, bit=0):
+    """Change one bit of a file in place."""
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1 << bit
+    path.write_bytes(data)
+
+
+def place_of(path, picture):
+    """Where a picture's last bytes lie in a Parquet file."""
+    return path.read_bytes().index(picture) + len(picture) - 30
+
+
+def test_a_flipped_bit_in_a_source_is_said_and_costs_only_what_rests_on_its_floors(clean, dataset):
+    whole = shutil.copytree(clean, dataset.parent / "whole")
+    score(whole)
+    path = dataset / "data" / "sources" / "0000.parquet"
+    flip(path, place_of(path, scored.encoded(scored.picture(2, scored.SIZES[2]))))
+    result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", ",".join(ASKED)])
+    assert result.exit_code == 1
+    assert "damaged: source source-2: " in result.output
+    expected = scores(whole)
+    for key, row in scores(dataset).items():
+        for name, value in row.items():
+            if name.startswith("retained_") and value != expected[key][name]:
+                assert value is None
+                assert json.loads(row["reasons"])[name] == ["damaged_floor", "source-2"]
+            elif name != "reasons":
+                assert value == expected[key][name], (key, name)
+    assert all(row["retained_ssim"] is None for row in scores(dataset).values())
+    with pytest.raises(UserError, match="source source-2 is not the picture of its sha256|not those the card"):
+        checks.check(dataset)
+    shutil.copytree(clean / "data" / "sources", dataset / "data" / "sources", dirs_exist_ok=True)
+    assert score(dataset).damage == []
+    assert scores(dataset) == expected
+
+
+def test_a_flipped_bit_in_a_reference_is_never_compared_with(tmp_path):
+    chain = scored.chain("restorer", 1, "copy")
+    truth = scored.encoded(scored.picture(9))
+    scored.keep(tmp_path / "run", chain, [truth, scored.encoded(scored.picture(1)), truth], reference=truth)
+    dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
+    path = dataset / "data" / "chains" / "0000.parquet"
+    flip(path, place_of(path, truth))
+    outcome = score(dataset)
+    assert any("the reference: " in line and "not those received" in line for line in outcome.damage)
+    assert all(row["rmse"] is None for row in scores(dataset).values())
+
+
+def test_a_damaged_file_of_scores_is_refused_by_score_and_build_and_never_gets_a_hash(clean, dataset):
+    score(dataset)
+    card.write(dataset)
+    path = dataset / "data" / "scores" / "0000.parquet"
+    flip(path, path.stat().st_size // 3)
+    for attempt in (
+        lambda: score(dataset),
+        lambda: scored.built(clean.parent / "run", dataset),
+        lambda: card.write(dataset),
+    ):
+        with pytest.raises(
+            UserError, match=r"scores/0000\.parquet cannot be read: .* `convergebench score` makes it anew"
+        ):
+            attempt()
+    path.unlink()
+    assert score(dataset).damage == []
+
+
+def test_a_flipped_bit_in_steps_never_becomes_the_hash_that_the_card_names(dataset):
+    path = dataset / "data" / "steps" / "rough" / "0000.parquet"
+    flip(path, 2000)
+    before = (dataset / "README.md").read_text()
+    card.write(dataset)
+    assert (dataset / "README.md").read_text() == before
+    with pytest.raises(UserError, match="the files of steps are not those the card was written for"):
+        checks.check(dataset)
+
+
+@pytest.mark.parametrize("flips", [200, pytest.param(4000, marks=pytest.mark.slow)])
+def test_no_flipped_bit_changes_a_score_unnoticed(dataset, flips):
+    score(dataset)
+    path = dataset / "data" / "scores" / "0000.parquet"
+    data, random = path.read_bytes(), Random(20)
+    expected = Reader(dataset).table("scores").to_pylist()
+    told = 0
+    for _ in range(flips):
+        path.write_bytes(data)
+        flip(path, random.randrange(len(data)), random.randrange(8))
+        try:
+            assert Reader(dataset).table("scores").to_pylist() == expected
+        except UnreadableFile as error:
+            assert str(error).count("\n") == 0
+            told += 1
+    assert told > flips / 2
+
+
+@pytest.mark.parametrize("config", ["steps", "chains", "sources", "scores", "floors", "editors"])
+def test_truncated_files_are_one_sentence_in_every_verb(dataset, tmp_path, config):
+    score(dataset)
+    card.write(dataset)
+    path = next((dataset / "data" / config).rglob("*.parquet"))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    for verb in (
+        ["score", str(dataset), "--metrics", "psnr"],
+        ["report", str(dataset), "--out", str(tmp_path / "report")],
+        ["space", str(dataset)]
+        if config in ("chains", "scores", "floors")
+        else ["publish", "dataset", str(dataset), "--repo", "a/b", "--dry-run"],
+        ["publish", "dataset", str(dataset), "--repo", "a/b", "--dry-run"],
+    ):
+        result = CliRunner().invoke(main, verb)
+        assert result.exception is None or isinstance(result.exception, SystemExit), (verb, result.exc_info)
+        if result.exit_code:
+            assert "cannot be read" in result.output, (verb, result.output)
+            assert path.name in result.output
+        else:
+            assert (verb[0], config) in {("report", "sources"), ("report", "steps")}, verb

@@ -25,6 +25,7 @@ from convergebench.generation.store_reader import (
     source_size,
 )
 
+from ..dataset import manifest
 from ..dataset.columns import CHAINS, EDITORS, SOURCES, STEPS, Config
 from ..dataset.reader import Reader
 from ..dataset.rows import Row, chain_row, editor_row, source_row, step_row
@@ -69,11 +70,15 @@ def build(found: FoundChains, out: Path, progress: Callable[[], None] = lambda: 
     of_sources = one_chain_per_source(chains)
     card.refuse_other_folders(out)
     with disk_errors_explained(out), locked(out):
+        old = Reader(out)
+        if old.files("scores"):
+            old.table("scores")  # damage is told before anything is written: such values are not kept
         draft = out / ".building"
         shutil.rmtree(draft, ignore_errors=True)
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress)
             written |= write_editors(draft, found.editors)
+            manifest.expect(out, {file: about.entry for file, about in written.items()})
             replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -187,7 +192,7 @@ def write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, W
 
 
 def replace_files(draft: Path, out: Path, files: set[str]) -> None:
-    """Put the finished files in place and take away those that are no longer part of the dataset."""
+    """Put the finished files in place and take away those of ours that are no longer part of the dataset."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)
@@ -209,8 +214,7 @@ def drop_stale_scores(folder: Path) -> int:
     dropped = 0
     for file in files:
         config = config_of(reader.footer(file), "scores")
-        with reader.open(file) as opened:
-            rows = opened.read().to_pylist()
+        rows = reader.file_rows(file)
         kept = [row for row in rows if score_key(row) in current]
         dropped += len(rows) - len(kept)
         if not kept:

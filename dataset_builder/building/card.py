@@ -15,6 +15,7 @@ from typing import Any
 from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError
 
+from ..dataset import manifest
 from ..dataset.columns import Config
 from ..dataset.reader import Reader
 from ..dataset.schema import SPLIT, Written, config_of, hash_file, yaml_features
@@ -33,6 +34,7 @@ FILE_PATTERNS = {"steps": "data/steps/*/*.parquet"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
+OWN_TEXTS = ("README.md", "eval.yaml")
 HASHES = ".hashes.json"  # beside the data and never published: without it every file is read to be hashed
 
 TASK = "convergence"
@@ -92,7 +94,8 @@ def write(
     template = (Path(__file__).parent / "dataset_card.md").read_text(encoding="utf-8")
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
-    infos = config_infos(reader, fresh or {})
+    hashes = file_hashes(reader, fresh or {})
+    infos = config_infos(reader, hashes)
     counts = count_dataset(reader)
     meta: dict[str, Any] = yaml.safe_load(head)
     meta["license"] = licence_ids(counts)
@@ -111,16 +114,17 @@ def write(
         "licences": licences_table(counts),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
+    manifest.expect(folder, {name: {} for name in OWN_TEXTS})
     write_whole(folder / "eval.yaml", eval_yaml({info.config.name for info in infos}).encode())
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
     write_whole(folder / "README.md", f"---\n{front}---\n{text}".encode())
+    manifest.record(folder, {name: {} for name in OWN_TEXTS} | manifest_entries(folder, hashes, fresh or {}))
     return folder / "README.md"
 
 
-def config_infos(reader: Reader, fresh: Mapping[str, Written]) -> list[ConfigInfo]:
+def config_infos(reader: Reader, hashes: Mapping[str, str]) -> list[ConfigInfo]:
     """What the card says of each config that has files."""
-    hashes = file_hashes(reader, fresh)
     infos = []
     for name in reader.configs():
         files = reader.files(name)
@@ -142,26 +146,38 @@ def config_infos(reader: Reader, fresh: Mapping[str, Written]) -> list[ConfigInf
 def file_hashes(reader: Reader, fresh: Mapping[str, Written]) -> dict[str, str]:
     """The sha256 of every data file. A file whose size, time and inode are those of the last time is not read again.
 
-    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes.
+    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes. A damaged file never
+    gets the hash of its damage: a table is read through its own digests, and of pictures the hash when written stays.
     """
-    path = reader.folder / HASHES
-    try:
-        cached = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):  # without a readable cache every file is hashed again
-        cached = {}
-    entries = {}
+    path, known = reader.folder / HASHES, read_hashes(reader.folder)
+    entries, hashes = {}, {}
     for file in [file for name in reader.configs() for file in reader.files(name)]:
         status = (reader.folder / file).stat()
         stamp = [status.st_size, status.st_mtime_ns, status.st_ino]
         if file in fresh:
             value = fresh[file].sha256
-        elif cached.get(file, [])[:3] == stamp:
-            value = cached[file][3]
+        elif known.get(file, [])[:3] == stamp:
+            value = known[file][3]
         else:
             value = hash_file(reader.folder / file)
-        entries[file] = [*stamp, value]
+        entries[file], hashes[file] = [*stamp, value], str(value)
+        written = [str(entry["sha256"]) for entry in manifest.entries_of(reader.folder, file) if "sha256" in entry]
+        if file not in fresh and written and value not in written:
+            if reader.describes_itself(file):
+                reader.file_rows(file)
+            else:
+                hashes[file] = written[0]
     write_whole(path, json.dumps(entries, sort_keys=True).encode())
-    return {file: str(entry[3]) for file, entry in entries.items()}
+    return hashes
+
+
+def read_hashes(folder: Path) -> dict[str, list[Any]]:
+    """Each file's size, time, inode and sha256 of the last time; without a readable cache none."""
+    try:
+        cached = json.loads((folder / HASHES).read_bytes())
+        return {file: entry for file, entry in cached.items() if isinstance(entry, list) and len(entry) == 4}
+    except (FileNotFoundError, ValueError, AttributeError):
+        return {}
 
 
 def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
@@ -196,12 +212,36 @@ def passage(folder: Path, pattern: str) -> str | None:
     return found[1].strip() if found else None
 
 
+def manifest_entries(
+    folder: Path, hashes: Mapping[str, str], fresh: Mapping[str, Written]
+) -> dict[str, manifest.Entry]:
+    """What the manifest says of each data file; of one that did not change, what it said before."""
+    entries: dict[str, manifest.Entry] = {}
+    for file, value in hashes.items():
+        before = [entry for entry in manifest.entries_of(folder, file) if entry.get("sha256") == value]
+        entries[file] = fresh[file].entry if file in fresh else before[0] if before else {"sha256": value}
+    return entries
+
+
 def refuse_other_folders(folder: Path) -> None:
-    """Raise where a folder holds something else than a dataset of ours."""
+    """Raise where a folder holds something else than a dataset of ours, or a stranger's files in the place of ours."""
     if (folder / "run.json").exists():
         raise UserError(f"{folder} holds a chain store; give another folder for the dataset")
     path = folder / "README.md"
-    if not path.exists():
-        return
-    if "\n- convergebench\n" not in path.read_text(encoding="utf-8", errors="replace").split("\n---\n")[0]:
+    if path.exists() and "\n- convergebench\n" not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]:
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
+    manifest.refuse(folder, foreign_files(folder), "this benchmark did not write", "move them or choose another folder")
+
+
+def foreign_files(folder: Path) -> list[str]:
+    """The files that stand where ours do, or that readers would take for ours, and that we did not write."""
+    reader, ours = Reader(folder), manifest.listed(folder) | {*(read_hashes(folder))}
+    path = folder / "eval.yaml"
+    foreign = []
+    if path.exists() and "eval.yaml" not in ours:
+        own = f"evaluation_framework: {FRAMEWORK}" in path.read_text("utf-8", errors="replace")
+        foreign += [] if own else ["eval.yaml"]
+    for file in [file for name in reader.configs() for file in reader.files(name)]:
+        if file not in ours and not reader.describes_itself(file):
+            foreign.append(file)
+    return foreign

@@ -4,9 +4,11 @@
 """
 
 import contextlib
+import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,11 +16,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from convergebench.generation.records import EditorInfo, FinishedChain, Source, Step, UserError
 
+from . import manifest
 from .columns import CONFIGS
+from .digests import TableDigest
 from .rows import chain_from_row, editor_from_row, source_from_row, step_from_row
+from .schema import DIGESTS, MEANINGS
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+
+
+OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
+ADVICE = {
+    **dict.fromkeys(("scores", "floors"), "delete it and `convergebench score` makes it anew"),
+    "published": "delete it and `convergebench import-scores` makes it anew",
+}
 
 
 class Place(NamedTuple):
@@ -37,8 +49,8 @@ class PlacedStep(NamedTuple):
     place: Place
 
 
-class UnreadableFile(OSError):
-    """A file in a dataset's folder is damaged."""
+class UnreadableFile(UserError, OSError):
+    """A file in a dataset's folder is damaged; the message says which, and what to do."""
 
 
 class Reader:
@@ -105,7 +117,7 @@ class Reader:
         Two threads must not use one handle of pyarrow's at once.
         """
         about = {"metadata": self.footer(file), "read_dictionary": list(dictionaries), "pre_buffer": False}
-        return pq.ParquetFile(source or self._source(file), **about)
+        return pq.ParquetFile(source or self._source(file), page_checksum_verification=True, **about)
 
     def read(
         self, file: str, group: int, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
@@ -133,7 +145,26 @@ class Reader:
         return self.folder / file
 
     def _footer(self, file: str) -> pq.FileMetaData:
-        return pq.read_metadata(self._source(file))
+        with self.damage_explained(file):
+            return pq.read_metadata(self._source(file))
+
+    def describes_itself(self, file: str) -> bool:
+        """Whether a file says what its columns mean, as all that we write beside the pictures do."""
+        try:
+            return MEANINGS in (self.footer(file).metadata or {})
+        except OSError:
+            return False
+
+    def check_values(self, file: str, read: TableDigest) -> None:
+        """Raise where values that were read are not those that were written."""
+        own = (self.footer(file).metadata or {}).get(DIGESTS)
+        with self.damage_explained(file):
+            known = [json.loads(own)] if own else []
+            if not own and not self._is_remote(file):
+                known = [entry.get("columns") or {} for entry in manifest.entries_of(self.folder, file)]
+                known = known if all(known) else []  # in the middle of being replaced by something unknown
+            if wrong := read.differing(known):
+                raise OSError(f"the values of its column {wrong[0]!r} are not those that were written")
 
     def groups(self, config: str) -> Iterator[tuple[str, int]]:
         """Every row group of a config, in the order of its rows."""
@@ -159,33 +190,52 @@ class Reader:
 
     def _whole_file(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> pa.Table:
         with self.damage_explained(file):
-            names = list(columns or self.plain_columns(file))
+            names, footer = list(columns or self.plain_columns(file)), self.footer(file)
             if not self._is_remote(file):
                 with self.open(file, dictionaries) as opened:
-                    return opened.read(columns=names)
-            footer = self.footer(file)
-            if not footer.num_row_groups:
-                return self.open(file, dictionaries).schema_arrow.empty_table().select(names)
-            return pa.concat_tables(
-                [self.read(file, group, names, dictionaries) for group in range(footer.num_row_groups)]
-            )
+                    table = opened.read(columns=names)
+            elif not footer.num_row_groups:
+                table = self.open(file, dictionaries).schema_arrow.empty_table().select(names)
+            else:
+                groups = range(footer.num_row_groups)
+                table = pa.concat_tables([self.read(file, group, names, dictionaries) for group in groups])
+        read = TableDigest()
+        read.update(table)
+        self.check_values(file, read)
+        return table
+
+    def file_rows(self, file: str) -> list[dict[str, Any]]:
+        """All rows of a file without pictures."""
+        return self._whole_file(file, None).to_pylist()
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time."""
+        """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time.
+
+        What is damaged is told after the last row at the latest: use them when all have come.
+        """
         for file in self.files(config):
-            with self.damage_explained(file):
-                for group in range(self.footer(file).num_row_groups):
-                    yield from self.read(file, group, columns).to_pylist()
+            read = TableDigest()
+            for group in range(self.footer(file).num_row_groups):
+                with self.damage_explained(file):
+                    part = self.read(file, group, columns)
+                    read.update(part)
+                    rows = part.to_pylist()
+                yield from rows
+            self.check_values(file, read)
 
     @contextlib.contextmanager
     def damage_explained(self, file: str) -> Iterator[None]:
         """Name the file of a dataset's folder that cannot be read."""
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except UnreadableFile:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             if self._is_remote(file):
                 raise
-            raise UnreadableFile(f"{self.folder / file} cannot be read: {str(error).splitlines()[0]}") from error
+            cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            advice = ADVICE.get(file.split("/")[1], "`convergebench build` from the runs makes it anew")
+            raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; restore it, or {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:
         """Where each row of `table(config)` lies, in the same order."""
@@ -287,12 +337,30 @@ class Reader:
     def picture(self, chain_id: str, step: int) -> bytes | None:
         """The bytes of a step's picture as received; None where there is none."""
         placed = self._placed_steps(self.chain(chain_id)).get(step)
-        return self.picture_at(placed.place) if placed else None
+        data = self.picture_at(placed.place) if placed else None
+        if placed and data and placed.step.sha256 not in (None, sha256(data).hexdigest()):
+            raise UnreadableFile(f"{self.where}/{placed.place.file}: step {step} of {chain_id} is {OTHER_BYTES}")
+        return data
 
     def reference(self, chain_id: str) -> bytes | None:
         """The picture that a finished round of a chain should equal, where it is another than the chain's input."""
         place = self._cached_references().get(chain_id)
-        return self.picture_at(place, "reference") if place else None
+        data = self.picture_at(place, "reference") if place else None
+        if place and data and self.reference_hash(place) not in (None, sha256(data).hexdigest()):
+            raise UnreadableFile(f"{self.where}/{place.file}: the reference of {chain_id} is {OTHER_BYTES}")
+        return data
+
+    def reference_hash(self, place: Place) -> str | None:
+        """The sha256 that a reference had when it was written, where the manifest knows it."""
+        if self._is_remote(place.file):
+            return None
+        footer = self.footer(place.file)
+        row = sum(footer.row_group(group).num_rows for group in range(place.group)) + place.row
+        for entry in manifest.entries_of(self.folder, place.file):
+            known = (entry.get("pictures") or {}).get("reference") or []
+            if len(known) == footer.num_rows:
+                return str(known[row]) if known[row] else None
+        return None
 
     def _references(self) -> dict[str, Place]:
         names = self.table("chains", ["chain", "reference.path"]).to_pylist()

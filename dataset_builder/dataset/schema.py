@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .columns import CONFIGS, Column, Config
+from .digests import TableDigest
 
 SPLIT = "test"
 ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
@@ -21,6 +22,7 @@ CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0
 # Keys of a file's metadata.
 MEANINGS = b"convergebench_columns"  # JSON: what each column means
 ROW = b"convergebench_row"  # what a row is
+DIGESTS = b"convergebench_sha256"  # JSON: the digest of each column's values
 UNEXPLAINED = "not explained in the file"
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 ARROW = {
@@ -68,13 +70,31 @@ class Written(NamedTuple):
     rows: int
     bytes: int
     sha256: str
+    columns: Mapping[str, str] = {}
+    references: Sequence[str | None] = ()  # the sha256 of each reference, row by row
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What the manifest says of it."""
+        entry: dict[str, Any] = {"sha256": self.sha256, "columns": dict(self.columns)}
+        return entry | ({"pictures": {"reference": [*self.references]}} if any(self.references) else {})
 
 
 class Shard:
-    """One Parquet file being written; memory holds one row group, however long the file becomes."""
+    """One Parquet file being written; memory holds one row group, however long the file becomes.
 
-    def __init__(self, path: Path, columns: Iterable[Column], metadata: Mapping[bytes, str] | None = None):
-        self.path, self.schema = path, arrow(columns)
+    With `checks`, its pages have checksums and it says its columns' digests itself. Files of pictures do not: their
+    bytes stay as they were in earlier versions, and what they hold is checked by the pictures' hashes and the manifest.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Iterable[Column],
+        metadata: Mapping[bytes, str] | None = None,
+        checks: bool = False,
+    ):
+        self.path, self.schema, self.checks, self.digest = path, arrow(columns), checks, TableDigest()
         self.pictures = [field.name for field in self.schema if field.type == IMAGE]
         plain = [field.name for field in self.schema if field.type != IMAGE]
         leaves = [f"{name}.{leaf}" for name in self.pictures for leaf in ("bytes", "path")]
@@ -86,10 +106,12 @@ class Shard:
             column_encoding=dict.fromkeys(leaves, "PLAIN"),
             use_content_defined_chunking=CHUNKING,
             write_page_index=True,
+            write_page_checksum=checks,
         )
         about: dict[bytes, str] = {b"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})}
         self.writer.add_key_value_metadata(about)
         self.rows: list[Mapping[str, Any]] = []
+        self.references: list[str | None] = []
         self.weight = self.count = 0
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -97,6 +119,9 @@ class Shard:
         weight = sum(len(row[name]["bytes"]) for name in self.pictures if row[name])
         if self.rows and (self.weight + weight > ROW_GROUP or len(self.rows) >= ROWS):
             self.flush()
+        if "reference" in self.pictures:
+            known = row["reference"]
+            self.references.append(hashlib.sha256(known["bytes"]).hexdigest() if known else None)
         self.rows.append(row)
         self.weight += weight
 
@@ -107,12 +132,17 @@ class Shard:
         arrays = [pa.array([row[field.name] for row in self.rows], field.type) for field in self.schema]
         self.count += len(self.rows)
         self.rows, self.weight = [], 0
-        self.writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        self.digest.update(batch)
+        self.writer.write_batch(batch)
 
     def close(self) -> Written:
         self.flush()
+        columns = self.digest.hexdigests()
+        if self.checks:
+            self.writer.add_key_value_metadata({DIGESTS: json.dumps(columns)})
         self.writer.close()
-        return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path))
+        return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path), columns, self.references)
 
 
 def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any]], row: str = "") -> Written:
@@ -123,7 +153,7 @@ def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        shard = Shard(part, columns, metadata)
+        shard = Shard(part, columns, metadata, checks=True)
         for values in rows:
             shard.add(values)
         written = shard.close()

@@ -12,6 +12,7 @@ from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError, canonical
 
 from ..building import card
+from ..dataset import manifest
 from ..dataset.columns import PUBLISHED, Column
 from ..dataset.reader import Reader
 from ..dataset.schema import hash_file, write
@@ -94,6 +95,8 @@ def import_scores(
         / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', table.stem).strip('.-') or 'table'}.parquet"
     )
     with disk_errors_explained(folder), locked(folder):
+        card.refuse_other_folders(folder)
+        manifest.expect(folder, {path.relative_to(folder).as_posix(): {}})
         write(path, [*PUBLISHED.columns, *extra], published, PUBLISHED.row)
         card.write(folder)
     matched = sum(row["chain"] is not None for row in published)

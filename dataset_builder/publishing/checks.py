@@ -7,12 +7,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from convergebench.generation.pictures import Undecodable, decode, pixel_hash
 from convergebench.generation.records import UserError
 
 from ..building.card import digest, front_matter
 from ..building.card_tables import escape_cell
 from ..dataset.columns import CONFIGS
-from ..dataset.reader import Reader
+from ..dataset.digests import TableDigest
+from ..dataset.reader import Place, Reader
 from ..dataset.schema import UNEXPLAINED, arrow, config_of, hash_file
 
 SECRETS = re.compile(
@@ -94,9 +96,20 @@ def check_sources(reader: Reader) -> None:
 
 def check_rows(reader: Reader, file: str, secrets: dict[str, str]) -> None:
     """Pictures have the sha256 of their rows, and no text holds a secret or a local path."""
-    with reader.open(file) as opened:
+    read = TableDigest()
+    with reader.damage_explained(file), reader.open(file) as opened:
         for group in range(opened.num_row_groups):
-            for row in opened.read_row_group(group).to_pylist():
+            part = opened.read_row_group(group)
+            read.update(part)
+            for number, row in enumerate(part.to_pylist()):
+                if row.get("reference") and "bytes" in row["reference"]:
+                    known = reader.reference_hash(Place(file, group, number))
+                    if known not in (None, sha256(row["reference"]["bytes"]).hexdigest()):
+                        raise UserError(
+                            f"{file}: the reference of chain {row['chain']} is not the one that was written"
+                        )
+                if file.startswith("data/sources/") and row["image"] and not is_source(row):
+                    raise UserError(f"{file}: source {row['source']} is not the picture of its sha256")
                 for name, text in texts(row):
                     check_text(f"{file}, column {name}", text, secrets)
                 picture = row.get("image")
@@ -109,6 +122,19 @@ def check_rows(reader: Reader, file: str, secrets: dict[str, str]) -> None:
                     raise UserError(
                         f"{file}: step {row['step']} of chain {row['chain']} is not the picture of its sha256"
                     )
+
+    reader.check_values(file, read)
+
+
+def is_source(row: dict[str, Any]) -> bool:
+    """Whether a source's bytes, or the pixels of one that was painted, have the sha256 of its row."""
+    data = row["image"]["bytes"]
+    if sha256(data).hexdigest() == row["sha256"]:
+        return True
+    try:
+        return pixel_hash(decode(data)) == row["sha256"]
+    except Undecodable:
+        return False
 
 
 def texts(row: dict[str, Any]) -> Iterator[tuple[str, str]]:

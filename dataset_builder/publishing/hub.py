@@ -5,13 +5,15 @@ What an earlier attempt uploaded is not uploaded again, so the same command fini
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
 
+from ..dataset import manifest
+from ..dataset.manifest import MANIFEST
 from ..dataset.schema import hash_file
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class RepoState:
     head: str | None
     tags: Mapping[str, str]
     files: Mapping[str, tuple[str, int]]  # path: oid (sha256 of a large file, git's of a small one) and size
+    revision: str | None = None  # of the files
 
 
 def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -> RepoState:
@@ -48,20 +51,56 @@ def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -
             for file in tree
             if isinstance(file, RepoFile) and file.path not in HUBS_OWN_FILES
         }
-    return RepoState(head, tags, files)
+    return RepoState(head, tags, files, revision or head)
 
 
-def differences(files: Files, remote: RepoState) -> tuple[list[str], list[str]]:
-    """The paths to add, new or changed, and those to delete."""
+def differences(files: Files, remote: RepoState, ours: Collection[str]) -> tuple[list[str], list[str]]:
+    """The paths to add, new or changed, and those of ours to delete."""
     added = [path for path, local in sorted(files.items()) if not is_same(local, remote.files.get(path))]
-    return added, sorted(set(remote.files) - set(files))
+    return added, sorted(set(remote.files) & set(ours) - set(files))
 
 
-def is_same(local: Path, published: tuple[str, int] | None) -> bool:
+def listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[str]:
+    """The files that our last version listed in its manifest, in the revision that was read."""
+    if MANIFEST not in remote.files:
+        return set()
+    with hub_errors_explained(repo):
+        path = Path(api.hf_hub_download(repo, MANIFEST, repo_type=kind, revision=remote.revision))
+    files, _ = manifest.parse(path.read_bytes())
+    return {*files, MANIFEST}
+
+
+def foreign_files(files: Files, remote: RepoState, ours: Collection[str]) -> list[str]:
+    """What the repository holds that none of our versions listed; it stays as it is."""
+    return sorted(path for path in set(remote.files) - set(ours) if not is_same(files.get(path), remote.files[path]))
+
+
+def is_published(api: "HfApi", repo: str, kind: str, files: Files, tag: str, remote: RepoState) -> bool:
+    """Whether a tag holds exactly these files already, as after a process that ended right after it gave the tag."""
+    if tag not in remote.tags:
+        return False
+    there = read_repo(api, repo, kind, tag)
+    return not any(differences(files, there, listed_files(api, repo, kind, there)))
+
+
+def refuse_foreign(repo: str, files: Files, foreign: Collection[str]) -> None:
+    """Refuse to write over a stranger's file, or beside one that would be read as part of the dataset."""
+    folders = {path.split("/")[1] for path in files if path.startswith("data/")}
+    mixed = [
+        path
+        for path in foreign
+        if path.startswith("data/") and path.endswith(".parquet") and path.split("/")[1] in folders
+    ]
+    taken = [path for path in foreign if path in files]
+    advice = "delete them there or choose another repository"
+    manifest.refuse(repo, {*mixed, *taken}, "no version of ours listed", advice)
+
+
+def is_same(local: Path | None, published: tuple[str, int] | None) -> bool:
     """Whether a published file, given by its oid and size, has the content of a local one."""
     from huggingface_hub.utils.sha import git_hash
 
-    if published is None or local.stat().st_size != published[1]:
+    if published is None or local is None or local.stat().st_size != published[1]:
         return False
     oid = published[0]
     return oid == (hash_file(local) if len(oid) == 64 else git_hash(local.read_bytes()))
@@ -70,15 +109,22 @@ def is_same(local: Path, published: tuple[str, int] | None) -> bool:
 def commit_files(
     api: "HfApi", repo: str, kind: str, files: Files, message: str, tag: str | None, **creation: Any
 ) -> str:
-    """Make the repository hold exactly these files, in one commit on its head as it was read; then tag the commit."""
+    """Make the repository hold these files and no others of ours, in one commit on the head that was read; then tag it.
+
+    What others put there stays.
+    """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     with hub_errors_explained(repo):
         api.create_repo(repo, repo_type=kind, exist_ok=True, **creation)
         remote = read_repo(api, repo, kind)
         if tag and tag in remote.tags:
+            if is_published(api, repo, kind, files, tag, remote):
+                return remote.tags[tag]
             raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-        added, removed = differences(files, remote)
+        ours = listed_files(api, repo, kind, remote)
+        refuse_foreign(repo, files, foreign_files(files, remote, ours))
+        added, removed = differences(files, remote, ours)
         commit = remote.head or ""
         if added or removed:
             additions = [CommitOperationAdd(path, files[path]) for path in added]
@@ -87,7 +133,7 @@ def commit_files(
             commit = api.create_commit(
                 repo, [*additions, *deletions], commit_message=message, repo_type=kind, parent_commit=remote.head
             ).oid
-        left = differences(files, read_repo(api, repo, kind, commit))
+        left = differences(files, read_repo(api, repo, kind, commit), ours)
         if any(left):
             first = next(path for paths in left for path in paths)
             raise UserError(f"{repo} is not complete at {commit[:12]}: {first} differs; give the same command again")

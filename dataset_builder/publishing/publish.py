@@ -2,8 +2,8 @@
 
 import datetime
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from convergebench.generation.records import UserError
 
 from ..building import card
 from ..building.card import front_matter
+from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from ..dataset.schema import hash_file
 from . import checks, hub, versions
@@ -29,6 +30,8 @@ class Plan:
     last: str | None
     change: Change
     rows: dict[str, tuple[int, int]]  # of each config: before and after
+    foreign: tuple[str, ...] = ()  # files of others in the repository, which stay
+    commit: str | None = None  # where the tag is already, with exactly this folder: nothing is left to do
 
 
 def plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
@@ -39,17 +42,29 @@ def plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan
     new = state_of_folder(folder)
     old = state_of_version(api, repo, last) if last else None
     change = versions.describe_change(old, new)
-    if tag in remote.tags:
-        same = not any(hub.differences(published_files(folder), hub.read_repo(api, repo, "dataset", tag)))
-        advice = "holds exactly this folder: nothing is left to do" if same else "never moves; choose a later one"
-        raise UserError(f"the tag {tag} exists already at {repo} and {advice}")
-    if tag:
+    files = published_files(folder)
+    done = tag is not None and hub.is_published(api, repo, "dataset", files, tag, remote)
+    if tag in remote.tags and not done:
+        raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
+    if tag and not done:
         versions.check_tag(tag, list(remote.tags), change)
-    elif last is None:
+    elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
+    ours = hub.listed_files(api, repo, "dataset", remote)
+    foreign = hub.foreign_files(files, remote, ours)
+    if not done:
+        hub.refuse_foreign(repo, files, foreign)
+        change = compare_with_head(change, new, *hub.differences(files, remote, ours))
     before = old.rows if old else {}
     rows = {name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}}
-    return Plan(repo, tag, last, change, rows)
+    return Plan(repo, tag, last, change, rows, tuple(foreign), remote.tags[tag] if tag and done else None)
+
+
+def compare_with_head(change: Change, new: State, added: Sequence[str], removed: Sequence[str]) -> Change:
+    """The change with the files that the commit adds and removes: they differ from the head, not from the last tag."""
+    data = tuple(file for file in added if file in new.files)
+    size = sum(new.files[file][1] for file in data)
+    return replace(change, added=data, removed=tuple(removed), unchanged=len(new.files) - len(data), bytes=size)
 
 
 def publish(
@@ -67,6 +82,8 @@ def publish(
     report(planned)
     if dry_run:
         return None
+    if planned.commit:
+        return planned.commit
     if tag:
         card.write(folder, repo, versions=version_text(api, repo, tag, planned.change))
     message = f"{tag}: {planned.change.words[0]}" if tag else planned.change.words[0]
@@ -74,8 +91,8 @@ def publish(
 
 
 def published_files(folder: Path) -> dict[str, Path]:
-    """The files that belong to the dataset: its card and data. The metric folders beside them have their own Spaces."""
-    files = {name: folder / name for name in ("README.md", "eval.yaml") if (folder / name).exists()}
+    """The dataset's files: its card, manifest and data. The metric folders beside them have their own Spaces."""
+    files = {name: folder / name for name in (*card.OWN_TEXTS, MANIFEST) if (folder / name).exists()}
     reader = Reader(folder)
     return files | {file: folder / file for config in reader.configs() for file in reader.files(config)}
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from convergebench.generation.records import UserError
 
 from ..building.card import front_matter
+from ..dataset import manifest
+from ..dataset.manifest import MANIFEST
 from . import hub, versions
 
 if TYPE_CHECKING:
@@ -92,13 +94,20 @@ def publish_files(
     if sdk not in ("gradio", "static", "docker"):
         raise UserError(f"the card for {repo} names no sdk in its YAML; a Space needs one, such as sdk: gradio")
     remote = hub.read_repo(api, repo, "space")
-    if tag and tag in remote.tags:
-        raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-    added, removed = hub.differences(files, remote)
-    report(repo, len(files), len(added) + len(removed))
-    if dry_run:
-        return None
-    return hub.commit_files(api, repo, "space", files, f"Version {tag}" if tag else "Update", tag, space_sdk=sdk)
+    ours = hub.listed_files(api, repo, "space", remote)
+    hub.refuse_foreign(repo, files, hub.foreign_files(files, remote, ours))
+    added, removed = hub.differences(files, remote, ours - {MANIFEST})
+    with tempfile.TemporaryDirectory() as temporary:
+        listing = Path(temporary) / MANIFEST
+        listing.write_bytes(manifest.names_only(files))
+        complete = {**files, MANIFEST: listing}
+        if tag in remote.tags and not hub.is_published(api, repo, "space", complete, str(tag), remote):
+            raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
+        report(repo, len(files), len(added) + len(removed))
+        if dry_run:
+            return None
+        message = f"Version {tag}" if tag else "Update"
+        return hub.commit_files(api, repo, "space", complete, message, tag, space_sdk=sdk)
 
 
 def space_files(folder: Path) -> dict[str, Path]:

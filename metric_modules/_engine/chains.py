@@ -10,7 +10,7 @@ from hashlib import sha256
 import numpy as np
 import pyarrow as pa
 from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
-from convergebench.generation.pictures import Undecodable, decode_array, evaluation_size
+from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
 from convergebench.generation.records import FinishedChain, Step
 
 SCORED = ("ok",)  # a shrunk answer ends its chain like a refusal; its distance would tell of the resize
@@ -105,17 +105,25 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
     return sorted(found, key=lambda one: (one.chain.source.id, one.reference, one.chain.order))
 
 
-def read_picture(reader: Reader, place: Place, digest: str | None, column: str = "image") -> np.ndarray:
-    """A picture of the dataset, decoded; where its hash is known, only the bytes that have it count."""
+def read_picture(
+    reader: Reader, place: Place, digest: str | None, column: str = "image", of_pixels: bool = False
+) -> np.ndarray:
+    """A picture of the dataset, decoded; where its hash is known, only the bytes that have it count.
+
+    With `of_pixels` the hash may be that of the pixels, as a painted source's is.
+    """
     try:
         data = reader.picture_at(place, column)
     except (OSError, pa.ArrowException) as error:
         raise Unreadable(f"{place.file} cannot be read ({str(error).splitlines()[0][:80]})") from error
     if data is None:
         raise Unreadable("the picture's bytes are not in the dataset")
-    if digest is not None and sha256(data).hexdigest() != digest:
+    same = digest in (None, sha256(data).hexdigest())
+    if not same and not of_pixels:
         raise Unreadable(f"{len(data)} bytes that are not those received")
     try:
+        if not same and pixel_hash(decode(data)) != digest:
+            raise Unreadable(f"{len(data)} bytes that are not the picture of its sha256")
         return decode_array(data)
     except Undecodable as error:
         raise Unreadable(str(error)) from error
@@ -135,5 +143,5 @@ def read_input(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> 
 def read_reference(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
     """The picture that a chain is compared with, at its own size."""
     if chain.own_reference is not None:
-        return read_picture(reader, chain.own_reference, None, "reference")
+        return read_picture(reader, chain.own_reference, reader.reference_hash(chain.own_reference), "reference")
     return read_input(reader, chain, copies)

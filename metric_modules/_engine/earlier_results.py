@@ -68,6 +68,7 @@ class Results:
 
     scores: dict[tuple[str, str], tuple[Part, dict[int, Values]]] = field(default_factory=dict)
     floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(default_factory=dict)  # by task and metric
+    damaged: dict[str, dict[str, str]] = field(default_factory=dict)  # by task: sources that are damaged, and how
 
     def add_lines(
         self, lines: Iterable[Mapping[str, Any]], specs: Mapping[str, Spec], digests: Mapping[str, str]
@@ -75,6 +76,7 @@ class Results:
         """Take in finished work from shards, if it is of the pictures that are there now."""
         for line in lines:
             if "task" in line:
+                self.damaged.setdefault(line["task"], {}).update(line.get("damaged") or {})
                 for name, part in line["parts"].items():
                     own = {other: select(values, specs[name].names) for other, values in line["values"].items()}
                     self.floors[line["task"], name] = part, own
@@ -85,6 +87,9 @@ class Results:
 
     def forget_damage(self) -> None:
         """Drop what was damaged, so that it is tried again: it may have been repaired."""
+        for key in [key for key in self.floors if self.damaged.get(key[0])]:
+            del self.floors[key]
+        self.damaged.clear()
         for key, (_, rows) in list(self.scores.items()):
             if any(
                 isinstance(value, Missing) and value.reason.damage for row in rows.values() for value in row.values()

@@ -7,7 +7,7 @@ one process dies, accelerate ends all of them, and the same command again goes o
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,7 +49,16 @@ class Job:
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
         """The metrics whose floor is still to be computed for a reference."""
         found = {run: self.results.floors.get((task.key, run.name)) for run in self.metrics.runs if run.spec.floors}
-        return [run for run, known in found.items() if known is None or known[0] != run.floor_signature]
+        return [
+            run
+            for run, known in found.items()
+            if known is None or known[0] != run.floor_signature or self.lacks_pairs(task, known[1])
+        ]
+
+    def lacks_pairs(self, task: FloorTask, values: Mapping[str, Values]) -> bool:
+        """Whether pairs were left out, as where a source was damaged that may be whole by now."""
+        left_out = {other.source for other in task.unrelated} - values.keys()
+        return bool(left_out) and not self.results.damaged.get(task.key)
 
     def share(self, rank: int, size: int) -> list[DatasetChain]:
         """This process's chains among those that lack something."""
@@ -66,6 +75,8 @@ class Job:
         suites = suite_sources(self.chains)
         for task in self.tasks:
             values: dict[str, Values] = defaultdict(dict)
+            if self.results.damaged.get(task.key):
+                continue  # the median of the others would be another number
             for name in self.metrics.specs:
                 for other, row in self.results.floors.get((task.key, name), ({}, {}))[1].items():
                     values[other].update(row)
@@ -177,18 +188,29 @@ def finish(job: Job, outcome: Outcome) -> None:
     if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
         raise UserError("other processes left out their share; do all have the same weights and dtype?")
     medians = job.floor_medians()
+    task_keys = {(task.reference.source, task.short_side): task.key for task in job.tasks}
 
     def rows() -> Iterator[dict[str, Any]]:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
+            _, source, side = floor_place(chain)
             floors = medians.get(floor_place(chain), {})
-            for row, values in table.chain_rows(chain, job.results, job.metrics.specs, job.metrics.absent, floors):
+            damaged = job.results.damaged.get(task_keys.get((source, side), ""), {})
+            for row, values in table.chain_rows(
+                chain, job.results, job.metrics.specs, job.metrics.absent, floors, damaged
+            ):
                 damage = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
                 sentences = sorted(missing.sentence for missing in damage)
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {words}" for words in sentences]
                 yield row
 
+    outcome.damage += [f"source {name}: {how}" for name, how in sorted(damaged_sources(job).items())]
     outcome.rows = table.write_scores(job.folder, rows()).rows
     outcome.pairs = table.write_floors(job.folder, table.floor_rows(job.tasks, job.results, job.metrics.specs)).rows
+
+
+def damaged_sources(job: Job) -> dict[str, str]:
+    """The sources that are damaged, and how: without them there are no floors, and nothing that rests on floors."""
+    return {name: how for damaged in job.results.damaged.values() for name, how in damaged.items()}
 
 
 def share(costs: Sequence[int], rank: int, size: int) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, Reader
 from convergebench.generation.pictures import resize_to
 
@@ -91,18 +92,29 @@ def plan_floors(reader: Reader, chains: Sequence[DatasetChain]) -> list[FloorTas
     return tasks
 
 
-def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]) -> dict[str, Values]:
-    """Each metric's values for every unrelated source, by the source's id."""
+def read_original(reader: Reader, original: Original) -> np.ndarray:
+    """A source's picture, or its reference, if it is still the one that was written."""
+    if original.column == "reference":
+        return read_picture(reader, original.place, reader.reference_hash(original.place), "reference")
+    return read_picture(reader, original.place, original.sha256, of_pixels=True)
+
+
+def compare_unrelated(
+    reader: Reader, task: FloorTask, runs: Sequence[MetricRun]
+) -> tuple[dict[str, Values], dict[str, str]]:
+    """Each metric's values for every unrelated source, by the source's id; and which sources are damaged, and how."""
     try:
-        picture = read_picture(reader, task.reference.place, None, task.reference.column)
-    except Unreadable:
-        return {}
+        picture = read_original(reader, task.reference)
+    except Unreadable as error:
+        return {}, {task.reference.source: str(error)}
     reference = Reference.at_evaluation_size(picture, task.short_side)
     found: dict[str, Values] = {}
+    damaged: dict[str, str] = {}
     for other in task.unrelated:
         try:
-            unrelated = resize_to(read_picture(reader, other.place, None, other.column), *reference.size)
-        except Unreadable:
+            unrelated = resize_to(read_original(reader, other), *reference.size)
+        except Unreadable as error:
+            damaged[other.source] = str(error)
             continue
         row: Values = {}
         for run in runs:
@@ -110,7 +122,7 @@ def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]
             [values] = exact.scorer.compare(reference.prepared_for(exact), [unrelated], [row])
             row |= {column: typed(value) for column, value in values.items() if column in run.spec.floors}
         found[other.source] = {column: value for column, value in row.items() if isinstance(value, float)}
-    return found
+    return found, damaged
 
 
 def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:

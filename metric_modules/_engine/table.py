@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.columns import Config
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.schema import Written, write
 from convergebench.generation.records import Step
 
@@ -25,13 +27,17 @@ from .earlier_results import Results, engine_signature
 from .floors import FloorTask, Medians
 
 
-def retained_values(values: Mapping[str, Value], columns: Sequence[ScoreColumn], floors: Medians) -> Values:
+def retained_values(
+    values: Mapping[str, Value], columns: Sequence[ScoreColumn], floors: Medians, damaged: Mapping[str, str]
+) -> Values:
     """Each column that has floors on the scale from 1, untouched, to 0, another picture altogether."""
     row: Values = {}
     for column in columns:
         value, ceiling = values[column.name], column.ceiling or 0.0
         if isinstance(value, Missing):
             row[column.retained] = value
+        elif damaged:
+            row[column.retained] = Missing("damaged_floor", ", ".join(sorted(damaged)))
         elif floors.get(column.name, ceiling) == ceiling:
             row[column.retained] = Missing("no_floor")
         else:
@@ -60,7 +66,12 @@ def why_unscored(step: Step | None) -> Missing:
 
 
 def chain_rows(
-    chain: DatasetChain, results: Results, specs: Mapping[str, Spec], absent: Mapping[str, str], floors: Medians
+    chain: DatasetChain,
+    results: Results,
+    specs: Mapping[str, Spec],
+    absent: Mapping[str, str],
+    floors: Medians,
+    damaged: Mapping[str, str],
 ) -> Iterator[tuple[dict[str, Any], Values]]:
     """A chain's rows as they are written, each with its values."""
     done, program = chain.chain, chain.chain.program
@@ -79,7 +90,7 @@ def chain_rows(
                 values |= dict.fromkeys(spec.names, Missing("absent", absent[name]))
             else:
                 values |= dict.fromkeys(spec.names, Missing("not_asked", name))
-        values |= retained_values(values, with_floors, floors)
+        values |= retained_values(values, with_floors, floors, damaged)
         values[CHANGED_SIZE] = sizes[number]
         row = {
             "chain": done.id,
@@ -102,7 +113,7 @@ def chain_rows(
 def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str, Spec]) -> Iterator[dict[str, Any]]:
     """Every unrelated pair's values."""
     for task in tasks:
-        for other in task.unrelated:
+        for other in task.unrelated if not results.damaged.get(task.key) else ():
             for name in specs:
                 part, values = results.floors.get((task.key, name), ({}, {}))
                 signature = signature_json({name: part, "pictures": task.key})
@@ -128,10 +139,13 @@ def write_floors(folder: Path, rows: Iterator[dict[str, Any]]) -> Written:
 
 
 def replace_files(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) -> Written:
-    """Write one file in the place of all that the config had before."""
-    place = folder / "data" / config.name
-    written = write(place / "0000.parquet", config.columns, rows, config.row)
-    for path in sorted(place.rglob("*.parquet")):
-        if path != written.path:
-            path.unlink()
+    """Write one file in the place of all of ours that the config had before."""
+    reader, file = Reader(folder), f"data/{config.name}/0000.parquet"
+    before = [other for other in reader.files(config.name) if other != file]
+    ours = [other for other in before if other in manifest.listed(folder) or reader.describes_itself(other)]
+    manifest.refuse(folder, {*before} - {*ours}, "this benchmark did not write", "move them away")
+    manifest.expect(folder, {file: {}})
+    written = write(folder / file, config.columns, rows, config.row)
+    for other in ours:
+        (folder / other).unlink()
     return written

@@ -83,14 +83,14 @@ class Worker:
         for turn in self.turns:
             self.release_weights()
 
-            def work(task: FloorTask, turn: Runs = turn) -> tuple[FloorTask, Runs, dict[str, Values]]:
+            def work(task: FloorTask, turn: Runs = turn) -> tuple[FloorTask, Runs, dict[str, Values], dict[str, str]]:
                 lacking = [run for run in self.job.lacking_floors(task) if run in turn]
                 with self.clock("floors"):
-                    return task, lacking, compare_unrelated(self.job.reader, task, lacking)
+                    return task, lacking, *compare_unrelated(self.job.reader, task, lacking)
 
-            for task, lacking, values in self.in_threads(work, tasks, self.threads):
+            for task, lacking, values, damaged in self.in_threads(work, tasks, self.threads):
                 parts = {run.name: run.floor_signature for run in lacking}
-                self.shard.add({"task": task.key, "parts": parts, "values": values})
+                self.shard.add({"task": task.key, "parts": parts, "values": values, "damaged": damaged})
 
     def score(self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians]) -> None:
         """Score some chains, as many at once as there are cores and as memory allows."""
