@@ -34,6 +34,10 @@ def picture(seed, noise=0.0, side=SIDE, kind="PNG"):
     return buffer.getvalue()
 
 
+def digest(data):
+    return hashlib.sha256(data).hexdigest() if data else None
+
+
 def identity(*parts):
     return hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
 
@@ -63,7 +67,12 @@ def write(
                         | {"image": {"bytes": data, "path": f"{name}-{step}.png"} if data else None}
                         | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
                         | {"reason": None if data else "not allowed to edit this", "type": "png", "width": SIDE}
-                        | {"height": SIDE, "bytes": len(data or b""), "sha256": "0" * 64, "details": '{"model": "m-1"}'}
+                        | {
+                            "height": SIDE,
+                            "bytes": len(data or b""),
+                            "sha256": digest(data),
+                            "details": '{"model": "m-1"}',
+                        }
                         | {"latency": 1 + decay if step else None, "cost": price(editor) if step else None}
                         | {"text": "I did it."}
                     )

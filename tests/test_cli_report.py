@@ -140,3 +140,49 @@ def test_a_dataset_with_nothing_but_published_scores_reports_them(tmp_path):
     result = run(tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "Published scores" in (tmp_path / "out" / "index.html").read_text()
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_report_leaves_nothing_of_the_one_before_and_keeps_what_is_not_its_own(folder, tmp_path):
+    out = tmp_path / "out"
+    lay(tmp_path / "published", chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1],
+        published=[*published("theirs", "a", 1.0, 3), *published("theirs", "b", 0.9, 3)])  # fmt: skip
+    run(tmp_path / "published", "--out", tmp_path / "alone")
+    assert run(folder, "--out", out).exit_code == 0
+    (out / "figures" / "mine.svg").write_text("mine")
+    assert run(tmp_path / "published", "--out", out).exit_code == 0
+    (out / "figures" / "mine.svg").unlink()
+    assert contents(out) == contents(tmp_path / "alone")
+
+
+@pytest.mark.parametrize("name", ["index.html", "leaderboard.csv", "figures"])
+def test_a_strangers_file_in_the_place_of_the_reports_is_refused_by_name(folder, tmp_path, name):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / name).write_text("theirs")
+    result = run(folder, "--out", out)
+    assert result.exit_code == 2
+    assert name == "figures" or f"{out} holds {name}, which `convergebench report` did not write" in result.output
+    assert contents(out) == {name: b"theirs"}
+
+
+def test_a_report_that_fails_on_its_way_leaves_the_one_before(folder, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    assert run(folder, "--out", out).exit_code == 0
+    before = contents(out)
+    monkeypatch.setattr("convergebench.spaces_app.reporting.write.render_page", lambda *about: 1 / 0)
+    assert isinstance(run(folder, "--out", out).exception, ZeroDivisionError)
+    assert contents(out) == before
+
+
+def test_an_editor_that_was_built_and_not_scored_is_named_on_the_page(folder, tmp_path):
+    scores, chains, floors = dataset({"one": 1.0, "later": 2.0}, sources=2, programs=1, rounds=3)
+    later = {chain["chain"] for chain in chains if chain["editor"] == "later"}
+    scores = [row for row in scores if row["chain"] not in later]
+    lay(tmp_path / "two", scores=scores, chains=chains, floors=floors)
+    assert run(tmp_path / "two", "--out", tmp_path / "out").exit_code == 0
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert "Not on this page, because their chains have no scores: later; " in text

@@ -17,6 +17,7 @@ from convergebench.dataset_builder.publishing import checks
 from convergebench.generation.pictures import Undecodable, decode_array
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
+from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 
 ASKED = ["psnr", "ssim", "registration"]
@@ -192,7 +193,7 @@ def test_a_flipped_bit_in_a_source_is_said_and_costs_only_what_rests_on_its_floo
             elif name != "reasons":
                 assert value == expected[key][name], (key, name)
     assert all(row["retained_ssim"] is None for row in scores(dataset).values())
-    with pytest.raises(UserError, match="source source-2 is not the picture of its sha256|not those the card"):
+    with pytest.raises(UserError, match=r"the files of sources are not those the card was written for"):
         checks.check(dataset)
     shutil.copytree(clean / "data" / "sources", dataset / "data" / "sources", dirs_exist_ok=True)
     assert score(dataset).damage == []
@@ -215,7 +216,9 @@ def test_a_damaged_file_of_scores_is_refused_by_score_and_build_and_never_gets_a
     score(dataset)
     card.write(dataset)
     path = dataset / "data" / "scores" / "0000.parquet"
-    flip(path, path.stat().st_size // 3)
+    names = [column.name for column in SCORES.columns]
+    psnr = pq.read_metadata(path).row_group(0).column(names.index("psnr"))
+    flip(path, psnr.data_page_offset + psnr.total_compressed_size // 2)
     for attempt in (
         lambda: score(dataset),
         lambda: scored.built(clean.parent / "run", dataset),
@@ -250,10 +253,11 @@ def test_no_flipped_bit_changes_a_score_unnoticed(dataset, flips):
         path.write_bytes(data)
         flip(path, random.randrange(len(data)), random.randrange(8))
         try:
-            assert Reader(dataset).table("scores").to_pylist() == expected
-        except UnreadableFile as error:
-            assert str(error).count("\n") == 0
+            found = Reader(dataset).table("scores").to_pylist()
+        except UnreadableFile:
             told += 1
+        else:
+            assert found == expected
     assert told > flips / 2
 
 

@@ -40,10 +40,10 @@ def is_inside(path: str) -> bool:
     return not PurePosixPath(path).is_absolute() and ".." not in path.split("/") and "\\" not in path
 
 
-def read(folder: Path) -> tuple[dict[str, Entry], dict[str, Entry]]:
+def read(folder: Path, name: str = MANIFEST) -> tuple[dict[str, Entry], dict[str, Entry]]:
     try:
-        status = (folder / MANIFEST).stat()
-        return parsed(folder / MANIFEST, status.st_mtime_ns, status.st_size, status.st_ino)
+        status = (folder / name).stat()
+        return parsed(folder / name, status.st_mtime_ns, status.st_size, status.st_ino)
     except (FileNotFoundError, NotADirectoryError):
         return {}, {}
 
@@ -54,9 +54,9 @@ def parsed(path: Path, time: int, size: int, inode: int) -> tuple[dict[str, Entr
     return parse(path.read_bytes())
 
 
-def listed(folder: Path) -> set[str]:
+def listed(folder: Path, name: str = MANIFEST) -> set[str]:
     """The paths of our files in a folder, whether they are there yet or not."""
-    files, replacing = read(folder)
+    files, replacing = read(folder, name)
     return {*files, *replacing}
 
 
@@ -71,21 +71,21 @@ def is_as_written(folder: Path, file: str) -> bool:
     return any(entry.get("sha256", digest) == digest for entry in entries_of(folder, file))
 
 
-def expect(folder: Path, entries: Mapping[str, Entry]) -> None:
+def expect(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> None:
     """List files before they are written or replaced."""
-    files, replacing = read(folder)
-    write(folder, files, replacing | entries)
+    files, replacing = read(folder, name)
+    write(folder, files, {**replacing, **entries}, name)
 
 
-def record(folder: Path, entries: Mapping[str, Entry]) -> None:
+def record(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> None:
     """List exactly these files: all is written."""
-    write(folder, entries, {})
+    write(folder, entries, {}, name)
 
 
-def write(folder: Path, files: Mapping[str, Entry], replacing: Mapping[str, Entry]) -> None:
+def write(folder: Path, files: Mapping[str, Entry], replacing: Mapping[str, Entry], name: str) -> None:
     about = {"files": files} | ({"replacing": replacing} if replacing else {})
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / MANIFEST, text(about))
+    write_whole(folder / name, text(about))
 
 
 def text(about: Mapping[str, Any]) -> bytes:

@@ -41,7 +41,13 @@ def lead_sentences(
         f"{known['suite']}. A change is asked for and taken back, round after round; a case counts until "
         "the change is not made, not taken back, or too much of the original is gone."
     )
-    return [f"On average, {'; '.join(kept)}.", counts]
+    found = [f"On average, {'; '.join(kept)}.", counts]
+    if known["editors without scores"] != "none":
+        found.append(
+            f"Not on this page, because their chains have no scores: {known['editors without scores']}; "
+            "`convergebench score` adds them."
+        )
+    return found
 
 
 def group_sentences(

@@ -1,9 +1,13 @@
 """Writes the report's folder: the page, the figures, the tables and the methods."""
 
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.files import locked
 
 from ..statistics import compute_tables
 from ..study.study import Options, Study
@@ -12,6 +16,8 @@ from .filmstrips import Strip, make_strips
 from .page import WORST_CASES, make_sections, render_page
 from .sentences import methods_paragraph, page_sentences
 
+PAGE = "index.html"
+MANIFEST = ".report.json"  # lists the report's files: only those are replaced or removed
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
 
@@ -53,23 +59,58 @@ def write_report(dataset: Path, out: Path, options: Options = Options()) -> Writ
 
 
 def write_files(report: Report, out: Path, strips: list[Strip]) -> WrittenReport:
-    """The files, the page last: where it is, everything is."""
-    (out / "figures").mkdir(parents=True, exist_ok=True)
+    """Everything made first, then put in place of an earlier report."""
+    files = make_files(report, strips)
+    replace_files(out, files)
+    return WrittenReport(report, out / PAGE, len(files))
+
+
+def make_files(report: Report, strips: list[Strip]) -> dict[str, bytes]:
+    """The content of every file by its name."""
     sections = make_sections(report.tables, list(report.study.groups))
-    count = 0
+    files: dict[str, bytes] = {}
     for table in report.tables.values():
         for ending, text in (("csv", as_csv(table)), ("json", as_json(table)), ("tex", as_latex(table))):
-            (out / f"{table.name}.{ending}").write_text(text, encoding="utf-8")
-            count += 1
+            files[f"{table.name}.{ending}"] = text.encode()
     for drawing in [drawing for section in sections for drawing in section.drawings]:
-        (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg(), encoding="utf-8")
-        (out / "figures" / f"{drawing.name}.png").write_bytes(drawing.png())
-        count += 2
-    (out / "methods.md").write_text(methods_paragraph(report.tables["facts"]), encoding="utf-8")
+        files[f"figures/{drawing.name}.svg"] = drawing.svg().encode()
+        files[f"figures/{drawing.name}.png"] = drawing.png()
+    files["methods.md"] = methods_paragraph(report.tables["facts"]).encode()
     sentences = page_sentences(report.tables)
     groups = list(report.study.groups)
     for section in sections:
         section.sentences = sentences.get(groups[sections.index(section)] if section.is_group else section.title, [])
         section.strips = strips if section.title == WORST_CASES else ()
-    (out / "index.html").write_text(render_page(sections, sentences["lead"]), encoding="utf-8")
-    return WrittenReport(report, out / "index.html", count + 2)
+    return files | {PAGE: render_page(sections, sentences["lead"]).encode()}
+
+
+def replace_files(out: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files beside an earlier report's, then swap them; what others put into the folder stays.
+
+    In between there is no page, so that none ever shows figures of another dataset. The page comes last.
+    """
+    with locked(out):
+        before = manifest.listed(out, MANIFEST)
+        foreign = [name for name, data in files.items() if name not in before and not is_free(out / name, data)]
+        advice = "move them or choose another folder"
+        manifest.refuse(out, foreign, "`convergebench report` did not write", advice)
+        draft = out / ".report-draft"
+        try:
+            for name, data in files.items():
+                for folder in (out, draft):
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (draft / name).write_bytes(data)
+            manifest.expect(out, {name: {} for name in files}, MANIFEST)
+            (out / PAGE).unlink(missing_ok=True)
+            for name in sorted(files, key=lambda name: name == PAGE):
+                (draft / name).replace(out / name)
+            for name in before - files.keys():
+                (out / name).unlink(missing_ok=True)
+            manifest.record(out, {name: {} for name in files}, MANIFEST)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def is_free(path: Path, data: bytes) -> bool:
+    """Whether nothing lies there, or exactly what would be written."""
+    return not path.exists() or (path.is_file() and path.read_bytes() == data)

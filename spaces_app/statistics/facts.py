@@ -25,6 +25,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
         "editors": len({case.editor for case in cases}),
         "chains": len(cases),
         "chains that count twice or have no scores": len(study.left_out),
+        "editors without scores": ", ".join(study.unscored) or "none",
         "chains under audit": sum("audit" in case.chain.chain.settings for case in cases),
         "score rows": len(study.scores),
         "floor pairs": len(study.floor_rows),

@@ -48,6 +48,9 @@ class Study:
         self.excluded = self.floors.excluded_sources(chains)
         self.cases: list[Case]
         self.cases, self.left_out = read_cases(scores, chains, self.floors, calls)
+        scored = {row["chain"] for row in scores}
+        measured = {chain.editor for chain in chains if chain.id in scored}
+        self.unscored = sorted({chain.editor for chain in chains} - measured)
         self.published: list[PublishedMetric] = published_metrics(published, chains)
 
     @cached_property
