@@ -17,7 +17,8 @@ from convergebench.generation.records import UserError
 
 from ..dataset import manifest
 from ..dataset.columns import Config
-from ..dataset.reader import Reader
+from ..dataset.damage import check_file
+from ..dataset.reader import Reader, UnreadableFile
 from ..dataset.schema import SPLIT, Written, config_of, hash_file, yaml_features
 from .card_tables import (
     columns_table,
@@ -147,7 +148,7 @@ def file_hashes(reader: Reader, fresh: Mapping[str, Written]) -> dict[str, str]:
     """The sha256 of every data file. A file whose size, time and inode are those of the last time is not read again.
 
     The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes. A damaged file never
-    gets the hash of its damage: a table is read through its own digests, and of pictures the hash when written stays.
+    gets the hash of its damage: one that changed is read through its digests, and the hash when written stays.
     """
     path, known = reader.folder / HASHES, read_hashes(reader.folder)
     entries, hashes = {}, {}
@@ -162,13 +163,23 @@ def file_hashes(reader: Reader, fresh: Mapping[str, Written]) -> dict[str, str]:
             value = hash_file(reader.folder / file)
         entries[file], hashes[file] = [*stamp, value], str(value)
         written = [str(entry["sha256"]) for entry in manifest.entries_of(reader.folder, file) if "sha256" in entry]
-        if file not in fresh and written and value not in written:
-            if reader.describes_itself(file):
-                reader.file_rows(file)
-            else:
-                hashes[file] = written[0]
+        if file not in fresh and written and value not in written and is_damaged(reader, file):
+            hashes[file] = written[0]
     write_whole(path, json.dumps(entries, sort_keys=True).encode())
     return hashes
+
+
+def is_damaged(reader: Reader, file: str) -> bool:
+    """Whether a file that changed holds something else than was written; tables of numbers are not used at all then."""
+    try:
+        check_file(reader, file)
+    except UnreadableFile:
+        if reader.describes_itself(file):
+            raise
+        return True
+    except UserError:
+        return not reader.describes_itself(file)
+    return False
 
 
 def read_hashes(folder: Path) -> dict[str, list[Any]]:
@@ -176,7 +187,7 @@ def read_hashes(folder: Path) -> dict[str, list[Any]]:
     try:
         cached = json.loads((folder / HASHES).read_bytes())
         return {file: entry for file, entry in cached.items() if isinstance(entry, list) and len(entry) == 4}
-    except (FileNotFoundError, ValueError, AttributeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError):
         return {}
 
 

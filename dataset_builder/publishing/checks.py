@@ -2,19 +2,17 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.pictures import Undecodable, decode, pixel_hash
 from convergebench.generation.records import UserError
 
 from ..building.card import digest, front_matter
 from ..building.card_tables import escape_cell
 from ..dataset.columns import CONFIGS
-from ..dataset.digests import TableDigest
-from ..dataset.reader import Place, Reader
+from ..dataset.damage import check_file
+from ..dataset.reader import Reader
 from ..dataset.schema import UNEXPLAINED, arrow, config_of, hash_file
 
 SECRETS = re.compile(
@@ -96,48 +94,15 @@ def check_sources(reader: Reader) -> None:
 
 def check_rows(reader: Reader, file: str, secrets: dict[str, str]) -> None:
     """Pictures have the sha256 of their rows, and no text holds a secret or a local path."""
-    read = TableDigest()
-    with reader.damage_explained(file), reader.open(file) as opened:
-        for group in range(opened.num_row_groups):
-            part = opened.read_row_group(group)
-            read.update(part)
-            for number, row in enumerate(part.to_pylist()):
-                if row.get("reference") and "bytes" in row["reference"]:
-                    known = reader.reference_hash(Place(file, group, number))
-                    if known not in (None, sha256(row["reference"]["bytes"]).hexdigest()):
-                        raise UserError(
-                            f"{file}: the reference of chain {row['chain']} is not the one that was written"
-                        )
-                if file.startswith("data/sources/") and row["image"] and not is_source(row):
-                    raise UserError(f"{file}: source {row['source']} is not the picture of its sha256")
-                for name, text in texts(row):
-                    check_text(f"{file}, column {name}", text, secrets)
-                picture = row.get("image")
-                if file.startswith("data/steps/") and (picture is None) == (row["status"] in ("input", "ok", "shrunk")):
-                    there = "has no picture" if picture is None else "has a picture"
-                    raise UserError(
-                        f"{file}: step {row['step']} of chain {row['chain']} is {row['status']!r} but {there}"
-                    )
-                if file.startswith("data/steps/") and picture and sha256(picture["bytes"]).hexdigest() != row["sha256"]:
-                    raise UserError(
-                        f"{file}: step {row['step']} of chain {row['chain']} is not the picture of its sha256"
-                    )
 
-    reader.check_values(file, read)
+    def look(row: Mapping[str, Any]) -> None:
+        for name, text in texts(row):
+            check_text(f"{file}, column {name}", text, secrets)
+
+    check_file(reader, file, look)
 
 
-def is_source(row: dict[str, Any]) -> bool:
-    """Whether a source's bytes, or the pixels of one that was painted, have the sha256 of its row."""
-    data = row["image"]["bytes"]
-    if sha256(data).hexdigest() == row["sha256"]:
-        return True
-    try:
-        return pixel_hash(decode(data)) == row["sha256"]
-    except Undecodable:
-        return False
-
-
-def texts(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def texts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in row.items():
         if isinstance(value, str):
             yield name, value

@@ -1,0 +1,92 @@
+"""`convergebench verify` names what is broken and what depends on it, and sets it aside so that it can be made anew."""
+
+import json
+import shutil
+
+import pytest
+import scored
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import card
+from convergebench.metric_modules._engine import engine
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    dataset = scored.built(scored.runs(folder / "run"), folder / "dataset")
+    engine.run(engine.prepare(dataset, ["psnr"], "cpu", None))
+    card.write(dataset)
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "made")
+
+
+def verify(*words):
+    return CliRunner().invoke(main, ["verify", *map(str, words)])
+
+
+def flip(path, place):
+    data = bytearray(path.read_bytes())
+    data[place] ^= 4
+    path.write_bytes(data)
+
+
+def test_what_is_whole_is_said_to_be(folder):
+    for name in ("run", "dataset"):
+        result = verify(folder / name)
+        assert (result.exit_code, result.output) == (0, f"{folder / name}: nothing is broken\n")
+
+
+@pytest.mark.parametrize("config", ["steps", "chains", "sources", "scores", "floors", "editors"])
+def test_any_flipped_bit_of_a_dataset_is_named_with_what_depends_on_it(folder, config):
+    path = sorted((folder / "dataset" / "data" / config).rglob("*.parquet"))[0]
+    size = path.stat().st_size
+    for place in (2, size // 3, size // 2, size - 30):
+        flip(path, place)
+        result = verify(folder / "dataset")
+        assert result.exit_code == 1, place
+        assert f"broken: {path.relative_to(folder / 'dataset')}: " in result.output
+        assert "; on it depend " in result.output
+        flip(path, place)
+
+
+def test_a_broken_file_is_set_aside_and_made_anew(folder):
+    path = folder / "dataset" / "data" / "scores" / "0000.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    result = verify(folder / "dataset", "--repair", "--json")
+    assert json.loads(result.stdout)["set_aside"] == ["data/scores/0000.parquet"]
+    assert (folder / "dataset" / ".set-aside" / "1" / "data" / "scores" / "0000.parquet").read_bytes() == whole[:-100]
+    assert CliRunner().invoke(main, ["score", str(folder / "dataset"), "--metrics", "psnr"]).exit_code == 0
+    assert path.read_bytes() == whole
+    assert verify(folder / "dataset").exit_code == 0
+
+
+def test_a_missing_file_and_a_missing_chain_are_named(folder):
+    (folder / "dataset" / "data" / "steps" / "gentle" / "0000.parquet").unlink()
+    result = verify(folder / "dataset")
+    assert result.exit_code == 1
+    assert (
+        "broken: data/steps/gentle/0000.parquet: it is missing; on it depend the scores of its chains" in result.output
+    )
+
+
+def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
+    picture = sorted((folder / "run" / "chains").glob("*/0002.*"))[0]
+    flip(picture, 200)
+    result = verify(folder / "run", "--repair")
+    assert result.exit_code == 1
+    assert f"broken: chains/{picture.parent.name}: " in result.output
+    assert "is not the picture its record names" in result.output
+    assert not picture.parent.exists()
+    assert verify(folder / "run").exit_code == 0
+
+
+def test_a_folder_that_is_neither_is_one_sentence(tmp_path):
+    result = verify(tmp_path)
+    assert result.exit_code == 2
+    assert "is neither a run nor a dataset" in result.output
