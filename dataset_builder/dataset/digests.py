@@ -1,11 +1,13 @@
-"""Digests of a table's columns: equal for equal values, however they are split into row groups, files and reads."""
+"""Digests of a table's columns: equal for equal values, however they are split into row groups, files and reads.
+
+Made of pyarrow's buffers: importing pyarrow.compute would take 9 MB.
+"""
 
 import hashlib
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 
 class ColumnDigest:
@@ -20,21 +22,33 @@ class ColumnDigest:
             for start in range(0, len(array), 10_000):
                 self.update(array.slice(start, 10_000).dictionary_decode())
             return
-        self.missing.update(np.asarray(array.is_null()).astype(np.uint8))
+        size, (validity, *buffers) = len(array), array.buffers()
+        if not size:
+            return
+        valid = bits(validity, array.offset, size) if validity is not None else np.ones(size, np.uint8)
+        self.missing.update(1 - valid)
         if pa.types.is_string(array.type):
-            filled = pc.fill_null(array, "") if array.null_count else array
-            _, offsets, values = filled.buffers()
-            if len(filled) and offsets is not None:
-                ends = np.frombuffer(offsets, np.int32)[filled.offset : filled.offset + len(filled) + 1]
-                self.lengths.update(np.diff(ends).astype("<i8"))
-                self.values.update(memoryview(values)[ends[0] : ends[-1]] if values is not None else b"")
+            ends = np.frombuffer(buffers[0], np.int32)[array.offset : array.offset + size + 1]
+            lengths = np.where(valid, np.diff(ends), 0).astype("<i8")
+            self.lengths.update(lengths)
+            if lengths.sum() == ends[-1] - ends[0]:
+                self.values.update(memoryview(buffers[1])[ends[0] : ends[-1]] if buffers[1] is not None else b"")
+            else:
+                self.values.update("".join(value or "" for value in array.to_pylist()).encode())
+        elif pa.types.is_boolean(array.type):
+            self.values.update(bits(buffers[0], array.offset, size) * valid)
         elif not pa.types.is_null(array.type):
-            filled = pc.fill_null(array, pa.scalar(0).cast(array.type)) if array.null_count else array
-            self.values.update(np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)))
+            values = np.frombuffer(buffers[0], array.type.to_pandas_dtype())[array.offset : array.offset + size]
+            self.values.update(np.where(valid, values, 0).astype(values.dtype))
 
     def hexdigest(self) -> str:
         parts = self.missing.digest() + self.lengths.digest() + self.values.digest()
         return hashlib.sha256(parts).hexdigest()
+
+
+def bits(buffer: pa.Buffer, offset: int, size: int) -> np.ndarray:
+    """Some bits of a buffer as numbers, 0 or 1."""
+    return np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")[offset : offset + size]
 
 
 class TableDigest:
