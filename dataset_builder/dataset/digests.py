@@ -26,20 +26,20 @@ class ColumnDigest:
         if not size:
             return
         valid = bits(validity, array.offset, size) if validity is not None else np.ones(size, np.uint8)
-        self.missing.update(1 - valid)
+        self.missing.update((1 - valid).data)
         if pa.types.is_string(array.type):
             ends = np.frombuffer(buffers[0], np.int32)[array.offset : array.offset + size + 1]
             lengths = np.where(valid, np.diff(ends), 0).astype("<i8")
-            self.lengths.update(lengths)
+            self.lengths.update(lengths.data)
             if lengths.sum() == ends[-1] - ends[0]:
                 self.values.update(memoryview(buffers[1])[ends[0] : ends[-1]] if buffers[1] is not None else b"")
             else:
                 self.values.update("".join(value or "" for value in array.to_pylist()).encode())
         elif pa.types.is_boolean(array.type):
-            self.values.update(bits(buffers[0], array.offset, size) * valid)
+            self.values.update((bits(buffers[0], array.offset, size) * valid).data)
         elif not pa.types.is_null(array.type):
             values = np.frombuffer(buffers[0], array.type.to_pandas_dtype())[array.offset : array.offset + size]
-            self.values.update(np.where(valid, values, 0).astype(values.dtype))
+            self.values.update(np.where(valid, values, 0).astype(values.dtype).data)
 
     def hexdigest(self) -> str:
         parts = self.missing.digest() + self.lengths.digest() + self.values.digest()

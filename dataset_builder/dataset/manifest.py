@@ -25,14 +25,15 @@ def parse(data: bytes) -> tuple[dict[str, Entry], dict[str, Entry]]:
         found = json.loads(data)
     except ValueError:
         return {}, {}
-    parts = [found.get(name) if isinstance(found, dict) else None for name in ("files", "replacing")]
-    files, replacing = (
-        {path: entry for path, entry in part.items() if isinstance(entry, dict) and is_inside(path)}
-        if isinstance(part, dict)
-        else {}
-        for part in parts
-    )
-    return files, replacing
+    known = found if isinstance(found, dict) else {}
+    return entries(known.get("files")), entries(known.get("replacing"))
+
+
+def entries(part: object) -> dict[str, Entry]:
+    """The files of one part of a manifest with what is known of each; what cannot be ours is left out."""
+    if not isinstance(part, dict):
+        return {}
+    return {path: entry for path, entry in part.items() if isinstance(entry, dict) and is_inside(path)}
 
 
 def is_inside(path: str) -> bool:

@@ -17,7 +17,7 @@ from .page import WORST_CASES, make_sections, render_page
 from .sentences import methods_paragraph, page_sentences
 
 PAGE = "index.html"
-MANIFEST = ".report.json"  # lists the report's files: only those are replaced or removed
+MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
 
