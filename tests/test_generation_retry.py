@@ -7,8 +7,10 @@ import pytest
 from convergebench.dataset_builder.building import build
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, plan, scheduler, store, store_reader
-from convergebench.generation.calls import Transient, Unusable
+from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.records import Answer, UserError
+from convergebench.metric_modules._engine import engine
+from convergebench.spaces_app.reporting.write import make_report, read_study
 from counting import SUITE, Counting, choose, png
 
 
@@ -88,6 +90,31 @@ def test_what_was_asked_again_reaches_the_dataset(tmp_path):
     moods["torn"] = False
     assert generate(made, tmp_path / "run", retry=("no_image",)).ends == {"complete": 4}
     assert set(built()) == {("ok", True)}
+
+
+def test_a_failed_chain_that_is_asked_again_counts_in_the_report_like_any_other(tmp_path):
+    def one_fails(seed):
+        if moods["broken"] == seed:
+            raise Rejected("HTTP 400: no")
+
+    moods = {"broken": None}
+    made, out = planned(Paid(tmp_path / "asked", behave=one_fails), rounds=3), tmp_path / "convergebench"
+    moods["broken"] = next(chain for chain in made.chains if chain.program.id == "flip-horizontally").seed(3)
+
+    def headline():
+        build.build(store_reader.find_finished({tmp_path / "run"}), out)
+        engine.run(engine.prepare(out, ["psnr"], "cpu", None))
+        tables = make_report(read_study(Reader(out))).tables
+        shown = {column.key for column in tables["leaderboard"].columns if column.shown}
+        assert "failed" in shown
+        row = tables["leaderboard"].rows[0]
+        return row["failed"], row["cause"], row["rounds_kept"]
+
+    assert generate(made, tmp_path / "run").ends == {"complete": 3, "failed": 1}
+    assert headline() == (0.5, "technical failure (50%)", 2.0)
+    moods["broken"] = None
+    assert generate(made, tmp_path / "run", retry=("failed",)).ends == {"complete": 1}
+    assert headline() == (0.0, None, 3.0)
 
 
 def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):

@@ -162,7 +162,7 @@ def test_fewer_than_twelve_pictures_give_no_rank():
     assert {row["verdict"] for row in made.tables["pairs"].rows} == {"indicative"}
 
 
-def test_one_technical_failure_in_twenty_is_a_missing_case_and_no_loss():
+def test_one_technical_failure_is_a_loss_and_is_counted_as_missing():
     scores, chains = [], []
     for source in range(20):
         chain = chain_row("one", source, 1, 12)
@@ -172,7 +172,8 @@ def test_one_technical_failure_in_twenty_is_a_missing_case_and_no_loss():
         chains.append(chain)
         scores += own
     row = board(report(scores, chains, floor_rows(20)))["one"]
-    assert (row["failed"], row["survival"], row["rounds_kept"]) == (0.05, 1.0, 12.0)
+    assert (row["failed"], row["survival"], row["rounds_kept"]) == (0.05, 0.95, 11.5)
+    assert row["cause"] == "technical failure (5%)"
 
 
 def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")  # only "failed" and "complete" censor
 
 # In the order in which they count where several happen in one round.
-FAILED = "technical failure"  # where an editor has too many of them, they count as losses
+FAILED = "technical failure"  # a loss wherever editors are compared; `curve_outcome` alone censors it
 CAUSES = (
     *("not applied", "not undone", "quality lost", "part lost", "meaning lost"),
     *("refused", "no image", "shrunk", FAILED),

@@ -148,7 +148,7 @@ def group_methods(known: Mapping[str, Any], group: str) -> str:
     return (
         f"{group.capitalize()}: the headline is {own['headline']}, on {own['cases']} cases of {own['sources']} sources "
         f"and {own['programs']} programs, up to {own['rounds']} rounds; {own['missing cases']} cases are missing "
-        f"through technical failure. Coverage of returns: {covered}."
+        f"through technical failure or without scores. Coverage of returns: {covered}."
     )
 
 
@@ -157,9 +157,7 @@ def how_editors_are_compared(known: Mapping[str, Any]) -> str:
     ends = [f"{value} {name.removeprefix(mark)}" for name, value in known.items() if name.startswith(mark)]
     return (
         f"Chains ended: {', '.join(ends)}. Half-lives are Kaplan-Meier medians; the last round censors, a refusal is a "
-        "loss. Technical failures censor up to "
-        f"{known['technical failures left out up to']} of an editor's cases in a group; where there are more, each is "
-        "a loss in the round in which it came, so that failing helps by at most the allowance. "
+        "loss, and so is a technical failure, in the round in which it came: failing never helps. "
         f"{known['limits']} limits of medians: bootstrap over sources with expanded percentile limits; "
         "of mean rounds: the widest of Student's t on source means, the same on the logit scale, and what the share of "
         "chains that were lost, or kept a round, leaves open; of shares: score limits for as many independent chains "

@@ -22,7 +22,7 @@ OUTCOMES = {
 }
 NOTE = (
     "A test stops counting at the first failure: no edit, no undo, too much quality lost, one area destroyed, or a "
-    "refusal. Where more than 5% of an editor's tests fail technically, those count as losses too. "
+    "refusal; a technical failure counts as one. "
     "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
     "editors that share fewer than 12 pictures are not ranked. The range of a rank is what the comparisons leave open. "
     "Click a heading to sort, an editor to see its chains."

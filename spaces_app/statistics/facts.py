@@ -6,7 +6,7 @@ from typing import Any
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
-from ..study.groups import ALLOWED_FAILURES, CHECKS, coverage, is_missing_case
+from ..study.groups import CHECKS, coverage, is_missing_case
 from ..study.study import Study
 from ..study.tables import Column, format_value
 from . import OnPage
@@ -33,7 +33,6 @@ def rows(study: Study) -> list[dict[str, Any]]:
         "excluded sources": ", ".join(study.excluded) or "none",
         "threshold": f"{study.options.threshold:g}",
         "level": LEVEL,
-        "technical failures left out up to": format_value(ALLOWED_FAILURES, "share"),
         "limits": "95%",
         "growth exponents": "0 jitter, 1 random walk, 2 drift",
         "sources for a verdict": RANKED_FROM,

@@ -18,7 +18,6 @@ CHECK_TITLES = {
 }
 COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
 HALF = 0.5
-ALLOWED_FAILURES = 0.05  # of an editor's cases; with more, every technical failure counts as a loss
 # An editor under test, one that is listed apart for a reason, or a row that says where the scale begins and ends.
 ROLES = {"editor": "editors", "apart": "editors listed apart", "reference": "reference rows"}
 
@@ -194,24 +193,21 @@ def failed_if_unmeasured(outcome: Outcome, last: int) -> Outcome:
 
 
 def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """One editor's outcomes as they count: a few technical failures are left out, more are all of them losses.
+    """One editor's outcomes as they count: a technical failure is a loss in the round in which it came.
 
-    A case is lost in the round in which it failed, as if the editor had refused: what it had kept before stays. Nothing
-    is chosen among the failures, so that no order and no name decides. Failing can help by at most the allowance.
+    As if the editor had refused: what a case had kept before stays, and nothing is left out, so that failing never
+    helps. Whom a failure hit by accident asks again: `convergebench generate --retry failed`.
     """
-    failed = [outcome.failed and case.end == "failed" for case, outcome in zip(cases, outcomes, strict=True)]
-    if sum(failed) <= ALLOWED_FAILURES * len(cases) + 1e-9:
-        return list(outcomes)
     return [
         replace(outcome, failed=False, lost_at=max(case.end_round or 1, outcome.kept + 1), cause=FAILED)
-        if has_failed
+        if outcome.failed and case.end == "failed"
         else outcome
-        for case, outcome, has_failed in zip(cases, outcomes, failed, strict=True)
+        for case, outcome in zip(cases, outcomes, strict=True)
     ]
 
 
 def is_missing_case(outcome: Outcome) -> bool:
-    """Whether a case was not followed to its end for technical reasons, whether that counts as a loss or not."""
+    """Whether a case was not followed to its end: a technical failure, which is a loss, or a return without scores."""
     return outcome.failed or outcome.cause == FAILED
 
 
