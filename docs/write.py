@@ -70,7 +70,14 @@ def hosted_editors() -> str:
         f"as its sources stood on {read}. Prices are US dollars a picture. A model that is not here can be named all "
         "the same: it has the rules of its nearest relative, and no price until you give one.\n\n"
         "`convergebench editors prices --refresh` lays the newest public table of LiteLLM over this list, on your "
-        "machine, and says what it changes. The file that `CONVERGEBENCH_PRICES` names wins over both.\n"
+        "machine, and says what it changes. The file that `CONVERGEBENCH_PRICES` names wins over both.\n\n"
+        "**A server of your own** that speaks `/v1/images/edits`, such as vLLM-Omni or SGLang, is "
+        "`--editor openai:base_url=http://HOST:8000,model=Qwen/Qwen-Image-Edit-2511`. It is sent the seed and `steps`, "
+        "`guidance`, `true_cfg` and `teacache` where you give them. What the server says of its version, its model and "
+        "its accelerations is part of a chain's identity, and so is the address: after an upgrade the chains are other "
+        "ones. An acceleration that the server does not tell of cannot be seen from here. Several addresses joined by "
+        "`+` share the calls, the least loaded first; one that fails rests until its health check passes. Calls in a "
+        "private network cost nothing; `IMAGE_SERVER_API_KEY` is sent where a server asks for a key, OpenAI's never.\n"
     )
     known = models.listed()
     for vendor in dict.fromkeys(model.vendor for model in known):

@@ -52,6 +52,7 @@ TRAITS: dict[str, Any] = {
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars a call, None where unknown
     "hosted": lambda: None,  # what is known of the vendor's model, as `vendors.models` has it; None where there is none
+    "identity": dict,  # what else shapes its answers and is found out when it is chosen, as settings of the chain
     "ready": lambda: None,  # one sentence on what is missing here, None when nothing is
 }
 
@@ -107,12 +108,12 @@ def choose(spec: str) -> Choice:
     if low := [key for key, value in rates.items() if value < 1]:
         raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
     editor = kind(**given)
-    values = {key: getattr(editor, key) for key, field in options.items() if is_identity(field)}
+    values = {key: value for key in options if is_identity(options[key], value := getattr(editor, key))}
     changed = {key: value for key, value in values.items() if value != default_of(options[key])}
     if seed != "per-step":
         changed["seed"] = seed
     label = name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
-    return Choice(spec, name, label, {**values, "seed": seed}, editor, rates)
+    return Choice(spec, name, label, {**values, **trait(editor, "identity")(), "seed": seed}, editor, rates)
 
 
 def choose_file(spec: str) -> Choice:
@@ -165,9 +166,13 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
         return None
 
 
-def is_identity(option: Field[Any]) -> bool:
-    """Whether an option shapes the answers, as most do; an address or a time limit does not and stays out."""
-    return bool(option.metadata.get("identity", True))
+def is_identity(option: Field[Any], value: Any) -> bool:
+    """Whether an option shapes the answers, as most do; a time limit does not and stays out.
+
+    One that says "where given" is part of the identity only with a value.
+    """
+    rule = option.metadata.get("identity", True)
+    return value not in (None, "") if rule == "where given" else bool(rule)
 
 
 def default_of(option: Field[Any]) -> Any:

@@ -23,7 +23,7 @@ class Editor:
     safety_tolerance: int = 2
     timeout: float = field(default=300.0, metadata={"identity": False})
     poll: float = field(default=1.0, metadata={"identity": False})
-    base_url: str = field(default="", metadata={"identity": False})
+    base_url: str = wire.base_url_option("BFL_BASE_URL")
     needs: ClassVar[str] = "BFL_API_KEY and pip install 'convergebench[bfl]'"
 
     def __post_init__(self) -> None:

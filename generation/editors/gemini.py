@@ -44,7 +44,7 @@ class Editor:
     session: str = "fresh"
     temperature: float | None = None
     timeout: float = field(default=300.0, metadata={"identity": False})
-    base_url: str = field(default="", metadata={"identity": False})
+    base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     needs: ClassVar[str] = "GEMINI_API_KEY and pip install 'convergebench[gemini]'"
 
     def __post_init__(self) -> None:

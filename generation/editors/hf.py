@@ -25,7 +25,7 @@ class Editor:
     guidance: float | None = None
     steps: int | None = None
     timeout: float = field(default=300.0, metadata={"identity": False})
-    base_url: str = field(default="", metadata={"identity": False})
+    base_url: str = wire.base_url_option("HF_ROUTER_BASE_URL")
     needs: ClassVar[str] = "HF_TOKEN"
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ class Editor:
 
     model: str = "qwen-image-3.0"
     timeout: float = field(default=300.0, metadata={"identity": False})
-    base_url: str = field(default="", metadata={"identity": False})
+    base_url: str = wire.base_url_option("DASHSCOPE_BASE_URL")
     needs: ClassVar[str] = "DASHSCOPE_API_KEY and pip install 'convergebench[qwen]'"
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ class Editor:
     model: str = "seedream-4-0-250828"
     resolution: str = "1K"
     timeout: float = field(default=300.0, metadata={"identity": False})
-    base_url: str = field(default="", metadata={"identity": False})
+    base_url: str = wire.base_url_option("ARK_BASE_URL")
     needs: ClassVar[str] = "ARK_API_KEY and pip install 'convergebench[seedream]'"
 
     def __post_init__(self) -> None:

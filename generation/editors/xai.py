@@ -23,7 +23,7 @@ class Editor:
     quality: str = "medium"
     resolution: str = "1k"
     timeout: float = field(default=300.0, metadata={"identity": False})
-    base_url: str = field(default="", metadata={"identity": False})
+    base_url: str = wire.base_url_option("XAI_BASE_URL")
     needs: ClassVar[str] = "XAI_API_KEY and pip install 'convergebench[xai]'"
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ import base64
 import binascii
 import contextlib
 import contextvars
+import dataclasses
 import email.utils
 import functools
 import importlib
@@ -240,11 +241,19 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
 
 
+def base_url_option(variable: str) -> Any:
+    """The field of an editor's option base_url, part of a chain's identity where it or the environment names one."""
+    named: Callable[[], str] = lambda: os.environ.get(variable, "").strip()  # noqa: E731
+    return dataclasses.field(default_factory=named, metadata={"identity": "where given"})
+
+
 def base_address(option: str, variable: str, default: str) -> str:
     """The vendor's address: the option, else the environment's, else the vendor's own."""
     address = (option or os.environ.get(variable, "") or default).rstrip("/")
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address is {address!r}; it starts with https:// (or http:// on this machine)")
+    if "@" in urllib.parse.urlsplit(address).netloc:
+        raise UserError("the base address names a user or a password, and is stored with the chains; give it without")
     return address
 
 

@@ -1,0 +1,160 @@
+"""Servers of one's own behind `openai:base_url=`: what they are sent, what makes a chain's identity, who is asked."""
+
+import json
+import threading
+
+import pytest
+from convergebench.generation import editors
+from convergebench.generation.calls import Transient
+from convergebench.generation.editors.openai import Editor
+from convergebench.generation.records import UserError
+from convergebench.generation.vendors import image_servers
+from vendors import chains
+from vendors.image_server import MODEL, ImageServer
+from vendors.loopback import picture, serving
+
+SIZE = (96, 64)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "openai-key-1234567890")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-somebody")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    image_servers.describe.cache_clear()
+    yield
+    image_servers.describe.cache_clear()
+
+
+def spec(*servers, **options):
+    words = "".join(f",{key}={value}" for key, value in options.items())
+    return f"openai:base_url={'+'.join(server.base for server in servers)},model={MODEL}{words}"
+
+
+def settings(*servers, **options):
+    image_servers.describe.cache_clear()
+    return editors.choose(spec(*servers, **options)).settings
+
+
+def test_seed_steps_and_guidance_are_sent_and_kept(tmp_path):
+    data, vendor = picture(SIZE), ImageServer(picture(SIZE))
+    vendor.pictures = (data,)
+    with serving(vendor) as server:
+        words = spec(server, steps=28, guidance=2.5, true_cfg=4, teacache="false")
+        step = chains.run(tmp_path, words, SIZE)[-1]
+        assert server.requests[-1].headers["authorization"] == "Bearer none"
+        assert "openai-organization" not in server.requests[-1].headers
+    extras = {"seed": step.seed, "num_inference_steps": 28, "guidance_scale": 2.5, "true_cfg_scale": 4.0}
+    golden = {"model": MODEL, "prompt": "Paint the door green.", "size": "96x64", "n": "1", "output_format": "png"}
+    golden |= {name: str(value) for name, value in extras.items()}
+    assert vendor.sent == [{**golden, "response_format": "b64_json", "enable_teacache": "false"}]
+    assert (step.status, step.cost) == ("ok", None)
+    assert next(tmp_path.glob("chains/*/0001.png")).read_bytes() == data
+    assert step.details["sent"] == {**extras, "enable_teacache": False}
+    assert step.details["address"] == f"{server.base}/v1"
+    assert step.details["uncontrolled"] == []
+
+
+def test_the_servers_own_version_model_and_precision_are_the_chains_identity():
+    vendor = ImageServer()
+    with serving(vendor) as server:
+        first = settings(server)
+        assert json.loads(first["server"]) == {"model": {"id": MODEL, "owned_by": "vllm"}, "version": "0.24.0"}
+        assert settings(server) == first, "what changes with every answer is no part of it"
+        vendor.version = "0.25.0"
+        assert settings(server) != first
+        vendor.version, vendor.card = "0.24.0", {"dit_precision": "fp8"}
+        assert settings(server) != first
+        vendor.version = None
+        assert json.loads(settings(server)["server"])["version"] == "not told"
+    assert (first["base_url"], "steps" in first) == (server.base, False)
+
+
+@pytest.mark.parametrize("option", [{"steps": 8}, {"guidance": 2.0}, {"teacache": "true"}, {"seed": "fixed"}])
+def test_each_option_makes_other_chains(option):
+    with serving(ImageServer()) as server:
+        assert settings(server, **option) != settings(server)
+
+
+def test_an_address_is_part_of_the_identity_of_every_vendor_and_changes_nothing_where_none_is_given(monkeypatch):
+    for name in ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "hf"):
+        plain, elsewhere = editors.choose(name), editors.choose(f"{name}:base_url=https://gateway.example")
+        assert "base_url" not in plain.settings
+        assert elsewhere.settings == {**plain.settings, "base_url": "https://gateway.example"}
+        assert elsewhere.label == f"{name}:base_url=https://gateway.example"
+    monkeypatch.setenv("BFL_BASE_URL", "https://gateway.example")
+    assert editors.choose("bfl").settings["base_url"] == "https://gateway.example"
+
+
+def test_an_address_with_a_password_is_refused():
+    with pytest.raises(UserError, match="names a user or a password"):
+        editors.choose("bfl:base_url=https://me:secret@gateway.example")
+
+
+def test_what_no_server_can_do_is_said_in_one_sentence():
+    other = pytest.raises(UserError, match=f"has no model 'Qwen/Other'; it serves {MODEL}")
+    with serving(ImageServer()) as server, other:
+        editors.choose(f"openai:base_url={server.base},model=Qwen/Other")
+    with pytest.raises(UserError, match="no server answers at"):
+        editors.choose(spec(server))
+    with pytest.raises(UserError, match="num_inference_steps is for servers of your own; gpt-image-2 is OpenAI's"):
+        editors.choose("openai:model=gpt-image-2,steps=20")
+    with pytest.raises(UserError, match="several addresses are for servers of your own"):
+        editors.choose("openai:base_url=https://a.example+https://b.example")
+
+
+def test_a_call_costs_nothing_in_a_private_network_and_an_unknown_sum_elsewhere(tmp_path, monkeypatch):
+    def price(address):
+        return Editor(base_url=address, model=MODEL).price()
+
+    assert price("http://127.0.0.1:8000") == price("http://10.0.0.7:8000") == price("http://gpu-4:8000") == 0.0
+    assert price("https://images.example.org") is None
+    (tmp_path / "prices.toml").write_text(f'[openai]\n"{MODEL}" = 0.02\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "prices.toml"))
+    assert price("https://images.example.org") == price("http://gpu-4:8000") == 0.02
+
+
+def test_servers_that_run_different_versions_are_not_mixed():
+    refused = pytest.raises(UserError, match="do not run the same")
+    with serving(ImageServer()) as one, serving(ImageServer(version="0.9")) as other, refused:
+        editors.choose(spec(one, other))
+
+
+def test_the_least_loaded_of_several_servers_is_asked():
+    slow, fast = ImageServer(picture(SIZE)), ImageServer(picture(SIZE))
+    slow.gate.clear()
+    with serving(slow) as first, serving(fast) as second:
+        editor = editors.choose(spec(first, second)).editor
+        assert editor.concurrency == 8
+        image = chains.Image.new("RGB", SIZE)
+        held = threading.Thread(target=editor.edit, args=(image, "a", 1))
+        held.start()
+        while not slow.sent:
+            pass
+        for number in range(3):
+            editor.edit(image, "b", number)
+        slow.gate.set()
+        held.join()
+    assert (len(slow.sent), len(fast.sent)) == (1, 3)
+
+
+def test_a_server_that_fails_rests_until_it_is_well(monkeypatch):
+    one, other = ImageServer(picture(SIZE)), ImageServer(picture(SIZE))
+    with serving(one) as first, serving(other) as second:
+        editor = editors.choose(spec(first, second)).editor
+        one.well = False
+        clock = [1000.0]
+        monkeypatch.setattr(image_servers.time, "monotonic", lambda: clock[0])
+        steps = [asked(editor) for _ in range(4)]
+        assert (steps.count("failed"), len(other.sent)) == (1, 3)
+        clock[0] += image_servers.REST + 1
+        assert (asked(editor), len(one.sent)) == ("ok", 0), "its health check failed, so it rests on"
+        one.well, clock[0] = True, clock[0] + image_servers.REST + 1
+        assert (asked(editor), len(one.sent)) == ("ok", 1)
+
+
+def asked(editor):
+    try:
+        return editor.edit(chains.Image.new("RGB", SIZE), "a", 1).status
+    except Transient:
+        return "failed"

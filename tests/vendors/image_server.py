@@ -1,0 +1,45 @@
+"""A server of one's own that speaks images/edits, by the fields of vLLM-Omni's and SGLang's forms."""
+
+import base64
+import threading
+
+from vendors.loopback import Reply, Request, Server, told
+from vendors.openai import fields
+
+MODEL = "Qwen/Qwen-Image-Edit-2511"
+FORM = {  # what vLLM-Omni's page on image editing and SGLang's image_api.py name, beyond OpenAI's own
+    *("image", "prompt", "model", "n", "size", "response_format", "output_format"),
+    *("seed", "num_inference_steps", "guidance_scale", "true_cfg_scale", "negative_prompt", "enable_teacache"),
+}
+
+
+class ImageServer:
+    """Answers with its pictures in turn; `well`, `version` and `card` can be changed while it serves."""
+
+    def __init__(self, *pictures: bytes, version: str | None = "0.24.0", **card: object):
+        self.pictures = pictures
+        self.version, self.card, self.well = version, card, True
+        self.gate = threading.Event()
+        self.gate.set()
+        self.sent: list[dict[str, str]] = []
+
+    def __call__(self, server: Server, request: Request) -> Reply:
+        assert "openai-key" not in request.headers.get("authorization", ""), "the key is for OpenAI"
+        if request.path == "/health":
+            return told({}, 200 if self.well else 503)
+        if request.path == "/version" and self.version:
+            return told({"version": self.version})
+        if request.path == "/v1/models":
+            card = {"id": MODEL, "object": "model", "created": len(server.requests), "owned_by": "vllm", **self.card}
+            return told({"object": "list", "data": [card]})
+        if request.path != "/v1/images/edits":
+            return told({"detail": "Not Found"}, 404)
+        if not self.well:
+            return told({"detail": "shutting down"}, 503)
+        form = fields(request)
+        assert set(form) <= FORM
+        assert form.pop("image")[0] == "image/png"
+        self.sent.append({name: data.decode() for name, (_, data) in form.items()})
+        self.gate.wait(5)
+        data = base64.b64encode(self.pictures[(len(self.sent) - 1) % len(self.pictures)]).decode()
+        return told({"created": 1, "data": [{"b64_json": data, "url": None, "revised_prompt": None}]})
