@@ -19,25 +19,30 @@ def demo(suite: str, workers: int) -> None:
     \b
     convergebench demo
     """
+    from convergebench import dataset_builder, metric_modules, spaces_app
     from convergebench.generation import plan as planning
     from convergebench.generation import suites
 
-    from . import build, generate, report, score
+    from .build import print_built
+    from .generate import run
+    from .score import print_summary
 
     started = time.monotonic()
     plan = planning.make_plan(suites.load(suite))
     runs = Path("runs") / suite
     click.echo(f"1. {len(plan.chains)} chains, {plan.calls} edits, into {runs}")
-    if not generate.run(plan, runs, workers, None, (0, 1)).clean:
+    if not run((), suite, runs, workers=workers).clean:
         sys.exit(1)
     click.echo(f"2. the dataset, into {DATASET}")
-    build.run((runs,), DATASET)
+    print_built(dataset_builder.build(runs, DATASET))
     click.echo("3. scores")
     fetch_weights()
-    if score.run(DATASET).damage:
+    outcome = metric_modules.score(DATASET)
+    print_summary(DATASET, outcome)
+    if outcome.damage:
         sys.exit(1)
     click.echo(f"4. the report, into {REPORT}\n")
-    click.echo(report.run(DATASET, REPORT)["text"])
+    click.echo(spaces_app.report(DATASET, REPORT))
     click.echo(f"\nDone in {time.monotonic() - started:.0f} s. Look at:")
     command = "convergebench" if shutil.which("convergebench") else sys.argv[0]
     python = "python" if command == "convergebench" else Path(command).with_name("python")

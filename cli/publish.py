@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import json_option, progress_bar
+from ._shared import json_option
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.publishing.publish import Plan
@@ -97,6 +97,7 @@ def publish_dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run:
     """Publish the dataset with a bar over the checks, which read every picture once."""
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.publishing import publish as publishing
+    from convergebench.generation.progress import progress_bar
 
     plans: list[Plan] = []
 

@@ -28,51 +28,11 @@ def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] 
     if compare:
         click.echo(compare_pair(dataset, threshold, *compare, as_json))
         return
-    written = run(dataset, out, threshold)
-    text = written.pop("text")
-    click.echo(json.dumps(written) if as_json else text)
+    from convergebench import spaces_app
 
-
-def run(dataset: Path, out: Path, threshold: float = 0.5) -> dict[str, object]:
-    """Write the report; `text` is the headline and where to find the rest."""
-    from convergebench.dataset_builder.dataset.reader import UnreadableFile
-    from convergebench.generation.records import UserError
-    from convergebench.spaces_app.reporting.sentences import headline
-    from convergebench.spaces_app.reporting.write import write_report
-    from convergebench.spaces_app.statistics.leaderboard import HEADLINE
-    from convergebench.spaces_app.study.study import Options
-    from convergebench.spaces_app.study.tables import as_text, capitalised
-
-    check_dataset(dataset, threshold)
-    try:
-        written = write_report(dataset, out, Options(threshold))
-    except (ValueError, UnreadableFile) as error:
-        raise UserError(str(error)) from error
-    except OSError as error:
-        raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
-    tables = written.report.tables
-    board = headline(tables, HEADLINE)
-    return {
-        "page": str(written.page),
-        "files": written.files,
-        "headline": board.title,
-        "text": f"{capitalised(board.title)}\n\n{as_text(board)}\n\n{written.files} files; open {written.page}",
-        "rows": [{key: row.get(key) for key in board.keys} for row in board.rows],
-    }
-
-
-def check_dataset(dataset: Path, threshold: float) -> None:
-    """Refuse, in one sentence, a threshold out of range and a dataset without chains or scores."""
-    from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.generation.records import UserError
-
-    if not 0 < threshold <= 1:
-        raise UserError(f"--threshold is {threshold:g}; it lies above 0 and at most at 1")
-    reader = Reader(dataset)
-    if not reader.files("chains"):
-        raise UserError(f"{dataset} is no dataset: there is no data/chains; `convergebench build` makes one")
-    if not reader.files("scores") and not reader.files("published"):
-        raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
+    board = spaces_app.report(dataset, out, threshold=threshold)
+    about = {"page": str(board.page), "files": board.files, "headline": board.title, "rows": board.rows}
+    click.echo(json.dumps(about) if as_json else board)
 
 
 def compare_pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool) -> str:
@@ -80,6 +40,7 @@ def compare_pair(dataset: Path, threshold: float, first: str, second: str, as_js
     from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
     from convergebench.generation.records import UserError
     from convergebench.spaces_app.reporting import two_editors
+    from convergebench.spaces_app.reporting.board import check_dataset
     from convergebench.spaces_app.reporting.write import read_study
     from convergebench.spaces_app.study.study import Options
 

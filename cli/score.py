@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import json_option, progress_bar, rank_and_size
+from ._shared import json_option
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.engine import Outcome
@@ -42,53 +42,18 @@ def score(
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.metric_modules convergebench
     """
     asked = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None
-    outcome = run(dataset, asked, device, dtype, batch_size, profile, quiet=as_json)
+    from convergebench import metric_modules
+
+    outcome = metric_modules.score(dataset, asked, device=device, dtype=dtype, batch_size=batch_size, quiet=as_json)
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(outcome.to_dict()))
+    elif outcome.rank == 0:
+        print_summary(dataset, outcome, profile)
     if outcome.damage:
         sys.exit(1)
 
 
-def run(
-    dataset: Path,
-    metrics: list[str] | None = None,
-    device: str | None = None,
-    dtype: str | None = None,
-    batch_size: int | None = None,
-    profile: bool = False,
-    quiet: bool = False,
-) -> "Outcome":
-    """Score with a progress bar, rewrite the card, and say what was left out and why."""
-    from contextlib import nullcontext
-
-    from convergebench.dataset_builder.building import card
-    from convergebench.generation.files import disk_errors_explained, locked
-    from convergebench.metric_modules._engine import engine
-
-    rank, size = rank_and_size()
-    if rank == 0:
-        card.refuse_other_folders(dataset)
-    job = engine.prepare(dataset, metrics, device, dtype)
-    title = "score" if size == 1 else f"score, part 1 of {size}"
-    with disk_errors_explained(dataset), locked(dataset) if rank == 0 else nullcontext():
-        with progress_bar(title, job.images(rank, size), "images", quiet or rank > 0) as advance:
-            outcome = engine.run(job, rank, size, barrier, batch_size or engine.BATCH, advance)
-        if rank == 0:
-            card.write(dataset)
-    if rank == 0 and not quiet:
-        print_summary(dataset, outcome, profile)
-    return outcome
-
-
-def barrier() -> None:
-    """Wait until all processes of a launch have come this far."""
-    if rank_and_size()[1] > 1:
-        from accelerate import PartialState
-
-        PartialState().wait_for_everyone()
-
-
-def print_summary(dataset: Path, outcome: "Outcome", profile: bool) -> None:
+def print_summary(dataset: Path, outcome: "Outcome", profile: bool = False) -> None:
     """Print the counts, and what has no score and why."""
     from convergebench.dataset_builder.building.card_tables import count_text
 

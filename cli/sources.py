@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option, progress_bar
+from ._shared import json_option
 
 
 @click.command("sources")
@@ -21,6 +21,7 @@ def sources(suite: str, out: Path | None, as_json: bool) -> None:
     convergebench sources v1-mini --out pictures
     """
     from convergebench.generation import suites
+    from convergebench.generation.progress import progress_bar
     from convergebench.generation.sources.catalogue import cache_folder, gather
 
     wanted = dict.fromkeys(id.partition("~")[0] for id in suites.load(suite).sources)

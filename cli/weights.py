@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from ._shared import json_option, progress_bar
+from ._shared import json_option
 
 
 @click.command("weights")
@@ -41,5 +41,7 @@ def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
 @contextlib.contextmanager
 def download_bar(name: str, megabytes: int) -> Iterator[Callable[[], None]]:
     """A progress bar over a download."""
+    from convergebench.generation.progress import progress_bar
+
     with progress_bar(name, megabytes, "MB") as advance:
         yield lambda: advance(1, "")

@@ -1,1 +1,37 @@
 """Turns chains into the dataset folder that is also the Hub repository."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .building.build import Built
+
+__all__ = ["build"]
+
+
+def build(
+    runs: str | Path | Sequence[str | Path], out: str | Path = "convergebench", *, quiet: bool = False
+) -> "Built":
+    """Turn the finished chains of one or more runs into a dataset folder, or bring the one that is there up to date.
+
+    Several processes may call it after a run that they shared: the first of them builds, when all have come so far.
+    """
+    from convergebench.generation.processes import by_the_first
+    from convergebench.generation.progress import progress_bar
+    from convergebench.generation.store_reader import find_finished
+
+    from .building import build as building
+    from .building.metric_folders import check_metric_folders, copy_metric_folders
+
+    folders = [runs] if isinstance(runs, str | Path) else runs
+
+    def write() -> "Built":
+        found = find_finished({Path(run) for run in folders})
+        check_metric_folders(Path(out))
+        with progress_bar("build", found.steps, "steps", quiet) as advance:
+            built = building.build(found, Path(out), lambda: advance(1, ""))
+        copy_metric_folders(Path(out))
+        return built
+
+    return by_the_first(write)

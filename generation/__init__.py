@@ -1,6 +1,6 @@
 """Makes chains: what is asked, of whom, in which order, and where the answers are kept."""
 
-import os
+import sys
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ __all__ = ["Refused", "generate"]
 
 
 def generate(
-    editor: "Callable[..., Any] | str | Sequence[Callable[..., Any] | str]",
+    editor: "Callable[..., Any] | str | Sequence[Callable[..., Any] | str]" = (),
     suite: str = "demo",
     out: str | Path | None = None,
     *,
@@ -25,6 +25,8 @@ def generate(
     workers: int | None = None,
     max_cost: float | None = None,
     retry: Collection[str] = (),
+    shard: str | None = None,
+    quiet: bool = False,
     **selection: Any,
 ) -> "Outcome":
     """Run a suite with an editor: your own function, the words of `--editor`, or a list of both.
@@ -33,16 +35,34 @@ def generate(
     raises `Refused` where it declines. The same call again goes on where the last one stopped, as long as the editor
     has the same name and version; unless you give them, they are the function's name and a hash of its file.
     `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
+    Without an editor, those of the suite run.
     """
-    from . import editors, plan, scheduler, suites
+    from . import editors, plan, processes, scheduler, suites
+    from .progress import progress_bar
+    from .records import one_of
     from .selection import Selection
 
+    for end in retry:
+        one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
     many = [editor] if isinstance(editor, str) or callable(editor) else list(editor)
     given = {key: value for key, value in (("name", name), ("version", version)) if value is not None}
     chosen = [each if isinstance(each, str) else editors.own_choice(each, "", given) for each in many]
     planned = plan.make_plan(suites.load(suite), chosen, rounds, runs, Selection(**selection))
-    rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
-    mine = plan.share(planned.chains, rank, size)
-    return scheduler.generate(
-        planned, mine, Path(out or Path("runs") / suite), workers, max_cost and max_cost / size, retry=retry
-    )
+    for warning in plan.warnings(planned):
+        print(f"warning: {warning}", file=sys.stderr)
+    index, parts = processes.part(shard)
+    mine = plan.share(planned.chains, index, parts)
+    if max_cost is not None:
+        # The processes of a machine share the run's ledger; another machine may have another disk, and keeps to a part.
+        max_cost /= processes.machines()
+    spent = 0.0
+    title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
+    with progress_bar(title, sum(map(plan.call_count, mine)), "steps", quiet) as advance:
+
+        def report(chain: object, step: object) -> None:
+            nonlocal spent
+            spent += getattr(step, "cost", None) or 0.0
+            advance(1, f"${spent:.2f}" if spent else "")
+
+        run = Path(out) if out is not None else Path("runs") / planned.suite.name
+        return scheduler.generate(planned, mine, run, workers, max_cost, report, retry=retry)

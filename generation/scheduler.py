@@ -30,6 +30,7 @@ GRACE = 60.0  # seconds that calls in flight are given when the run is interrupt
 class Outcome:
     """How a run ended: chains by their end, those left alone with why, and what stopped it, if anything did."""
 
+    run: Path  # its folder
     ends: dict[str, int] = field(default_factory=dict)
     already: int = 0
     left: dict[str, str] = field(default_factory=dict)  # chain id to one sentence
@@ -74,7 +75,7 @@ def generate(
             store.keep_source(run, source.reference, reference)
     paid = any(trait(choice.editor, "price")() != 0 for choice in plan.choices)
     budget = Budget(max_cost, ledger=Ledger(run, store.cost_so_far(run)) if paid else None)
-    outcome = Outcome(already=len(chains) - len(waiting), before=budget.spent)
+    outcome = Outcome(run, already=len(chains) - len(waiting), before=budget.spent)
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()

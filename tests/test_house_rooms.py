@@ -12,12 +12,14 @@ HOUSE = Path(__file__).parent.parent
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
-SHARED = tuple(f"generation.{name}" for name in ("records", "pictures", "files", "store", "store_reader"))
+SHARED = tuple(
+    f"generation.{name}" for name in ("records", "pictures", "files", "store", "store_reader", "progress", "processes")
+)
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
     "generation": ("generation",),
     "dataset_builder": ("dataset_builder", *SHARED),
-    "metric_modules": ("metric_modules", "dataset_builder.dataset", *SHARED),
+    "metric_modules": ("metric_modules", "dataset_builder.dataset", "dataset_builder.building.card", *SHARED),
     "spaces_app": (
         "spaces_app",
         *(f"metric_modules.{name}" for name in ("specs", "scores", *METRICS)),

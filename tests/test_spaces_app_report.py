@@ -1,7 +1,9 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
+from pathlib import Path
+
 import pytest
-from convergebench.spaces_app.reporting.page import render_table
+from convergebench.spaces_app.reporting.page import render_board
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.study import tables
 from convergebench.spaces_app.study.recall_outcomes import recall_outcome
@@ -288,7 +290,7 @@ def test_tables_say_the_same_in_every_format(golden):
 def test_names_that_mean_something_to_html_or_latex_stay_text():
     scores, chains, floors = dataset({"<script>alert(1)</script>": 1.0, "50%_of {$x$} & \\co": 1.0}, sources=4)
     made = report(scores, chains, floors)
-    page = render_table(made.tables["leaderboard"])
+    page = render_board(made.tables["leaderboard"], (), Path("index.html"))
     assert "<script>" not in page
     latex = tables.as_latex(made.tables["leaderboard"])
     assert r"50\%\_of \{\$x\$\} \& \textbackslash{}co" in latex

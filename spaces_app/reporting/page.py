@@ -16,6 +16,7 @@ from .figures import Drawing, FigureContext, Look, assign_looks, house_style
 from .filmstrips import Strip
 
 HERE = Path(__file__).parent
+STRIPS = 3  # shown under a table that stands alone
 WORST_CASES, METHODS = "Worst cases", "Methods"
 # The sections in their order, with their ids. A section that only a statistic names comes before the appendix.
 SECTIONS = {
@@ -169,7 +170,9 @@ def render_page(sections: Sequence[Section], lead: Sequence[str]) -> str:
     return templates().get_template("page.html").render(sections=shown, lead=lead, style=style)
 
 
-def render_table(table: Table) -> str:
-    """One table alone."""
-    template = templates().get_template("page.html").make_module({"sections": [], "lead": [], "style": ""})
-    return str(template.__dict__["table"](table_part(table)))
+def render_board(table: Table, strips: Sequence[Strip], page: Path) -> str:
+    """One table and a few strips of pictures, to stand inside another page such as a notebook."""
+    template = templates().get_template("board.html")
+    return template.render(
+        part=table_part(table), strips=strips[:STRIPS], page=page.as_posix(), sections=[], lead=[], style=""
+    )

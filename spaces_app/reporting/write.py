@@ -36,6 +36,7 @@ class WrittenReport:
     report: Report
     page: Path
     files: int
+    strips: list[Strip]
 
 
 def read_study(reader: Reader, options: Options = Options(), steps: bool = True) -> Study:  # noqa: B008 - frozen
@@ -62,7 +63,7 @@ def write_files(report: Report, out: Path, strips: list[Strip]) -> WrittenReport
     """Everything made first, then put in place of an earlier report."""
     files = make_files(report, strips)
     replace_files(out, files)
-    return WrittenReport(report, out / PAGE, len(files))
+    return WrittenReport(report, out / PAGE, len(files), strips)
 
 
 def make_files(report: Report, strips: list[Strip]) -> dict[str, bytes]:

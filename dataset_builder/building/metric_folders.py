@@ -1,0 +1,56 @@
+"""The metric folders beside the data: there `evaluate.load("convergebench/halflife")` works offline."""
+
+from hashlib import sha256
+from pathlib import Path
+
+from convergebench.generation.files import write_whole
+
+from ..dataset import manifest
+
+
+def metric_folders() -> dict[str, dict[str, bytes]]:
+    """The files of every metric folder, by its name; a link is the file itself."""
+    root = Path(__file__).parents[2] / "metric_modules"  # nothing of it is imported: its folders are files to copy
+    names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
+    return {
+        name: {
+            path.name: path.read_bytes()
+            for path in sorted((root / name).iterdir())
+            if path.is_file() and not path.name.startswith(".")
+        }
+        for name in names
+    }
+
+
+def check_metric_folders(out: Path) -> None:
+    """Refuse, before anything is written, to replace a file in the place of a metric's that we did not write."""
+    made_earlier = (out / ".hashes.json").exists() and not (out / manifest.MANIFEST).exists()  # by an older version
+    foreign = [name for name in metric_folders() if (out / name).exists() and not (out / name).is_dir()]
+    for name, files in metric_folders().items():
+        for file, data in files.items():
+            path = out / name / file
+            if name in foreign or not path.exists() or (path.is_file() and path.read_bytes() == data):
+                continue
+            if made_earlier or (path.is_file() and manifest.is_as_written(out / name, file)):
+                continue
+            foreign.append(f"{name}/{file}")
+    advice = "move them or choose another folder"
+    manifest.refuse(out, foreign, "`convergebench build` did not write", advice)
+
+
+def copy_metric_folders(out: Path) -> None:
+    """Copy the metric folders beside the data: `evaluate.load("convergebench/halflife")` works offline there.
+
+    Of what else lies in these folders only files that an earlier copy brought are removed.
+    """
+    for name, files in metric_folders().items():
+        folder = out / name
+        gone = manifest.listed(folder) - files.keys()
+        old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
+        entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
+        manifest.expect(folder, entries)
+        for file, data in files.items():
+            write_whole(folder / file, data)
+        for file in old:
+            (folder / file).unlink()
+        manifest.record(folder, entries)

@@ -1,0 +1,74 @@
+"""The headline of a report as Python has it: rows, a pandas frame, and what a notebook shows."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.generation.records import UserError
+
+from ..statistics.leaderboard import HEADLINE
+from ..study.study import Options
+from ..study.tables import Table, as_text, capitalised
+from .filmstrips import Strip
+from .page import render_board
+from .sentences import headline
+from .write import write_report
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Board:
+    """The editors from the one that keeps most rounds down, where the page is, and the cases that were lost first."""
+
+    table: Table
+    page: Path
+    files: int
+    strips: tuple[Strip, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return self.table.title
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each editor, by the columns' keys; a value that is missing is None."""
+        return [{key: row.get(key) for key in self.table.keys} for row in self.table.rows]
+
+    @property
+    def frame(self) -> "pandas.DataFrame":
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=self.table.keys)
+
+    def __str__(self) -> str:
+        return f"{capitalised(self.title)}\n\n{as_text(self.table)}\n\n{self.files} files; open {self.page}"
+
+    def _repr_html_(self) -> str:
+        return render_board(self.table, self.strips, self.page)
+
+
+def write_board(dataset: Path, out: Path, threshold: float) -> Board:
+    """Write the whole report and return its headline; what is wrong with the dataset is one sentence."""
+    check_dataset(dataset, threshold)
+    try:
+        written = write_report(dataset, out, Options(threshold))
+    except (ValueError, UnreadableFile) as error:
+        raise UserError(str(error)) from error
+    except OSError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
+    table = headline(written.report.tables, HEADLINE)
+    return Board(table, written.page, written.files, tuple(written.strips))
+
+
+def check_dataset(dataset: Path, threshold: float) -> None:
+    """Refuse, in one sentence, a threshold out of range and a dataset without chains or scores."""
+    if not 0 < threshold <= 1:
+        raise UserError(f"--threshold is {threshold:g}; it lies above 0 and at most at 1")
+    reader = Reader(dataset)
+    if not reader.files("chains"):
+        raise UserError(f"{dataset} is no dataset: there is no data/chains; `convergebench build` makes one")
+    if not reader.files("scores") and not reader.files("published"):
+        raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
