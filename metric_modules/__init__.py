@@ -35,9 +35,9 @@ def score(
 
     folder = Path(dataset)
     rank, size = rank_and_size()
+    job = engine.prepare(folder, metrics, device, dtype)
     if rank == 0:
         card.refuse_other_folders(folder)
-    job = engine.prepare(folder, metrics, device, dtype)
     title = "score" if size == 1 else f"score, part 1 of {size}"
     with disk_errors_explained(folder), locked(folder) if rank == 0 else nullcontext():
         with progress_bar(title, job.images(rank, size), "images", quiet or rank > 0) as advance:
