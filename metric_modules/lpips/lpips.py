@@ -9,7 +9,9 @@ import numpy as np
 
 from .images import ImageInputs, Size, available_device, batches, dealt, pairs, signature_text
 from .measure import SMALLEST, Distance, Model, compare, features, model, signature
+from .packages import Unavailable  # noqa: F401 - `evaluate` downloads the files that this one imports, and weights.py needs it
 from .pictures import resize_to
+from .registries import python_indexes  # noqa: F401 - packages.py needs it
 from .weights import load
 
 __all__ = ["Lpips", "resize_to"]  # evaluate brings along only what this file itself imports

