@@ -5,6 +5,8 @@ Only the standard library is used: this file is also part of the LPIPS module, w
 """
 
 import base64
+import contextlib
+import functools
 import hashlib
 import html.parser
 import io
@@ -19,10 +21,10 @@ import urllib.parse
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 if __package__:
     from . import registries
@@ -94,25 +96,55 @@ def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
     """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION, from pip's folders and indexes."""
     name, _, version = requirement.partition("==")
     wanted = re.compile(rf"{file_pattern(name)}-{re.escape(version)}(-.*)?{re.escape(ending)}$", re.IGNORECASE)
+    reasons: list[str] = []
+    for file in python_files(name, reasons):
+        if wanted.match(file.name) and sha256 in ("", file.sha256 or sha256):
+            return checked(file.read(), sha256 or file.sha256, file.name)
+    kind = "wheel" if ending == ".whl" else "source distribution"
+    raise Unavailable(f"no {kind} of {requirement} ({'; '.join(reasons) or 'the package index has none'})")
+
+
+def newest_wheel(name: str) -> tuple[str, bytes]:
+    """The version and the bytes of the newest released wheel that runs anywhere."""
+    from packaging.version import InvalidVersion, Version
+
+    wanted = re.compile(rf"{file_pattern(name)}-([^-]+)-.*-none-any\.whl$", re.IGNORECASE)
+    found: list[tuple[Version, PythonFile]] = []
+    reasons: list[str] = []
+    for file in python_files(name, reasons):
+        with contextlib.suppress(InvalidVersion):
+            if (match := wanted.match(file.name)) and not (version := Version(match[1])).is_prerelease:
+                found.append((version, file))
+    if not found:
+        raise Unavailable(f"no wheel of {name} ({'; '.join(reasons) or 'the package index has none'})")
+    version, file = max(found, key=lambda pair: pair[0])
+    return str(version), checked(file.read(), file.sha256, file.name)
+
+
+class PythonFile(NamedTuple):
+    """One file of a project, in a folder or on an index."""
+
+    name: str
+    sha256: str  # as the index tells it, or ""
+    read: Callable[[], bytes]
+
+
+def python_files(name: str, reasons: list[str]) -> Iterator[PythonFile]:
+    """The files of a project that pip would see; why an index gives none is added to the reasons."""
     for folder in registries.python_folders():
         for path in sorted(folder.iterdir()):
-            if wanted.match(path.name):
-                return checked(path.read_bytes(), sha256, path.name)
+            yield PythonFile(path.name, "", path.read_bytes)
     indexes = registries.python_indexes()
     if not indexes:
-        raise Unavailable(f"no package index is configured for {requirement}; set PIP_INDEX_URL")
-    reasons = []
+        reasons.append("no package index is configured; set PIP_INDEX_URL")
     for index in indexes:
         page = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
         try:
             for address, told in links(page):
                 file = urllib.parse.unquote(urllib.parse.urlsplit(address).path.rsplit("/", 1)[-1])
-                if wanted.match(file) and sha256 in ("", told or sha256):
-                    return checked(download(address, page), sha256 or told, file)
+                yield PythonFile(file, told, functools.partial(download, address, page))
         except Unavailable as reason:
             reasons.append(str(reason))
-    kind = "wheel" if ending == ".whl" else "source distribution"
-    raise Unavailable(f"no {kind} of {requirement} ({'; '.join(reasons) or 'the package index has none'})")
 
 
 def file_pattern(name: str) -> str:

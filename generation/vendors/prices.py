@@ -7,14 +7,12 @@ the wheel is installed or run. `models.py` reads what is kept here, between the 
 import datetime
 import json
 import math
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from .. import packages
 from ..files import write_whole
 from ..records import UserError, canonical
-from ..sources import packages
 from . import models
 
 PACKAGE = "litellm"
@@ -55,13 +53,12 @@ def beyond_the_list() -> list[str]:
 
 def fetch() -> tuple[str, Table]:
     """LiteLLM's name and version, and its table."""
-    with tempfile.TemporaryDirectory(prefix="convergebench-") as folder:
-        try:
-            wheel = packages.downloaded(PACKAGE, Path(folder))
-            data = packages.unzipped(wheel, [TABLE]).get(TABLE)
-        except packages.Unavailable as reason:
-            raise UserError(f"the prices stay as they are: {reason}") from reason
-        source = " ".join(wheel.name.split("-")[:2])
+    try:
+        version, wheel = packages.newest_wheel(PACKAGE)
+        data = packages.zip_files(wheel, [TABLE]).get(TABLE)
+    except packages.Unavailable as reason:
+        raise UserError(f"the prices stay as they are: {reason}") from reason
+    source = f"{PACKAGE} {version}"
     try:
         table = json.loads(data or b"")
     except ValueError as error:
