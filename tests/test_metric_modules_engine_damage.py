@@ -161,6 +161,10 @@ def test_what_the_recall_audit_mirrored_is_turned_back_and_recall_is_seen(tmp_pa
     rows = scores(dataset)
     assert [rows["honest", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [False] * 3
     assert [rows["recalling", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [True] * 3
+    for editor, shown in (("honest", True), ("recalling", False)):
+        row = rows[editor, "source-2", "copy", 1]
+        ratio = row["recall_unshown"] / row["recall_shown"]
+        assert ratio > 2 if shown else ratio < 0.5
     assert rows["honest", "source-2", "copy", 1]["psnr"] > 30 > rows["recalling", "source-2", "copy", 1]["psnr"]
 
 

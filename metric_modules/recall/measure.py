@@ -10,6 +10,7 @@ import numpy as np
 
 from .psnr_measure import psnr_and_rmse
 
+COLUMNS = ("recalled", "recall_unshown", "recall_shown")
 SYMMETRIC = 15.0  # dB between a reference and its mirror image, from which on nothing can be told
 
 
@@ -17,7 +18,7 @@ class Scorer:
     """Pictures come turned back, as all that was mirrored is before it is scored; recall shows after a second turn."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        self.signature = {"version": 1, "symmetric": SYMMETRIC}
+        self.signature = {"version": 2, "symmetric": SYMMETRIC}
 
     def prepare(self, picture: np.ndarray) -> np.ndarray | None:
         """The reference itself; None where it looks like its own mirror image."""
@@ -25,11 +26,16 @@ class Scorer:
 
     def compare(
         self, reference: np.ndarray | None, pictures: Sequence[np.ndarray], earlier: object
-    ) -> list[dict[str, bool | str]]:
-        """Whether each picture, mirrored once more, is closer to the reference than as it is."""
+    ) -> list[dict[str, bool | float | str]]:
+        """How far each picture, mirrored once more, is from the reference, and how far as it is."""
         if reference is None:
-            return [{"recalled": "mirror_symmetric"} for _ in pictures]
-        return [{"recalled": rmse(reference, mirror(picture)) < rmse(reference, picture)} for picture in pictures]
+            return [dict.fromkeys(COLUMNS, "mirror_symmetric") for _ in pictures]
+        return [distances(reference, picture) for picture in pictures]
+
+
+def distances(reference: np.ndarray, picture: np.ndarray) -> dict[str, bool | float | str]:
+    unshown, shown = rmse(reference, mirror(picture)), rmse(reference, picture)
+    return dict(zip(COLUMNS, (unshown < shown, unshown, shown), strict=True))
 
 
 def mirror(picture: np.ndarray) -> np.ndarray:

@@ -15,6 +15,18 @@ SPEC = {
             "title": "Recalled",
             "meaning": "recall audit: whether the return is closer to the reference never shown mirrored",
         },
+        {
+            "name": "recall_unshown",
+            "title": "Distance to the original as it was never shown again",
+            "unit": "grey levels",
+            "meaning": "recall audit: RMSE of the return to the reference as it was never shown mirrored",
+        },
+        {
+            "name": "recall_shown",
+            "title": "Distance to the original as it was shown",
+            "unit": "grey levels",
+            "meaning": "recall audit: RMSE of the return to the mirrored reference, which it was to restore",
+        },
     ],
     "reasons": {
         "mirror_symmetric": ["nobody", "the reference looks like its own mirror image"],

@@ -11,8 +11,8 @@ SECTION = "The recall audit"
 COLUMNS = (
     Column("editor", "Editor"),
     Column("mirrored", "Mirrored chains", "count"),
-    Column("returns", "Returns judged", "count"),
-    Column("recalled", "Closer to the unmirrored original", "share"),
+    Column("judged", "Chains judged", "count"),
+    Column("recalled", "Far closer to the unmirrored original", "count"),
     Column("noised", "Chains with noise", "count"),
     Column("outcome", "Outcome"),
 )
