@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel wheels slow weights-test check format space real-editors bench goldens clean
+.PHONY: help setup demo test test-wheel wheels slow weights-test check format space real-editors bench referee goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -77,6 +77,11 @@ real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten roun
 
 bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+# Each path is a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=... I2EBENCH=...
+export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH I2EBENCH
+referee: .venv/dev  ## what others published beside what we get, from clones that you name; writes docs/referee.md
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.referee
 
 goldens: .venv/dev  ## the demo and a simulated suite still come to the same bytes and numbers, on a machine like that of goldens.json
 	$(BIN)/python tests/goldens.py build/goldens --check

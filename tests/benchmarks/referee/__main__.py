@@ -1,0 +1,104 @@
+"""The referee's bench: what others published, beside what we get from the same pictures.
+
+    make referee VIESCORE=clones/VIEScore IMAGENHUB=clones/ChromAIca.github.io
+
+Each path is a clone of a public repository; a comparison whose path is not given is left out with a sentence. Writes
+docs/referee.md and ends with 1 where a claim fails. Nothing of the repositories is kept but sums and digests.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from . import i2ebench, predecessor, reed_vae, viescore
+from .measuring import Measuring
+from .sections import Section
+
+HOUSE = Path(__file__).parents[3]
+FROZEN = Path(__file__).with_name("frozen.json")
+PATHS = {
+    "viescore": viescore.WHAT,
+    "imagenhub": "a clone of ChromAIca/ChromAIca.github.io: the pictures for --viescore",
+    "reed-vae": reed_vae.WHAT,
+    "edit-converge-bench": predecessor.WHAT,
+    "i2ebench": i2ebench.WHAT,
+}
+ABOUT = """# The referee's bench
+
+What others published, beside what our metrics give for the same pictures. `make referee` writes this page from clones
+of public repositories that you name:
+
+    make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH I2EBENCH=PATH
+
+Nothing of theirs is kept here but figures. A shift by one pixel in any picture makes the bench fail: published values
+no longer come out, and where none were published the sums of PSNR in `tests/benchmarks/referee/frozen.json` no longer
+hold. `tests/test_house_referee.py` tries it on small stand-ins of the same layouts."""
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="make referee", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    for name, what in PATHS.items():
+        variable = name.upper().replace("-", "_")
+        parser.add_argument(
+            f"--{name}", type=Path, default=os.environ.get(variable) or None, help=f"{what}; or {variable}"
+        )
+    parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "referee.md")
+    parser.add_argument("--frozen", type=Path, default=FROZEN, help="sums that must come out again")
+    parser.add_argument("--freeze", action="store_true", help="write the sums of this run there")
+    parser.add_argument("--kept", type=Path, default=HOUSE / "build" / "referee.json", help="pairs measured before")
+    given = parser.parse_args(words)
+    if missing := [
+        path for path in (getattr(given, name.replace("-", "_")) for name in PATHS) if path and not path.is_dir()
+    ]:
+        parser.error(f"there is no folder {missing[0]}")
+    measuring = Measuring(given.kept)
+    try:
+        sections = compare(given, measuring)
+    finally:
+        measuring.save()
+    frozen = json.loads(given.frozen.read_text()) if given.frozen.is_file() else {}
+    if given.freeze:
+        frozen |= {name: value for section in sections for name, value in section.measured.items()}
+        given.frozen.write_text(json.dumps(dict(sorted(frozen.items())), indent=1) + "\n")
+    for section in sections:
+        section.compare_with(frozen)
+    given.out.write_text(page(sections))
+    for section in sections:
+        for claim in section.claims:
+            print(f"{'holds' if claim.holds else 'FAILS'}  {section.title}: {claim.words}")
+        if not section.claims:
+            print(f"left out  {section.title}")
+    print(f"written: {given.out}")
+    return 0 if all(section.holds for section in sections) else 1
+
+
+def compare(given: argparse.Namespace, measuring: Measuring) -> list[Section]:
+    """Every comparison whose clone is here; the others as a section that says what they need."""
+    comparisons: list[tuple[str, Path | None, Callable[[Path], Section]]] = [
+        (viescore.TITLE, given.viescore, lambda path: viescore.run(path, given.imagenhub, measuring)),
+        (reed_vae.TITLE, given.reed_vae, lambda path: reed_vae.run(path, measuring)),
+        (predecessor.TITLE, given.edit_converge_bench, predecessor.run),
+        (i2ebench.TITLE, given.i2ebench, i2ebench.run),
+    ]
+    whats = (viescore.WHAT, reed_vae.WHAT, predecessor.WHAT, i2ebench.WHAT)
+    return [
+        run(path)
+        if path
+        else Section(title, text=[f"Left out: it needs {what}. The tests run it on a small stand-in."])
+        for (title, path, run), what in zip(comparisons, whats, strict=True)
+    ]
+
+
+def page(sections: list[Section]) -> str:
+    today = datetime.now(UTC).date().isoformat()
+    return "\n\n".join([ABOUT, f"Compared on {today}.", *(section.markdown() for section in sections)]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

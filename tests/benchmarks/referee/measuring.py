@@ -1,0 +1,89 @@
+"""Distances of pictures in files by the functions of the metric folders, each pair of contents measured once."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from convergebench.generation.pictures import decode_array, resize_to
+from convergebench.metric_modules.psnr import measure as psnr
+from convergebench.metric_modules.ssim import measure as ssim
+
+Distances = dict[str, float]
+VERSION = 1  # of the file of pairs
+
+
+class Measuring:
+    """Measures pairs of files; with a file to keep them in, pairs of the same bytes are not measured again."""
+
+    def __init__(self, kept: Path | None = None, with_lpips: bool = True):
+        self.kept = kept
+        self.pairs: dict[str, Distances] = {}
+        self.featured: tuple[Path | None, Any] = (None, None)  # the last reference and its features in LPIPS
+        self.model = load_lpips() if with_lpips else None
+        weights = "" if self.model is None else self.model.digest[:12]
+        self.conditions = f"{VERSION} psnr {psnr.signature()} ssim {ssim.signature()} lpips {weights}"
+        if kept and kept.is_file():
+            found = json.loads(kept.read_text())
+            self.pairs = found["pairs"] if found["conditions"] == self.conditions else {}
+
+    def distances(self, reference: Path, prediction: Path) -> Distances:
+        """PSNR, RMSE, SSIM and LPIPS with its worst tile."""
+        key = f"{digest(reference)} {digest(prediction)}"
+        if key not in self.pairs:
+            self.pairs[key] = self.measure(reference, prediction)
+        return self.pairs[key]
+
+    def measure(self, reference: Path, prediction: Path) -> Distances:
+        found = psnr_and_ssim(reference, prediction)
+        if self.model is not None:
+            from convergebench.metric_modules.lpips import measure as lpips
+
+            if self.featured[0] != reference:
+                self.featured = reference, lpips.features(self.model, [picture(reference)])
+            [distance] = lpips.distances(self.model, self.featured[1], [picture(prediction)])
+            found |= {"lpips": distance.lpips, "lpips_worst_tile": distance.worst_tile}
+        return found
+
+    def save(self) -> None:
+        if self.kept:
+            self.kept.parent.mkdir(parents=True, exist_ok=True)
+            self.kept.write_text(json.dumps({"conditions": self.conditions, "pairs": self.pairs}))
+
+
+def psnr_and_ssim(reference: Path, prediction: Path, window: str = "gaussian") -> Distances:
+    """PSNR, RMSE and SSIM; the prediction is brought to the reference's size by one Lanczos resize."""
+    original = picture(reference)
+    answer = resize_to(picture(prediction), original.shape[1], original.shape[0])
+    return psnr.psnr_and_rmse(original, answer) | {"ssim": ssim.compare(ssim.reference(original, window), answer)}
+
+
+def load_lpips():
+    """The network of LPIPS, or None where its weights are not here."""
+    from convergebench.metric_modules.lpips import measure, weights
+
+    try:
+        tensors, checksum = weights.load("alex")
+    except FileNotFoundError:
+        return None
+    return measure.model("alex", tensors, "cpu", "float32", checksum)
+
+
+@lru_cache(64)
+def picture(path: Path) -> np.ndarray:
+    return decode_array(path.read_bytes())
+
+
+@lru_cache(100_000)
+def digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()[:24]
+
+
+def retained(values: Mapping[str, float], floors: Mapping[str, float]) -> dict[str, float]:
+    """The qualities of the headline on the scale from 1, untouched, to 0, an unrelated picture."""
+    from convergebench.metric_modules.retained.floors import CEILINGS, retained_value
+
+    return {name: retained_value(values[name], floors[name], CEILINGS[name]) for name in floors}

@@ -1,0 +1,79 @@
+"""What a comparison with published work gives: claims that hold or fail, tables, and where the data came from."""
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SAME = 1e-9  # relative; between what is measured and what was frozen
+
+Frozen = dict[str, float]  # by what was measured
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence that the data at hand proves or disproves."""
+
+    words: str
+    holds: bool
+
+
+@dataclass
+class Section:
+    """One comparison, as docs/referee.md shows it."""
+
+    title: str
+    compared: list[str] = field(default_factory=list)  # which data, from where
+    claims: list[Claim] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)  # paragraphs and tables after the claims
+    measured: Frozen = field(default_factory=dict)  # sums over all pictures, which a shift of any one of them changes
+
+    @property
+    def holds(self) -> bool:
+        return all(claim.holds for claim in self.claims)
+
+    def compare_with(self, frozen: Mapping[str, float]) -> None:
+        """Claim that every sum is what it was when it was frozen; sums that were not frozen are named."""
+        known = {name: value for name, value in self.measured.items() if name in frozen}
+        changed = [name for name, value in known.items() if abs(value - frozen[name]) > SAME * abs(frozen[name])]
+        if known:
+            words = f"The PSNR of all pictures, summed by {len(known)} kinds, is what it was when this was written"
+            self.claims.append(Claim(words + (f"; not so: {', '.join(changed)}" if changed else ""), not changed))
+        if new := sorted(self.measured.keys() - known.keys()):
+            self.text.append(f"Not frozen before, so not compared with an earlier run: {', '.join(new)}.")
+
+    def markdown(self) -> str:
+        parts = [f"## {self.title}", *(f"*{words}*" for words in self.compared)]
+        if self.claims:
+            parts.append(
+                "\n".join(f"- {'Holds' if each.holds else '**Fails**'}: {each.words}." for each in self.claims)
+            )
+        return "\n\n".join([*parts, *self.text])
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table; numbers with three digits after the point."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in rows:
+        cells = ["" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value) for value in row]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def origin(path: Path) -> str:
+    """Which repository and commit lie at a path: from git where it is a clone, else from a README beside it."""
+    if (path / ".git").exists():
+        command = ["git", "-C", str(path), "log", "-1", "--format=%H of %cs"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return f"{path.name}, commit {done.stdout.strip()}"
+    for readme in (path / "README.md", path.parent / "README.md"):
+        if readme.is_file():
+            text = readme.read_text(encoding="utf-8")
+            row = re.search(rf"^\|\s*{re.escape(path.name)}/[^|]*\|([^|]+)\|([^|]+)\|", text, re.MULTILINE)
+            if row:
+                return f"{row[1].strip()}, licence {row[2].strip()}; its README names no date"
+            if named := re.search(r"repository\s+([\w.-]+/[\w.-]+) \(([^)]+)\)", text):
+                return f"{named[1]}, licence {named[2]}; its README names neither commit nor date"
+    return f"{path.name}, which says neither commit nor date"

@@ -1,0 +1,235 @@
+"""VIEScore's published LPIPS and human raters on ImagenHub's text-guided edits, beside our distances."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from convergebench.metric_modules.halflife.outcomes import QUALITIES
+
+from .measuring import Distances, Measuring, retained
+from .people import (
+    DAMAGED,
+    Answers,
+    balanced_accuracy,
+    between_raters,
+    holds_up,
+    leave_one_editor_out,
+    rater_accuracy,
+    spearman,
+)
+from .sections import Claim, Section, origin, table
+
+TITLE = "People and published LPIPS on edited pictures"
+WHAT = "a clone of TIGER-AI-Lab/VIEScore, and with it one of ChromAIca/ChromAIca.github.io"
+SAME = 1e-4
+TASK = "ImagenHub_Text-Guided_IE"
+HALF = 0.5
+FLOOR_PICTURES = 5  # unrelated pictures for the floor of each reference
+RETAINED = "lost quality: 1 - the lowest retained quality, to the ground truth"
+# How each distance is turned so that more means more damage.
+MEASURES = {
+    "LPIPS to the ground truth": ("ground truth", "lpips", 1),
+    "worst tile of LPIPS to the ground truth": ("ground truth", "lpips_worst_tile", 1),
+    "SSIM to the ground truth": ("ground truth", "ssim", -1),
+    "RMSE to the ground truth": ("ground truth", "rmse", 1),
+    "LPIPS to the input": ("input", "lpips", 1),
+    "worst tile of LPIPS to the input": ("input", "lpips_worst_tile", 1),
+    "SSIM to the input": ("input", "ssim", -1),
+    "RMSE to the input": ("input", "rmse", 1),
+    RETAINED: ("ground truth", "lost quality", 1),
+}
+FOLDERS = {"ground truth": "GroundTruth", "input": "input"}
+Key = tuple[str, str]  # editor and answer
+
+
+def run(scores: Path, pictures: Path | None, measuring: Measuring) -> Section:
+    section = Section(TITLE, [f"Compared: {origin(scores)}."])
+    lpips, raters = published_lpips(scores), human_ratings(scores)
+    if not lpips or not raters:
+        section.claims.append(Claim(f"{scores.name} holds published LPIPS and human ratings", False))
+        return section
+    values: dict[str, dict[Key, float]] = {name: {} for name in MEASURES}
+    values["LPIPS to the ground truth"] = dict(lpips)  # as published; ours below differ by less than 1e-4
+    root = museum(pictures) if pictures else None
+    if pictures and root:
+        section.compared.append(f"Pictures: {origin(pictures)}.")
+        compare_pictures(section, root, lpips, values, measuring)
+    else:
+        section.text.append("No pictures are here, so no LPIPS was computed: `--imagenhub` names them.")
+    compare_people(section, raters, values)
+    return section
+
+
+def published_lpips(path: Path) -> dict[Key, float]:
+    """The published LPIPS by editor and answer, wherever a clone keeps its files of automatic metrics."""
+    files = [file for file in sorted(path.rglob("*.json")) if file.parent.name in (TASK, "lpips")]
+    files = [file for file in files if "autometrics" in str(file) or file.parent.name == "lpips"]
+    return {
+        (file.stem, name): float(about["LPIPS"])
+        for file in files
+        for name, about in json.loads(file.read_text()).items()
+        if isinstance(about, dict) and "LPIPS" in about
+    }
+
+
+def human_ratings(path: Path) -> list[dict[Key, tuple[float, float]]]:
+    """Each rater's two scores by editor and answer: whether it is what was asked for, and how it looks."""
+    files = {file.name: file for file in sorted(path.rglob("Text-Guided_IE_rater*.tsv"))}
+    found = []
+    for _, file in sorted(files.items()):
+        with file.open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines, delimiter="\t"))
+        cells = [(editor, row["uid"], cell) for row in rows for editor, cell in row.items() if editor != "uid"]
+        found.append({(editor, uid): tuple(json.loads(cell)) for editor, uid, cell in cells if editor and cell})
+    return found
+
+
+def museum(path: Path) -> Path | None:
+    """The folder with GroundTruth, input and a folder for each editor: the path itself, or below it in a clone."""
+    for folder in (path, path / "Museum" / TASK, path / TASK):
+        if (folder / "GroundTruth").is_dir():
+            return folder
+    return None
+
+
+def compare_pictures(
+    section: Section, root: Path, lpips: Mapping[Key, float], values: dict[str, dict[Key, float]], measuring: Measuring
+) -> None:
+    """Our distances of every answer whose picture is here; the published LPIPS of each must come out again."""
+    editors = [name for name in sorted({editor for editor, _ in lpips}) if (root / name).is_dir()]
+    floors = {} if measuring.model is None else ground_truth_floors(root / "GroundTruth", measuring)
+    gaps: dict[str, list[float]] = {}
+    rows = []
+    for editor in editors:
+        answers = sorted(name for own, name in lpips if own == editor)
+        sums: dict[str, list[float]] = {reference: [] for reference in FOLDERS}
+        for name in answers:
+            found: dict[str, Distances] = {}
+            for reference, folder in FOLDERS.items():
+                pair = root / folder / name, root / editor / name
+                if all(picture.is_file() for picture in pair):
+                    found[reference] = measuring.distances(*pair)
+                    sums[reference].append(found[reference]["psnr"])
+            if name in floors and "ground truth" in found:
+                found["ground truth"] |= {
+                    "lost quality": 1 - min(retained(found["ground truth"], floors[name]).values())
+                }
+            for measure, (reference, column, sign) in MEASURES.items():
+                if column in found.get(reference, {}):
+                    values[measure][editor, name] = sign * found[reference][column]
+            if "lpips" in found.get("ground truth", {}):
+                gaps.setdefault(editor, []).append(abs(found["ground truth"]["lpips"] - lpips[editor, name]))
+        for reference, each in sums.items():
+            section.measured[f"{len(each)} answers of {editor} to the {reference}"] = sum(each)
+        own = gaps.get(editor, [])
+        rows.append([editor, len(answers), len(own), f"{max(own):.1e}" if own else None])
+    compared = [gap for own in gaps.values() for gap in own]
+    if compared:
+        words = f"all {len(compared)} published LPIPS values whose pictures are here come out within {SAME:g}"
+        section.claims.append(Claim(f"{words} (largest gap {max(compared):.1e})", max(compared) <= SAME))
+    elif measuring.model is None:
+        section.text.append("The weights of LPIPS are not here: `convergebench weights lpips` brings them.")
+    section.text.append(table(["editor", "published LPIPS values", "computed again", "largest gap"], rows))
+    left = sorted({editor for editor, _ in lpips} - set(editors))
+    if left:
+        section.text.append(f"Published LPIPS without pictures here, used as published: {', '.join(left)}.")
+
+
+def ground_truth_floors(folder: Path, measuring: Measuring) -> dict[str, dict[str, float]]:
+    """The floor of each ground truth: the median over a few ground truths of other photographs, spread evenly."""
+    names = sorted(each.name for each in folder.iterdir())
+    found = {}
+    for place, name in enumerate(names):
+        spread = [
+            names[(place + step * len(names) // (FLOOR_PICTURES + 1)) % len(names)]
+            for step in range(1, FLOOR_PICTURES + 1)
+        ]
+        rows = [
+            measuring.distances(folder / name, folder / each) for each in spread if photograph(each) != photograph(name)
+        ]
+        if rows:
+            found[name] = {column: float(np.median([row[column] for row in rows])) for column in QUALITIES}
+    return found
+
+
+def compare_people(
+    section: Section, raters: list[dict[Key, tuple[float, float]]], values: Mapping[str, Mapping[Key, float]]
+) -> None:
+    """How far metrics agree with people, beside people with each other, and thresholds anchored in them."""
+    keys = sorted(set.intersection(*(set(each) for each in raters)))
+    scores = np.array([[each[key] for key in keys] for each in raters], float)  # raters x answers x 2
+    semantic, perceptual = scores[..., 0], scores[..., 1]
+    answers = Answers(np.array([key[0] for key in keys]), np.array([photograph(key[1]) for key in keys]), perceptual)
+    section.text.append("### Spearman with people, beside rater against rater")
+    names = ("as asked", "looks", "both")
+    both = np.sqrt(semantic * perceptual)
+    rows: list[list[object]] = [["rater against rater (each two)", len(keys)]]
+    rows[0] += [" ".join(f"{each:.2f}" for each in between_raters(one)) for one in (semantic, perceptual, both)]
+    columns = {}
+    for measure, own in values.items():
+        column = columns[measure] = np.array([own.get(key, np.nan) for key in keys])
+        known = ~np.isnan(column)
+        if known.sum() > 2:
+            marks = [spearman(-column[known], one[:, known].mean(axis=0)) for one in (semantic, perceptual, both)]
+            rows.append([measure, int(known.sum()), *marks])
+    section.text.append(table(["measure", "answers", *names], rows))
+    section.text.append("A metric counts as agreeing where less distance goes with better marks: mean of the raters.")
+    for meaning, limit in DAMAGED.items():
+        anchor(section, answers, columns, meaning, limit)
+
+
+def anchor(section: Section, answers: Answers, columns: Mapping[str, np.ndarray], meaning: str, limit: float) -> None:
+    """Thresholds for one meaning of "damaged", fitted on all editors but one and tested on it."""
+    rows, verdicts = [], []
+    for measure, column in columns.items():
+        fits = leave_one_editor_out(answers, column, limit)
+        sign = MEASURES[measure][2]
+        editors = {each.tested: answers.editors == each.tested for each in fits}
+        people = {
+            name: rater_accuracy(Answers(answers.editors[own], answers.photographs[own], answers.scores[:, own]), limit)
+            for name, own in editors.items()
+        }
+        for each in fits:
+            level = sorted(sign * limit for limit in each.threshold_limits)
+            rows.append(
+                [
+                    measure,
+                    each.tested,
+                    f"{sign * each.threshold:.3f} ({level[0]:.3f} to {level[1]:.3f})",
+                    f"{each.accuracy:.2f} ({each.accuracy_limits[0]:.2f} to {each.accuracy_limits[1]:.2f})",
+                    f"{people[each.tested]:.2f}",
+                ]
+            )
+        if fits:
+            verdicts.append((measure, *holds_up(fits, people)))
+    share = answers.called(limit).mean()
+    section.text.append(f'### Thresholds for "{meaning}": a perceptual mark of at most {limit:g} by most raters')
+    section.text.append(f"Most raters call {share:.0%} of {len(answers.editors)} answers so.")
+    head = [
+        "measure",
+        "tested on",
+        "threshold fitted on the others",
+        "balanced accuracy there",
+        "rater for rater there",
+    ]
+    section.text.append(table(head, rows))
+    good = [measure for measure, holds, _ in verdicts if holds]
+    words = f"**A threshold holds up for {', '.join(good)}.**" if good else "**No threshold holds up.**"
+    section.text.append("\n".join([words, "", *(f"- {measure}: {reason}." for measure, _, reason in verdicts)]))
+    bare, truth = columns[RETAINED], answers.called(limit)
+    halves = []
+    for editor in sorted(set(answers.editors[~np.isnan(bare)].tolist())):
+        own = (answers.editors == editor) & ~np.isnan(bare)
+        said = bare[own] > HALF
+        halves.append(f"{editor} {balanced_accuracy(said, truth[own]):.2f} ({said.mean():.0%} called lost)")
+    if halves:
+        section.text.append(
+            f"The bare one half of retained quality reaches a balanced accuracy of: {'; '.join(halves)}."
+        )
+
+
+def photograph(answer: str) -> str:
+    """sample_100081_3.jpg is the third turn of photograph 100081."""
+    return answer.removeprefix("sample_").split("_")[0]
