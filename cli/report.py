@@ -31,7 +31,8 @@ def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] 
     from convergebench import spaces_app
 
     board = spaces_app.report(dataset, out, threshold=threshold)
-    about = {"page": str(board.page), "files": board.files, "headline": board.title, "rows": board.rows}
+    about = {"page": str(board.page), "files": board.files, "headline": board.title, "chains": board.chains}
+    about |= {"rows": board.rows}
     click.echo(json.dumps(about) if as_json else board)
 
 

@@ -33,12 +33,16 @@ in the report and shown in the Space without another line being changed. The eng
             # `reference` is what `prepare` returned, `pictures` are RGB uint8 arrays of the reference's size, `earlier`
             # has one dictionary for each picture with the values found so far. Returns one dictionary for each picture:
             # {column: value}. A value is a number, or where there is none a reason: a code, or (code, detail).
+        previous_columns: tuple[str, ...]               # optional, with
+        def compare_previous(self, before, picture): ...    # a return and the one before: {column: value} of these
     kind "round":
         def reduce(self, picture): ...      # what is needed of a picture at its own size; runs while pictures are read
         def embed(self, reduced, pictures): ...     # what to keep of some pictures, the second at the evaluation size
-        def judge(self, program, position, pictures): ...
+        def prepare(self, picture): ...     # once for each reference
+        def judge(self, program, position, pictures, reference): ...
             # what was kept (or None) of the round's pictures: the previous return, then one for each position so far;
-            # `program` has "cycle", "closes", "small" and "shows". Returns {column: value or reason}.
+            # `reference` is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows". Returns
+            # {column: value or reason}.
 
     Beside the class, where the metric `needs` something:
         def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None

@@ -69,6 +69,7 @@ def score_rows(chain, kept, clip=True, cause="quality lost"):
             row |= {"psnr": 20 + 20 * value, "lpips_worst_tile": min(0.79, 1 - value)}
             row["edit_applied"] = (not (lost and cause == "not applied")) if position == 1 else None
             row["edit_undone"] = (not (lost and cause == "not undone")) if position == 2 else None
+            row["part_lost"] = (lost and cause == "part lost") if position == 2 else None
             rows.append(row | {"reasons": "{}", "signature": SIGNATURE})
     return rows
 
@@ -77,7 +78,9 @@ def end_chain(chain, rows, round, position=2, status="refused"):
     """The same chain, ended in a step of that round."""
     last = 2 * (round - 1) + position
     blank = {
-        name: None for name in rows[0] if name.startswith(("retained", "edit", "lpips")) or name in (*FLOORS, "psnr")
+        name: None
+        for name in rows[0]
+        if name.startswith(("retained", "edit", "lpips", "part")) or name in (*FLOORS, "psnr")
     }
     cut = [row for row in rows if row["step"] < last]
     cut += [row | blank | {"status": status} for row in rows if row["step"] == last]

@@ -125,6 +125,7 @@ def score(about, decay, editor):
         | retained
         | {"status": "ok", "sha256": "0" * 64, "lpips_worst_tile": 0.1, "changed_size": False, "signature": SIGNATURE}
         | {"edit_applied": editor != "identity" if forward else None, "edit_undone": None if forward else True}
+        | {"part_lost": None if forward else False}
         | {"reasons": '{"clip": ["absent", "there are no weights here"]}'}
     )
 

@@ -1,6 +1,7 @@
 """`convergebench report` from a dataset's files to a folder of its own."""
 
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -44,6 +45,10 @@ def test_a_report_is_written_and_the_headline_printed(folder, tmp_path):
     result = run(folder, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert result.output.startswith("Convergence\n")
+    generated, kept, lost, missing = re.search(
+        r"\n(\d+) chains generated = (\d+) kept \+ (\d+) lost \+ (\d+) missing\n", result.output
+    ).groups()
+    assert int(generated) == int(kept) + int(lost) + int(missing) == 26
     assert f"open {tmp_path / 'index.html'}" in result.output
     for name in ("leaderboard", "curves", "pairs", "causes"):
         for ending in ("csv", "json", "tex"):

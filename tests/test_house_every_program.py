@@ -18,8 +18,6 @@ CHECKS = ("edits", "rmse", "ssim")
 NAMES = sorted({name for suite in suites.names() for each in suites.load(suite).variants for name in each.programs})
 # Rounds of these programs are lost to the edit check, which is too strict for them, whatever the editor does.
 NOT_KEPT = {
-    "blur-and-back": "changes of sharpness cannot be judged, and what cannot be judged is taken for missing",
-    "sharpen-and-back": "changes of sharpness cannot be judged, and what cannot be judged is taken for missing",
     "bow-tie": "a black bow tie on a dark collar is too faint for the check of the forward edit",
     "smile-and-back": "a smile changes too little of the picture for the check of the forward edit",
 }

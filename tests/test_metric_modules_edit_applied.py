@@ -148,8 +148,9 @@ def test_removing_half_of_a_thing_does_not_undo_it():
 def test_turning_everything_grey_is_an_edit_and_bringing_the_colours_back_undoes_it():
     before = picture("astronaut")
     grey = np.dstack([cv2.cvtColor(before, cv2.COLOR_RGB2GRAY)] * 3)
-    assert [step.applied or step.undone for step in round_of(before, grey, before)] == [1, 1]
-    assert round_of(before, grey, grey)[1].undone == 0
+    words = ("Turn the image monochrome.", "Bring the colours back.")
+    assert [step.applied or step.undone for step in round_of(before, grey, before, cycle=words)] == [1, 1]
+    assert round_of(before, grey, grey, cycle=words)[1].undone == 0
 
 
 @pytest.mark.parametrize("shape", [(64, 64), (90, 700), (1, 1), (3, 500), (1024, 800)])

@@ -197,6 +197,26 @@ def test_with_clip_the_words_have_a_say_in_whether_an_edit_was_made(dataset, mon
     assert sum(row["edit_applied"] for row in rows) < sum(bool(row["edit_applied"]) for row in scores(alone).values())
 
 
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_return_is_compared_with_the_return_before_it(dataset, batch):
+    score(dataset, ["psnr"], batch=batch)
+    seen, compared = pictures(dataset), 0
+    for chain in Reader(dataset).chains():
+        length = len(chain.program.cycle)
+        for (owner, step), row in scores(dataset).items():
+            if owner != chain.id or row["status"] != "ok":
+                continue
+            before = seen[chain.id, step][0] if step == length else seen.get((chain.id, step - length), (0, None))[1]
+            if chain.program.closes and step % length == 0 and before is not None:
+                gap = seen[chain.id, step][1].astype(float) - before
+                assert row["rmse_previous"] == pytest.approx(np.sqrt((gap**2).mean())), (chain.id, step)
+                compared += 1
+            else:
+                assert row["rmse_previous"] is None
+                assert json.loads(row["reasons"])["rmse_previous"] in ("ends_no_round", "previous_missing")
+    assert compared > 10
+
+
 def test_floors_are_medians_over_all_unrelated_pairs_and_each_pair_is_kept(dataset):
     score(dataset)
     pairs = pq.read_table(dataset / "data" / "floors").to_pylist()

@@ -177,8 +177,7 @@ def lost(**changes) -> Outcome:
         "retained": GOOD | changes.pop("retained", {}),
         "applied": [True] * 4,
         "undone": [True] * 4,
-        "worst_tile": [0.2] * 4,
-        "lpips_floor": 0.7,
+        "part_lost": [False] * 4,
     }
     return convergence([1, 2, 3, 4], **(whole | changes))
 
@@ -191,7 +190,7 @@ def lost(**changes) -> Outcome:
         ({"retained": {"rmse": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
         ({"retained": {"ssim": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
         ({"retained": {"lpips": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
-        ({"worst_tile": [0.2, 0.2, 0.7, 0.2]}, "part lost"),
+        ({"part_lost": [False, False, True, False]}, "part lost"),
         ({"retained": {"clip": [0.9, 0.9, 0.4, 0.9]}}, "meaning lost"),
     ],
 )
@@ -213,10 +212,10 @@ def test_convergence_ends_where_no_picture_comes(end, cause):
 
 
 def test_the_first_round_counts_before_the_order_of_causes_and_the_order_within_a_round():
-    assert lost(applied=[True, True, True, False], worst_tile=[0.1, 0.9, 0.9, 0.9]).cause == "part lost"
+    assert lost(applied=[True, True, True, False], part_lost=[False, True, True, True]).cause == "part lost"
     assert lost(applied=[True, False, True, True], undone=[True, False, True, True]).cause == "not applied"
     refused_after_a_forward_that_did_nothing = lost(
-        applied=[False], undone=[None], retained={name: [None] for name in GOOD}, worst_tile=[None], end="refused"
+        applied=[False], undone=[None], retained={name: [None] for name in GOOD}, part_lost=[None], end="refused"
     )
     assert refused_after_a_forward_that_did_nothing == Outcome(0, 1, "not applied")
 
@@ -230,12 +229,21 @@ def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
     assert lost(undone=[True, None, True, True]).kept == 4
 
 
+def test_a_check_that_nobody_can_make_in_a_round_is_left_out_of_that_round():
+    gap = {"applied": [None, None, True, True], "undone": [True] * 4}
+    assert lost(**gap, left_out={"not applied": {1, 2}}) == Outcome(4)
+    assert lost(applied=[True] * 4, undone=[None] * 4, left_out={"not undone": {1, 2, 3, 4}}) == Outcome(4)
+    worse = {"retained": {"rmse": [0.9, 0.9, 0.4, 0.9]}}
+    unjudged = lost(applied=[None] * 4, left_out={"not applied": {1, 2, 3, 4}}, **worse)
+    assert unjudged == Outcome(2, 3, "quality lost")
+
+
 def test_a_program_that_asks_for_no_change_is_judged_by_the_rest():
     assert lost(applied=None, undone=None) == Outcome(4)
 
 
 def test_the_name_says_what_was_not_checked():
-    everything = ["rmse", "ssim", "lpips", "worst_tile", "clip"]
+    everything = ["rmse", "ssim", "lpips", "part_lost", "clip"]
     assert convergence_name(everything) == "convergence"
     assert convergence_name(everything[:-1]) == "convergence (no meaning check)"
     assert convergence_name(["rmse", "ssim"]) == "convergence (no LPIPS, no part check, no meaning check)"

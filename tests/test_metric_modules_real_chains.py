@@ -18,10 +18,11 @@ def shown(name, size=512):
     return np.asarray(Image.open(CHAIN / f"{name}.png").convert("RGB").resize((size, size), Image.Resampling.LANCZOS))
 
 
-def test_an_erased_eye_passes_for_undone_because_the_glasses_are_gone():
+def test_an_erased_eye_is_a_lost_part_and_the_glasses_are_undone():
     looks = [look(shown(name)) for name in ("I2_backward", "I3_forward", "I3_backward")]
-    undo = judge_step(("add glasses", "remove glasses"), True, 2, looks, small=True)
-    assert undo.undone == 1
+    undo = judge_step(("add glasses", "remove glasses"), True, 2, looks, small=True, source=look(shown("I0_source")))
+    assert (undo.undone, undo.part_lost) == (1, 1)
+    assert undo.part_lost_share > 0.015
 
 
 @pytest.mark.weights

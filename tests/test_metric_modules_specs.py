@@ -51,9 +51,20 @@ def test_the_columns_stay_in_their_order():
         "status",
         "sha256",
     ]
-    measured = ["psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip", "psnr_registered", "ssim_registered"]
+    measured = [
+        "psnr",
+        "rmse",
+        "rmse_previous",
+        "ssim",
+        "lpips",
+        "lpips_worst_tile",
+        "clip",
+        "psnr_registered",
+        "ssim_registered",
+    ]
     measured += ["shift_x", "shift_y", "scale", "registration_residual", "changed_size", "edit_applied", "edit_undone"]
-    measured += ["undo_ratio", "recalled", "recall_unshown", "recall_shown"]
+    measured += ["undo_ratio", "undo_explained", "part_lost", "part_lost_share"]
+    measured += ["recalled", "recall_unshown", "recall_shown"]
     retained = [f"retained_{name}" for name in ("rmse", "ssim", "lpips", "clip")]
     assert names[10:] == [*measured, *retained, "reasons", "signature"]
 

@@ -1,10 +1,11 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
+import json
 from pathlib import Path
 
 import pytest
 from convergebench.spaces_app.reporting.page import render_board
-from convergebench.spaces_app.reporting.sentences import page_sentences
+from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from convergebench.spaces_app.study import tables
 from convergebench.spaces_app.study.recall_outcomes import chain_ratio, recall_outcome
 from simulated import chain_row, dataset, end_chain, floor_rows, report, score_rows
@@ -187,6 +188,51 @@ def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():
     made = report([*scores, *score_rows(others, 12)], [chain, others], floor_rows(4))
     assert board(made)["one"]["failed"] == 0.5
     assert made.study.outcomes["round trips"]["one"][0].lost is False
+
+
+def test_an_edit_that_nobody_can_judge_leaves_the_other_checks_to_decide_and_every_chain_is_accounted_for():
+    chains, scores = [], []
+    for source, (kept, code) in enumerate(((12, "symmetric"), (4, "symmetric"), (12, "symmetric"), (12, ""))):
+        chain = chain_row("one", source, 1, 12)
+        own = score_rows(chain, kept)
+        for row in own if code else []:
+            column = "edit_applied" if row["position"] == 1 else "edit_undone"
+            row |= {column: None, "reasons": json.dumps({column: code})}
+        if source == 2:
+            chain, own = end_chain(chain, own, 3, status="failed")
+        chains.append(chain)
+        scores += own
+    audited = chain_row("one", 5, 1, 12, settings='{"audit": "mirror"}')
+    adds = chain_row("one", 6, 1, 12, closes=False)
+    chains += [audited, adds, chain_row("one", 7, 1, 12)]  # of the last there are no scores
+    scores += score_rows(audited, 12) + score_rows(adds, 12)
+    made = report(scores, chains, floor_rows(8))
+    cases, outcomes = made.study.groups["round trips"].cases["one"], made.study.outcomes["round trips"]["one"]
+    cases, outcomes = zip(*sorted(zip(cases, outcomes, strict=True), key=lambda pair: pair[0].source), strict=True)
+    assert [case.applied is None for case in cases] == [True, True, True, False]
+    assert [(each.rounds_kept, each.cause) for each in outcomes] == [
+        (12, None), (4, "quality lost"), (2, "technical failure"), (12, None)
+    ]  # fmt: skip
+    rows = sorted(made.tables["cases"].rows, key=lambda row: row["source"])
+    assert [(row["kept"], row["lost_at"], row["cause"], row["missing"]) for row in rows] == [
+        (12, None, None, None), (4, 5, "quality lost", None),
+        (2, 3, "technical failure", "a call failed"), (12, None, None, None)
+    ]  # fmt: skip
+    assert rows[0]["not_judged"] == "not applied: symmetric; not undone: symmetric"
+    assert rows[1]["retained_rmse"] < 0.5 < rows[0]["retained_rmse"]
+    assert (rows[1]["applied"], rows[3]["applied"], rows[3]["undone"]) == (None, "yes", "yes")
+    facts = {row["fact"]: row["value"] for row in made.tables["facts"].rows}
+    ends = [facts[f"cases {end}"] for end in ("kept", "lost", "missing")]
+    left_out = {name: value for name, value in facts.items() if name.startswith("left out: ")}
+    assert ends == [2, 1, 1]
+    assert [*left_out.values()] == [1, 1, 0, 1]
+    assert facts["chains generated"] == sum(ends) + sum(left_out.values()) == len(chains)
+    assert facts["edit check left out, symmetric"] == 3
+    assert (
+        "7 chains generated = 2 kept + 1 lost + 1 missing + 1 left out (under recall audit) + 1 left out (programs "
+        "that only add) + 1 left out (count twice or have no scores); edits that nobody can judge, where the other "
+        "checks count: 3 (the picture looks too much like itself after the transform to tell)"
+    ) in methods_paragraph(made.tables["facts"])
 
 
 def test_the_same_case_from_two_datasets_counts_once():

@@ -127,6 +127,10 @@ def score_chain(
     columns = [column for run in runs for column in run.spec.names]
     values: dict[PictureKey, Values] = {}
     kept: dict[str, dict[PictureKey, Any]] = {run.name: {} for run in rounds}  # for the round metrics
+    returns = ReturnPairs(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
+    start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else None
+    if start is not None:
+        returns.add([start], clock)
     for batch in pictures.batches(chain, reference.size, rounds):
         values |= {one.key: dict.fromkeys(columns, one.missing) for one in batch if one.missing}
         whole = [one for one in batch if one.picture is not None]
@@ -134,14 +138,16 @@ def score_chain(
             values |= zip((one.key for one in whole), compare(reference, whole, runs, is_near, clock), strict=True)
             for run in rounds:
                 keep(kept[run.name], run, whole, clock)
+            returns.add(whole, clock)
     rows = {placed.step.step: dict(values[picture_key(placed.step)]) for placed in chain.scored_steps}
+    for number, found in returns.values().items():
+        rows[number] = found | rows[number]
     if rounds:
-        start = pictures.read_input(chain, reference.size, rounds)
         for run in rounds:
             if start is not None:
                 keep(kept[run.name], run, [start], clock)
             with clock(run.name):
-                for step, judged in judge_rounds(chain, run, kept[run.name]).items():
+                for step, judged in judge_rounds(chain, reference, run, kept[run.name]).items():
                     rows[step] = judged | rows[step]  # what could not be read stays so
     for run in runs:
         if run.spec.steps == "mirrored":
@@ -149,6 +155,53 @@ def score_chain(
                 if not was_mirrored(placed.step):
                     rows[placed.step.step] |= dict.fromkeys(run.spec.names, Missing("not_audited"))
     return rows
+
+
+class ReturnPairs:
+    """Each return beside the return before it, for the metrics that compare the two; no picture stays for longer."""
+
+    def __init__(self, chain: DatasetChain, runs: Sequence[MetricRun]):
+        self.runs = runs
+        self.scored = [placed.step.step for placed in chain.scored_steps]
+        self.pairs: dict[int, tuple[PictureKey, PictureKey] | None] = {}  # by step; None: there is no return before
+        program, keys = (
+            chain.chain.program,
+            {placed.step.step: picture_key(placed.step) for placed in chain.scored_steps},
+        )
+        if chain.input is not None:
+            keys[0] = picture_key(chain.input.step)
+        length = len(program.cycle)
+        for number in self.scored if program.closes else ():
+            if number % length == 0:
+                before = keys.get(number - length)
+                self.pairs[number] = before and (before, keys[number])
+        self.found: dict[tuple[PictureKey, PictureKey], Values] = {}
+        self.held: dict[PictureKey, np.ndarray] = {}
+
+    def add(self, pictures: Sequence[ReadPicture], clock: Clock) -> None:
+        """Compare what these pictures complete, and keep what is still waited for."""
+        if not self.runs:
+            return
+        self.held |= {one.key: one.picture for one in pictures if one.picture is not None}
+        for pair in set(filter(None, self.pairs.values())) - self.found.keys():
+            if pair[0] in self.held and pair[1] in self.held:
+                self.found[pair] = {}
+                for run in self.runs:
+                    with clock(run.name):
+                        values = run.scorer.compare_previous(*(self.held[key] for key in pair))
+                    self.found[pair] |= {column: typed(value) for column, value in values.items()}
+        waited_for = {key for pair in filter(None, self.pairs.values()) if pair not in self.found for key in pair}
+        self.held = {key: picture for key, picture in self.held.items() if key in waited_for}
+
+    def values(self) -> dict[int, Values]:
+        """The values of every scored step, by its number; where there are none, why."""
+        columns = [column for run in self.runs for column in run.scorer.previous_columns]
+        found: dict[int, Values] = {}
+        for number in self.scored if columns else ():
+            pair = self.pairs.get(number)
+            code = "previous_missing" if number in self.pairs else "ends_no_round"
+            found[number] = (self.found.get(pair) if pair else None) or dict.fromkeys(columns, Missing(code))
+        return found
 
 
 def compare(
@@ -182,7 +235,9 @@ def keep(kept: dict[PictureKey, Any], run: MetricRun, pictures: Sequence[ReadPic
     kept |= zip((one.key for one in pictures), embedded, strict=True)
 
 
-def judge_rounds(chain: DatasetChain, run: MetricRun, kept: Mapping[PictureKey, Any]) -> dict[int, Values]:
+def judge_rounds(
+    chain: DatasetChain, reference: Reference, run: MetricRun, kept: Mapping[PictureKey, Any]
+) -> dict[int, Values]:
     """A round metric's values of every scored step, by its number; equal rounds are judged once."""
     program = chain.chain.program
     about = {"cycle": list(program.cycle), "closes": program.closes, "small": program.small, "shows": program.shows}
@@ -194,7 +249,8 @@ def judge_rounds(chain: DatasetChain, run: MetricRun, kept: Mapping[PictureKey, 
         round = [placed_steps.get(each) for each in range(number - position, number + 1)]
         keys = [one and picture_key(one.step) for one in round]
         if (position, *keys) not in known:
-            judged = run.scorer.judge(about, position, [kept.get(key) if key else None for key in keys])
+            pictures = [kept.get(key) if key else None for key in keys]
+            judged = run.scorer.judge(about, position, pictures, reference.prepared_for(run))
             known[position, *keys] = {column: typed(value) for column, value in judged.items()}
         rows[number] = known[position, *keys]
     return rows

@@ -17,11 +17,13 @@ from .transforms import TRANSFORMS
 
 __all__ = ["TRANSFORMS", "EditApplied", "resize_to"]  # evaluate brings along only what this file itself imports
 
-FIELDS = ("applied", "region_share", "undone", "undo_ratio")
+FORWARD = ("applied", "region_share")
+UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share")
+FIELDS = FORWARD + UNDO
 
 DESCRIPTION = """Whether an edit happened (applied, 0 or 1, with the share of the picture its largest region covers)
-and whether a second edit took it back (undone, 0 or 1, with the part of the change that is left). Every null has a
-reason."""
+whether a second edit took it back (undone, 0 or 1, with the part of the change that is left), and whether a part of the
+picture was lost on the way (part_lost, 0 or 1). Every null has a reason."""
 
 INPUTS = """
 Args:
@@ -34,8 +36,9 @@ Args:
     meaning: for each example, the likeness (CLIP's cosine) of reference, prediction and return to the words for what
         the forward picture shows; it has to rise, and half of the rise at most may be left.
 Returns:
-    applied, region_share, undone, undo_ratio: means over the examples that have them, or None; the same names with
-        _values: one number or None each; reasons: one dictionary each; signature: what the numbers depend on.
+    applied, region_share, undone, undo_ratio, undo_explained, part_lost, part_lost_share: means over the examples that
+        have them, or None; the same names with _values: one number or None each; reasons: one dictionary each;
+        signature: what the numbers depend on.
 """
 
 
@@ -71,11 +74,13 @@ class EditApplied(ImageInputs, evaluate.Metric):
 
         def both(example: tuple[Any, Any, Any, Sequence[float] | None]) -> Judgement:
             seen = [look(pixels(picture)) for picture in example[:3]]
-            made, taken = (judge_step(cycle, True, n, seen, small=small, meaning=example[3]) for n in (1, 2))
-            reasons = {name: made.reasons.get(name) for name in ("applied", "region_share")}
-            reasons |= {name: taken.reasons.get(name) for name in ("undone", "undo_ratio")}
+            made, taken = (
+                judge_step(cycle, True, n, seen, source=seen[0], small=small, meaning=example[3]) for n in (1, 2)
+            )
+            reasons = {name: made.reasons.get(name) for name in FORWARD}
+            reasons |= {name: taken.reasons.get(name) for name in UNDO}
             known = {name: reason for name, reason in reasons.items() if reason is not None}
-            return Judgement(made.applied, made.region_share, taken.undone, taken.undo_ratio, known)
+            return taken._replace(applied=made.applied, region_share=made.region_share, reasons=known)
 
         judged = dealt(given, both)
         result: dict[str, Any] = {}

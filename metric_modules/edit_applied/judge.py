@@ -7,16 +7,30 @@ from typing import NamedTuple
 import numpy as np
 
 from .cycles import roles
-from .looks import difference, find_edit
+from .looks import DRIFT, VISIBLE, Change, compare, find_edit, largest, smooth
 from .transforms import asked_transforms, find_transform, residual, square
 
-SHARE = 0.003  # of the picture: the least that an edit covers
+SHARE = 0.003  # of the picture: the least that an edit, or a lost part, covers
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
 ABOUT_SHARPNESS = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
-UNDONE = 0.5  # of an edit: the most that may be left of it
+LEFT = 0.4  # of an edit: the most that may be left of it
+MEANING_LEFT = 0.5  # of the rise in likeness to the words: the most that may be left of it
+EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, and not another loss
+NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
+NOISE = 4.0  # times the picture's median change: what a lost part must exceed, or it is wear
+
+TONE = re.compile(
+    r"\b(monochrome|black and white|gr[ae]y ?scale|colou?ri[sz]e|sepia|night|day(time|light)?|bright(en|er)|"
+    r"dark(en|er)|warm(er)?|cool(er)?|contrast|saturat\w+|vivid|lighting|exposure|season|winter|summer|autumn|invert)\b|"
+    r"\bcolou?r the\b",
+    re.IGNORECASE,
+)
+THING = re.compile(r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw|take|replace|undo)\b", re.IGNORECASE)
+TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
 
 FORWARD = ("applied", "region_share")
-UNDO = ("undone", "undo_ratio")
+UNDO = ("undone", "undo_ratio", "undo_explained")
+PART = ("part_lost", "part_lost_share")
 
 # Why there is no judgement; spec.py has the sentences.
 NO_CHANGE = "no_change"
@@ -28,6 +42,10 @@ SYMMETRIC = "symmetric"
 WHOLE_PICTURE = "whole_picture"
 SHARPNESS = "sharpness"
 OVERLAP = "overlap"
+ALREADY_SO = "already_so"
+ALL_GONE = "all_gone"
+NOT_A_RETURN = "not_a_return"
+NO_SOURCE = "no_source"
 
 
 class Judgement(NamedTuple):
@@ -37,12 +55,24 @@ class Judgement(NamedTuple):
     region_share: float | None = None
     undone: float | None = None
     undo_ratio: float | None = None
+    undo_explained: float | None = None
+    part_lost: float | None = None
+    part_lost_share: float | None = None
     reasons: dict[str, str] = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
 
 
 def nothing(reason: str) -> Judgement:
-    """All four null, for one reason."""
+    """No answer about the edit, for one reason."""
     return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
+
+
+def asks_for_tone(instruction: str) -> bool:
+    """Whether an instruction is about the whole picture's light and colours.
+
+    >>> [asks_for_tone(text) for text in ("make it night", "add a dark red ball")]
+    [True, False]
+    """
+    return bool(TONE.search(instruction)) and not THING.match(instruction)
 
 
 def cosine(picture: np.ndarray, text: np.ndarray) -> float:
@@ -61,12 +91,14 @@ def judge_forward(
     *,
     asked: Collection[str] = (),
     small: bool = False,
+    tone: bool = False,
     meaning: tuple[float, float] | None = None,
 ) -> Judgement:
     """Whether the edit between two looks happened.
 
-    `asked` names transforms for the exact oracle, `small` marks programs whose change covers little, and `meaning`
-    holds both pictures' likeness to the words for what the second should show: it has to rise.
+    `asked` names transforms for the exact oracle, `small` marks programs whose change covers little, `tone` those about
+    the whole picture's light and colours, where only as much is taken for drift as ordinary wear makes. `meaning` holds
+    both pictures' likeness to the words for what the second should show: it has to rise.
     """
     reasons = dict.fromkeys(UNDO, NOT_AN_UNDO)
     if asked:
@@ -75,7 +107,7 @@ def judge_forward(
         if seen is None:
             return Judgement(reasons=reasons | {"applied": SYMMETRIC})
         return Judgement(applied=float(seen.name in asked), reasons=reasons)
-    share = find_edit(before, after).share
+    share = find_edit(before, after, limit=DRIFT if tone else None).share
     applied = share >= (SHARE_SMALL if small else SHARE) and (meaning is None or meaning[1] > meaning[0])
     return Judgement(applied=float(applied), region_share=share, reasons=reasons)
 
@@ -86,15 +118,20 @@ def judge_undo(
     back: np.ndarray,
     *,
     target: np.ndarray | None = None,
+    source: np.ndarray | None = None,
     other: tuple[np.ndarray, np.ndarray] | None = None,
     geometric: bool = False,
+    small: bool = False,
+    tone: bool = False,
     meaning: tuple[float, float, float] | None = None,
 ) -> Judgement:
     """Whether the edit between the looks `before` and `forward`, known to be applied, is gone from `back`.
 
-    `target` is the look to come back to where it is not `before`; the region of the edit between the looks `other`
-    is left out. `meaning` holds the three pictures' likeness to the words for what the forward one should show: of its
-    rise, half at most may be left.
+    `target` is the look to come back to where it is not `before`. Against `source`, the chain's reference, it is judged
+    as well: a lasting loss would look undone one round later. The region of the edit between the looks `other` is left
+    out. Where more than LEFT of the change is left in the edit's region, it is projected onto the edit: where that does
+    not explain it, the edit is gone and a part was lost. `meaning` holds the three pictures' likeness to the words for
+    what the forward one should show: of its rise, half at most may be left.
     """
     target = before if target is None else target
     reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD)
@@ -103,18 +140,59 @@ def judge_undo(
         if seen is None:
             return Judgement(reasons=reasons | dict.fromkeys(UNDO, SYMMETRIC))
         ratio = seen.residual / max(residual(square(before), square(forward)), 1e-6)
+        reasons["undo_explained"] = WHOLE_PICTURE
         return Judgement(undone=float(seen.name == "none"), undo_ratio=ratio, reasons=reasons)
-    edit = find_edit(before, forward)
+    limit = DRIFT if tone else None
+    edit = find_edit(before, forward, limit=limit)
     region = edit.region
     if other is not None:
         region = region & ~find_edit(*other).region
         if region.sum() < edit.region.sum() / 2:
             return Judgement(reasons=reasons | dict.fromkeys(UNDO, OVERLAP))
-    ratio = float(difference(target, back)[region].mean() / edit.change[region].mean())
-    gone = ratio <= UNDONE
+    certain = region & (edit.change.size > VISIBLE)  # the faint rim of an edit is no measure of what is left of it
+    if certain.mean() >= (SHARE_SMALL if small else SHARE):
+        region = certain
+    targets = [target] if source is None or np.array_equal(source, target) else [target, source]
+    left = [(change_left(rest, region, tone), rest) for rest in (compare(each, back, limit=limit) for each in targets)]
+    most, rest = max(left, key=lambda each: each[0])
+    ratio, explained = most / float(edit.change.size[region].mean()), explained_by(edit.change, rest, region)
+    if explained is None:
+        reasons["undo_explained"] = ALL_GONE
+    gone = ratio <= LEFT or (explained is not None and explained < EXPLAINED)
     if meaning is not None:
-        gone = gone and meaning[2] - meaning[0] <= UNDONE * (meaning[1] - meaning[0])
-    return Judgement(undone=float(gone), undo_ratio=ratio, reasons=reasons)
+        gone = gone and meaning[2] - meaning[0] <= MEANING_LEFT * (meaning[1] - meaning[0])
+    lost = 1.0 if ratio > LEFT and gone else None
+    return Judgement(None, None, float(gone), ratio, explained, part_lost=lost, reasons=reasons)
+
+
+def change_left(rest: Change, region: np.ndarray, tone: bool) -> float:
+    """The mean change that is left in a region, less what the rest of the picture changed by.
+
+    A tone lies everywhere, so that nothing is taken off.
+    """
+    elsewhere = 0.0 if tone or region.all() else float(np.median(rest.size[~region]))
+    return max(0.0, float(rest.size[region].mean()) - elsewhere)
+
+
+def explained_by(edit: Change, rest: Change, region: np.ndarray) -> float | None:
+    """The share of what is left that is the edit itself; None where nothing at all is left.
+
+    It is projected neighbourhood by neighbourhood: where half of a thing is left whole, one factor for the region would
+    explain half of it only.
+    """
+    left, made = (change.vector * region[..., None] for change in (rest, edit))
+    whole = float((left * left).sum())
+    if whole < 1e-6:
+        return None
+    local = np.clip(smooth((left * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2)
+    return 1 - float(((left - local[..., None] * made) ** 2).sum()) / whole
+
+
+def judge_part(source: np.ndarray, back: np.ndarray) -> Judgement:
+    """Whether a part of the look `source` is lost from the look `back`: a connected region of another colour."""
+    change = compare(source, back).size
+    share = float(largest(change > max(VISIBLE, NOISE * float(np.median(change)))).mean())
+    return Judgement(part_lost=float(share >= SHARE), part_lost_share=share)
 
 
 def judge_step(
@@ -123,16 +201,44 @@ def judge_step(
     position: int,
     looks: Sequence[np.ndarray | None],
     *,
+    source: np.ndarray | None = None,
     small: bool = False,
     meaning: Sequence[float] | None = None,
 ) -> Judgement:
     """Judge one step of a chain from the looks of its round: the previous return, then one for each position so far.
 
-    `meaning` holds the same pictures' likeness to the words for what the program's forward picture shows; flips and
-    rotations do without.
+    `source` is the look of the chain's reference, for returns. `meaning` holds the same pictures' likeness to the words
+    for what the program's forward picture shows; flips and rotations do without.
     """
     if not 1 <= position <= len(cycle):
         raise ValueError(f"position is {position}; the cycle has positions 1 to {len(cycle)}")
+    edit = judge_edit(cycle, closes, position, looks, source=source, small=small, meaning=meaning)
+    back = looks[position] if len(looks) > position else None
+    if not closes or position < len(cycle):
+        reason = NOT_A_RETURN
+    elif source is None:
+        reason = NO_SOURCE
+    elif back is None:
+        reason = ROUND_INCOMPLETE
+    else:
+        part = judge_part(source, back)
+        lost = max(part.part_lost or 0.0, edit.part_lost or 0.0)
+        return edit._replace(part_lost=lost, part_lost_share=part.part_lost_share)
+    missing = PART if edit.part_lost is None else PART[1:]
+    return edit._replace(reasons=edit.reasons | dict.fromkeys(missing, reason))
+
+
+def judge_edit(
+    cycle: Sequence[str],
+    closes: bool,
+    position: int,
+    looks: Sequence[np.ndarray | None],
+    *,
+    source: np.ndarray | None,
+    small: bool,
+    meaning: Sequence[float] | None,
+) -> Judgement:
+    """Whether a step made its edit, or took one back."""
     kind, start, end, target, other = roles(cycle, closes)[position - 1]
     if kind == "neither":
         return nothing(NO_CHANGE)
@@ -145,24 +251,39 @@ def judge_step(
         meaning = None  # the program's words tell of the other edit too, or of the first picture only
     asked = [asked_transforms(instruction) for instruction in cycle]
     geometric = all(asked[start:end])
+    tone = any(asks_for_tone(instruction) for instruction in cycle[start:end])
     if geometric:  # composed transforms are not looked for: each of them has to be made
         steps = [judge_forward(pictures[k], pictures[k + 1], asked=asked[k]) for k in range(start, end)]
         forward = min(steps, key=lambda step: -1 if step.applied is None else step.applied)
     else:
         forward = judge_forward(
-            pictures[start], pictures[end], small=small, meaning=(meaning[start], meaning[end]) if meaning else None
+            pictures[start],
+            pictures[end],
+            small=small,
+            tone=tone,
+            meaning=(meaning[start], meaning[end]) if meaning else None,
         )
+        if forward.applied == 0 and TO_GREY.search(cycle[start]) and colourful(pictures[start]) < SHARE:
+            forward = nothing(ALREADY_SO)
     if kind == "forward":
         return forward
     if not forward.applied:
-        reason = SYMMETRIC if forward.applied is None else NOT_APPLIED
+        reason = NOT_APPLIED if forward.applied is not None else forward.reasons["applied"]
         return Judgement(reasons=dict.fromkeys(FORWARD, NOT_A_FORWARD) | dict.fromkeys(UNDO, reason))
     return judge_undo(
         pictures[start],
         pictures[end],
         pictures[position],
         target=pictures[target],
+        source=source if target == 0 and not other else None,  # while another edit stands, nothing comes back to it
         other=other and (pictures[other[0]], pictures[other[1]]),
         geometric=geometric,
+        small=small,
+        tone=tone,
         meaning=(meaning[start], meaning[end], meaning[position]) if meaning else None,
     )
+
+
+def colourful(cells: np.ndarray) -> float:
+    """The share of a look's cells that have a visible colour of their own."""
+    return float((np.hypot(cells[..., 1], cells[..., 2]) > VISIBLE).mean())

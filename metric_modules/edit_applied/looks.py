@@ -1,5 +1,7 @@
-"""Pictures as this metric compares them: CIELAB cells, with colour drift and small shifts forgiven."""
+"""Pictures as this metric compares them: CIELAB cells, with drift of colour and light and small shifts forgiven."""
 
+from collections import deque
+from threading import local
 from typing import NamedTuple
 
 import cv2
@@ -9,8 +11,12 @@ SIDE = 512  # every picture is brought to this short side ...
 CELL = 4  # ... and averaged over cells of so many pixels
 LONGEST = 4 * SIDE  # a longer side is squeezed to this, so that a strip of a picture stays affordable
 REACH = 2  # cells by which a detail may have moved without having changed
-DRIFT = 6.0  # mean delta E that a colour drift may move; what moves more is an edit of the whole picture
-VISIBLE = 12.0  # delta E above which a cell has changed
+FAR = 5  # cells by which the whole picture may have moved; looked for before anything is compared
+MOVED = 0.7  # a shift of the whole picture is believed if it leaves at most this share of the difference
+DRIFT = 6.0  # mean delta E that a drift may move where an edit of the whole picture's tone is asked for
+VISIBLE = 12.0  # delta E above which a cell has changed for certain
+FAINT = 6.0  # delta E above which a cell counts if it is connected to enough certain ones
+SEEDS = 0.0005  # of the picture: the least that the certain cells of one region cover
 
 
 def look(picture: np.ndarray) -> np.ndarray:
@@ -32,28 +38,103 @@ def fitted(cells: np.ndarray, like: np.ndarray) -> np.ndarray:
     return cv2.resize(cells, like.shape[1::-1], interpolation=cv2.INTER_AREA)
 
 
-def drifted(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """`before` in the colours of `after`: a robust affine map of the colours, moving them DRIFT on average at most.
+def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[slice, slice]]:
+    """Both looks cut to what they share once a shift of the whole picture, in whole cells, is undone.
 
-    It is fitted on coarse cells, where small shifts matter little, and cells that follow no common map (an added
-    object) lose their weight. The limit keeps a deliberate change of the whole picture, such as monochrome, visible.
+    The third value says which cells of `before` were kept. The shift is the one with the least median difference of
+    brightness gradients, which neither a cast of colour nor an added object moves; within REACH it is left alone.
+    """
+    after = fitted(after, before)
+    first, second = (gradient(cells) for cells in (before, after))
+    rows, columns = first.shape[:2]
+    far = min(FAR, rows // 8, columns // 8)
+    core = np.ascontiguousarray(first[far : rows - far, far : columns - far])
+    best, still, place = np.inf, np.inf, (0, 0)
+    for down in range(-far, far + 1):
+        for right in range(-far, far + 1):
+            other = second[far + down : rows - far + down, far + right : columns - far + right]
+            gap = sum(cv2.mean(cv2.min(cv2.absdiff(core, other), 4.0))[:2]) / 2
+            still = gap if (down, right) == (0, 0) else still
+            best, place = min((best, place), (gap, (down, right)))
+    if max(map(abs, place)) < REACH or best >= MOVED * still:
+        place = (0, 0)
+    (down, right) = place
+    kept = (slice(max(0, -down), rows - max(0, down)), slice(max(0, -right), columns - max(0, right)))
+    moved = (slice(max(0, down), rows - max(0, -down)), slice(max(0, right), columns - max(0, -right)))
+    return before[kept], after[moved], kept
+
+
+def gradient(cells: np.ndarray) -> np.ndarray:
+    """Horizontal and vertical slope of the brightness."""
+    light = np.ascontiguousarray(cells[..., 0])
+    return np.stack([cv2.Sobel(light, cv2.CV_32F, 1 - axis, axis, scale=1 / 8) for axis in (0, 1)], axis=2)
+
+
+def drift_terms(colours: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
+    """What a drift may depend on, for each of red, green and blue: all three colours, a bent curve of its own (a gamma,
+    lifted blacks), and its place, so that a vignette or a light from one side is a drift too."""
+    rows, columns = shape[:2]
+    down, right = (2 * part.ravel() - 1 for part in np.mgrid[: 1 : rows * 1j, : 1 : columns * 1j])
+    light = np.column_stack([right, down, right * right + down * down])
+    ones = np.ones(len(colours))
+    return [
+        np.column_stack(
+            [
+                ones,
+                colours,
+                own * own,
+                own**3,
+                np.maximum(own - 0.75, 0),
+                np.maximum(0.25 - own, 0),
+                light * own[:, None],
+            ]
+        )
+        for own in colours.T
+    ]
+
+
+def to_rgb(cells: np.ndarray) -> np.ndarray:
+    """Lab cells as a list of red, green and blue from 0 to 1."""
+    rgb = cv2.cvtColor(np.ascontiguousarray(cells), cv2.COLOR_LAB2RGB)
+    return np.clip(rgb, 0, 1).reshape(-1, 3).astype(np.float64)
+
+
+def drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -> np.ndarray:
+    """`before` in the colours of `after`: a robust smooth map of colour and light, clipped where a picture would clip.
+
+    It is fitted on coarse cells, where small shifts matter little. Rare colours weigh more than their number, or a
+    large sky would speak for all. The fit begins with every cell and trims in steps what follows no common map, such
+    as an added object. `limit` (mean delta E) keeps a deliberate change of the whole picture visible: for programs
+    about tone.
     """
     coarse = tuple(max(2, side // 4) for side in before.shape[1::-1])
-    x, y = (cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA).reshape(-1, 3) for cells in (before, after))
-    middle = x.mean(axis=0, dtype=np.float64)
-    basis = np.column_stack([x - middle, np.ones(len(x))])
-    move = (y - x).astype(np.float64)
-    coefficients = np.vstack([np.zeros((3, 3)), np.median(move, axis=0)])
-    for _ in range(6):
-        residual = np.linalg.norm(move - basis @ coefficients, axis=1)
-        scale = 2 * max(1.0, 1.4826 * float(np.median(residual)))
-        weighted = basis / ((1 + (residual / scale) ** 2) ** 2)[:, None]
-        coefficients = np.linalg.solve(weighted.T @ basis + 1e-6 * np.eye(4), weighted.T @ move)
-    moved = float(np.linalg.norm(basis @ coefficients, axis=1).mean())
-    coefficients *= min(1.0, DRIFT / max(moved, 1e-9))
-    matrix = np.eye(3) + coefficients[:3].T
-    offset = coefficients[3] - middle @ coefficients[:3]
-    return cv2.transform(before, np.column_stack([matrix, offset]).astype(np.float32))
+    x, y = (to_rgb(cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA)) for cells in (before, after))
+    basis, move = drift_terms(x, coarse[::-1]), y - x
+    _, kind, count = np.unique((x * 6).astype(int) @ (1, 10, 100), return_inverse=True, return_counts=True)
+    rarity = 1 / np.sqrt(count[kind])
+    rarity /= rarity.mean()
+    penalty = np.diag([1e-6, *[1e-5] * 3, *[2e-4] * 7]) * len(x) / 10
+    fits = [np.array([np.median(move[:, colour]), *[0.0] * 10]) for colour in range(3)]
+    for cut in (40, 30, 22, 16, 12, 9, 7, 5, 4, 4, 4, 4):
+        gap = np.column_stack([move[:, colour] - basis[colour] @ fits[colour] for colour in range(3)])
+        residual = 100 * np.linalg.norm(gap, axis=1)
+        cut = max(cut, 4 * 1.4826 * float(np.median(residual)))
+        weight = np.where(residual < cut, (1 - (residual / cut) ** 2) ** 2, 0) * rarity  # Tukey: outliers weigh nothing
+        for colour in range(3):
+            weighted = basis[colour] * weight[:, None]
+            fits[colour] = np.linalg.solve(weighted.T @ basis[colour] + penalty, weighted.T @ move[:, colour])
+    full = to_rgb(before)
+    mapped = full + np.column_stack(
+        [part @ fit for part, fit in zip(drift_terms(full, before.shape), fits, strict=True)]
+    )
+    start, end = (
+        cv2.cvtColor(colours.astype(np.float32).reshape(before.shape), cv2.COLOR_RGB2LAB)
+        for colours in (full, np.clip(mapped, 0, 1))
+    )
+    shift = end - start
+    if limit is not None:
+        shift *= min(1.0, limit / max(float(np.linalg.norm(shift, axis=2).mean()), 1e-9))
+    return before + shift
 
 
 def nearest(cells: np.ndarray, among: np.ndarray, reach: int) -> np.ndarray:
@@ -87,32 +168,64 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def difference(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Delta E of every cell between two looks; what appeared counts like what vanished."""
-    after = fitted(after, before)
-    before = drifted(before, after)
+class Change(NamedTuple):
+    """What changed between two looks, on the cells of the first: delta E, and the coloured difference itself."""
+
+    size: np.ndarray  # rows x columns; what appeared counts like what vanished; 0 where the two share nothing
+    vector: np.ndarray  # rows x columns x Lab: after minus before, drift removed
+
+
+class LastChanges(local):
+    """The last few comparisons of this thread, with their looks: the steps of a round ask for the same ones."""
+
+    def __init__(self) -> None:
+        self.found: deque[tuple[np.ndarray, np.ndarray, float | None, Change]] = deque(maxlen=8)
+
+
+LAST = LastChanges()
+
+
+def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> Change:
+    """Compare two looks: whole-picture shift undone, drift of colours removed, small shifts forgiven.
+
+    A look must not be changed once it was compared.
+    """
+    for first, second, asked, change in LAST.found:
+        if first is before and second is after and asked == limit:
+            return change
+    change = compare_anew(before, after, limit)
+    LAST.found.append((before, after, limit, change))
+    return change
+
+
+def compare_anew(before: np.ndarray, after: np.ndarray, limit: float | None) -> Change:
+    """The same, computed."""
+    size, vector = np.zeros(before.shape[:2], np.float32), np.zeros(before.shape, np.float32)
+    before, after, kept = together(before, after)
+    before = drifted(before, after, limit)
     appeared, vanished = nearest(after, before, REACH), nearest(before, after, REACH)
-    result = np.maximum(appeared, vanished)
     inside = slice(REACH, -REACH), slice(REACH, -REACH)
     rim = np.minimum(appeared, vanished)  # at the rim a small shift pushes things out of the picture or pulls them in
-    rim[inside] = result[inside]
-    return rim
+    rim[inside] = np.maximum(appeared, vanished)[inside]
+    size[kept], vector[kept] = rim, after - before
+    return Change(size, vector)
 
 
-def largest_region(changed: np.ndarray) -> np.ndarray:
-    """The largest connected region of a map's visible cells, as a mask; empty where none is visible."""
-    count, labels, statistics, _ = cv2.connectedComponentsWithStats(
-        (changed > VISIBLE).astype(np.uint8), connectivity=8
-    )
-    if count == 1:
-        return np.zeros(changed.shape, bool)
-    return labels == 1 + int(np.argmax(statistics[1:, cv2.CC_STAT_AREA]))
+def largest(mask: np.ndarray, seeds: np.ndarray | None = None, fewest: float = 0) -> np.ndarray:
+    """The largest connected part of a mask; where `seeds` are given, among those with that many seeds or more."""
+    count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+    areas = statistics[:, cv2.CC_STAT_AREA].copy()
+    areas[0] = 0
+    if seeds is not None:
+        areas[np.bincount(labels[seeds], minlength=count) < max(1, fewest)] = 0
+    best = int(np.argmax(areas))
+    return labels == best if areas[best] else np.zeros(mask.shape, bool)
 
 
 class Edit(NamedTuple):
-    """What changed between two pictures: the delta E of every cell, and the largest connected region of change."""
+    """What changed between two pictures, and the largest connected region of change."""
 
-    change: np.ndarray
+    change: Change
     region: np.ndarray
 
     @property
@@ -121,7 +234,11 @@ class Edit(NamedTuple):
         return float(self.region.mean())
 
 
-def find_edit(before: np.ndarray, after: np.ndarray) -> Edit:
-    """Compare two looks."""
-    change = difference(before, after)
-    return Edit(change, largest_region(change))
+def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> Edit:
+    """The edit between two looks, by hysteresis: faint cells count where they touch enough certain ones."""
+    change = compare(before, after, limit=limit)
+    return Edit(change, largest(change.size > FAINT, change.size > VISIBLE, SEEDS * change.size.size))
+
+
+def smooth(values: np.ndarray, sigma: float) -> np.ndarray:
+    return cv2.GaussianBlur(np.ascontiguousarray(values), (0, 0), sigma)

@@ -6,17 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .judge import SHARE, SHARE_SMALL, UNDONE, Judgement, cosine, judge_step
-from .looks import CELL, DRIFT, REACH, SIDE, VISIBLE, look
+from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
+from .looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, look
 from .transforms import MARGIN
 
-COLUMNS = {"applied": "edit_applied", "undone": "edit_undone", "undo_ratio": "undo_ratio"}
+NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share")
+COLUMNS = {"applied": "edit_applied", "undone": "edit_undone", "part_lost": "part_lost"} | {
+    name: name for name in NUMBERS
+}
 
 
 def signature() -> dict[str, Any]:
     """What a judgement depends on besides the pictures and the words."""
-    return {"version": 1, "side": SIDE, "cell": CELL, "reach": REACH, "drift": DRIFT, "visible": VISIBLE,
-            "share": SHARE, "small": SHARE_SMALL, "undone": UNDONE, "margin": MARGIN}  # fmt: skip
+    return {"version": 2, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
+            "visible": VISIBLE, "faint": FAINT, "seeds": SEEDS, "noise": NOISE, "share": SHARE, "small": SHARE_SMALL,
+            "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN}  # fmt: skip
 
 
 class KeptPicture(NamedTuple):
@@ -39,6 +43,10 @@ class Scorer:
         if self.clip:
             self.clip.release()
 
+    def prepare(self, picture: np.ndarray) -> np.ndarray:
+        """The cells of a chain's reference."""
+        return look(picture)
+
     def reduce(self, picture: np.ndarray) -> np.ndarray:
         """The picture's cells."""
         return look(picture)
@@ -49,14 +57,19 @@ class Scorer:
         return [KeptPicture(*both) for both in zip(reduced, embeddings, strict=True)]
 
     def judge(
-        self, program: Mapping[str, Any], position: int, pictures: Sequence[KeptPicture | None]
+        self,
+        program: Mapping[str, Any],
+        position: int,
+        pictures: Sequence[KeptPicture | None],
+        reference: np.ndarray,
     ) -> dict[str, float | bool | str]:
-        """Whether this step made its edit, or took one back."""
+        """Whether this step made its edit, or took one back, and whether it lost a part of the reference."""
         judged = judge_step(
             program["cycle"],
             program["closes"],
             position,
             [picture and picture.cells for picture in pictures],
+            source=reference,
             small=program["small"],
             meaning=self.meaning(pictures, program["shows"]),
         )
@@ -76,4 +89,4 @@ def value_of(judged: Judgement, name: str) -> float | bool | str:
     value = getattr(judged, name)
     if value is None:
         return judged.reasons[name]
-    return float(value) if name == "undo_ratio" else bool(value)
+    return float(value) if name in NUMBERS else bool(value)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from .looks import drifted, nearest
+from .looks import DRIFT, nearest
 
 MARGIN = 0.6  # the asked transform's residual is at most this much of that of any picture that looks different
 DISTINCT = 3.0  # mean delta E from which two pictures look different
@@ -70,10 +70,34 @@ def square(cells: np.ndarray) -> np.ndarray:
     return cv2.resize(cells, (GRID, GRID), interpolation=cv2.INTER_AREA)
 
 
+def recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """`before` in the colours of `after`: a robust affine map of the colours, moving them DRIFT on average at most.
+
+    It is fitted on coarse cells, where small shifts matter little, and cells that follow no common map (an added
+    object) lose their weight. The limit keeps a deliberate change of the whole picture, such as monochrome, visible.
+    """
+    coarse = tuple(max(2, side // 4) for side in before.shape[1::-1])
+    x, y = (cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA).reshape(-1, 3) for cells in (before, after))
+    middle = x.mean(axis=0, dtype=np.float64)
+    basis = np.column_stack([x - middle, np.ones(len(x))])
+    move = (y - x).astype(np.float64)
+    coefficients = np.vstack([np.zeros((3, 3)), np.median(move, axis=0)])
+    for _ in range(6):
+        residual = np.linalg.norm(move - basis @ coefficients, axis=1)
+        scale = 2 * max(1.0, 1.4826 * float(np.median(residual)))
+        weighted = basis / ((1 + (residual / scale) ** 2) ** 2)[:, None]
+        coefficients = np.linalg.solve(weighted.T @ basis + 1e-6 * np.eye(4), weighted.T @ move)
+    moved = float(np.linalg.norm(basis @ coefficients, axis=1).mean())
+    coefficients *= min(1.0, DRIFT / max(moved, 1e-9))
+    matrix = np.eye(3) + coefficients[:3].T
+    offset = coefficients[3] - middle @ coefficients[:3]
+    return cv2.transform(before, np.column_stack([matrix, offset]).astype(np.float32))
+
+
 def residual(expected: np.ndarray, seen: np.ndarray) -> float:
     """Mean delta E between two coarse squares, colour drift and a shift by one cell forgiven."""
     expected = np.ascontiguousarray(expected)
-    return float(nearest(seen, drifted(expected, seen), 1).mean())
+    return float(nearest(seen, recoloured(expected, seen), 1).mean())
 
 
 def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> TransformMade | None:

@@ -1,7 +1,7 @@
 """What became of one chain: the rounds it kept, and what it was lost to. Plain Python, no numbers library."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")  # only "failed" and "complete" censor
@@ -103,18 +103,19 @@ def convergence(
     retained: Mapping[str, Values],
     applied: Sequence[bool | None] | None = None,
     undone: Sequence[bool | None] | None = None,
-    worst_tile: Values | None = None,
-    lpips_floor: float | None = None,
+    part_lost: Sequence[bool | None] | None = None,
     end: str = "complete",
     end_round: int | None = None,
     threshold: float = 0.5,
+    left_out: Mapping[str, Container[int]] | None = None,
 ) -> Outcome:
     """The headline: rounds kept before the first loss of any kind, and the first cause in the order of CAUSES.
 
     One value per round everywhere. `retained` holds rmse, ssim, lpips and clip on the 0 to 1 scale; what is not
     there at all is not checked (see `convergence_name`), and so are `applied` and `undone` for programs that ask for
     no change. A round in which something checked elsewhere could not be measured is not counted as kept unless a
-    later round is good. `lpips_floor` is the reference's own: a tile that far away is another picture.
+    later round is good. `left_out` names, by cause, the rounds in which nobody can tell whether a case was lost to it:
+    there the other checks decide.
     """
     qualities = [retained[name] for name in QUALITIES if name in retained]
     kept = 0
@@ -123,11 +124,10 @@ def convergence(
             "not applied": [] if applied is None else [verdict(at(applied, place), 0.5)],
             "not undone": [] if undone is None else [verdict(at(undone, place), 0.5)],
             "quality lost": [verdict(at(values, place), threshold) for values in qualities],
-            "part lost": []
-            if worst_tile is None or lpips_floor is None
-            else [within(at(worst_tile, place), lpips_floor)],
+            "part lost": [] if part_lost is None else [verdict(negated(at(part_lost, place)), 0.5)],
             "meaning lost": [verdict(at(retained["clip"], place), threshold)] if "clip" in retained else [],
         }
+        checks = {cause: good for cause, good in checks.items() if round not in (left_out or {}).get(cause, ())}
         for cause, good in checks.items():
             if False in good:
                 return Outcome(kept, round, cause)
@@ -146,15 +146,15 @@ def verdict(value: float | None, threshold: float) -> bool | None:
     return value >= threshold if known(value) else None  # type: ignore[operator]
 
 
-def within(value: float | None, floor: float) -> bool | None:
-    return value < floor if known(value) else None  # type: ignore[operator]
+def negated(value: float | None) -> float | None:
+    return None if value is None else not value
 
 
 def convergence_name(checked: Sequence[str]) -> str:
     """The headline's name says what it did not check: without CLIP, 'convergence (no meaning check)'.
 
-    `checked` names what was measured: rmse, ssim, lpips, worst_tile, clip. Two names never share a table.
+    `checked` names what was measured: rmse, ssim, lpips, part_lost, clip. Two names never share a table.
     """
     missing = [f"no {name.upper()}" for name in QUALITIES if name not in checked]
-    missing += ["no part check"] * ("worst_tile" not in checked) + ["no meaning check"] * ("clip" not in checked)
+    missing += ["no part check"] * ("part_lost" not in checked) + ["no meaning check"] * ("clip" not in checked)
     return f"convergence ({', '.join(missing)})" if missing else "convergence"

@@ -31,7 +31,6 @@ SPEC = {
             "low": 0.0,
             "ceiling": 0.0,
             "show": "number",
-            "headline": "part",
             "floor_of": "lpips",
             "bfloat16_error": 2e-2,
             "sees": "one part that became another picture",

@@ -44,7 +44,7 @@ class Scorer:
     """PSNR and RMSE as the scoring engine runs them; sums are exact, whatever the device and the dtype."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        self.signature = signature()
+        self.signature = signature() | {"previous": "rmse"}
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         """A reference needs no preparation."""
@@ -53,3 +53,9 @@ class Scorer:
     def compare(self, reference: np.ndarray, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
         """Both values of each picture."""
         return [psnr_and_rmse(reference, picture) for picture in pictures]
+
+    previous_columns = ("rmse_previous",)
+
+    def compare_previous(self, before: np.ndarray, picture: np.ndarray) -> dict[str, float]:
+        """How far a return is from the return before it."""
+        return {"rmse_previous": math.sqrt(mean_squared_error(before, picture))}

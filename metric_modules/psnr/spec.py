@@ -32,5 +32,15 @@ SPEC = {
             "floor": True,
             "headline": "quality",
         },
+        {
+            "name": "rmse_previous",
+            "title": "RMSE to the return before",
+            "meaning": "rmse between a return and the return before it (the input, in round 1)",
+            "unit": "grey levels",
+            "direction": "lower",
+            "low": 0.0,
+            "high": 255.0,
+            "ceiling": 0.0,
+        },
     ],
 }

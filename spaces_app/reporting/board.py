@@ -12,7 +12,7 @@ from ..study.study import Options
 from ..study.tables import Table, as_text, capitalised
 from .filmstrips import Strip
 from .page import render_board
-from .sentences import headline
+from .sentences import headline, where_chains_went
 from .write import write_report
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Board:
     table: Table
     page: Path
     files: int
+    chains: str  # where every chain went: kept, lost, missing, or left out by name
     strips: tuple[Strip, ...] = ()
 
     @property
@@ -44,7 +45,8 @@ class Board:
         return pandas.DataFrame(self.rows, columns=self.table.keys)
 
     def __str__(self) -> str:
-        return f"{capitalised(self.title)}\n\n{as_text(self.table)}\n\n{self.files} files; open {self.page}"
+        parts = capitalised(self.title), as_text(self.table), self.chains, f"{self.files} files; open {self.page}"
+        return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         return render_board(self.table, self.strips, self.page)
@@ -60,7 +62,8 @@ def write_board(dataset: Path, out: Path, threshold: float) -> Board:
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
     table = headline(written.report.tables, HEADLINE)
-    return Board(table, written.page, written.files, tuple(written.strips))
+    known = {row["fact"]: row["value"] for row in written.report.tables["facts"].rows}
+    return Board(table, written.page, written.files, where_chains_went(known), tuple(written.strips))
 
 
 def check_dataset(dataset: Path, threshold: float) -> None:

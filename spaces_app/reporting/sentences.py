@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from convergebench.metric_modules.scores import Missing
+
 from ..study.cases import COLUMNS, GROUPS, MEANINGS, QUALITIES
 from ..study.groups import CHECK_TITLES, CHECKS
 from ..study.tables import Table, format_cell, format_value
@@ -128,11 +130,11 @@ def what_was_measured(known: Mapping[str, Any]) -> str:
         "return and its chain's reference at the suite's evaluation size. Retained quality is (m - floor) / (ceiling - "
         "floor), clipped to the unit interval, with the floor of each reference the metric's median over the suite's "
         f"unrelated sources ({known['floor pairs']} pairs). A case counts until the first of: edit not made, not taken "
-        f"back, the lowest of retained {titles(QUALITIES)} below {known['threshold']}, one part as far away as an "
-        f"unrelated picture (worst LPIPS tile), retained {titles(MEANINGS)} below the same threshold, refusal. "
+        f"back, the lowest of retained {titles(QUALITIES)} below {known['threshold']}, a part lost (a connected region "
+        "of another colour than the reference, once drift is taken off), retained "
+        f"{titles(MEANINGS)} below the same threshold, refusal. "
         f"Excluded from headlines, because unrelated pictures resemble them: {known['excluded sources']}. Chains "
-        f"under recall audit, which are not counted: {known['chains under audit']}. Chains left out because they "
-        f"count twice or have no scores: {known['chains that count twice or have no scores']}."
+        f"under recall audit, which are not counted: {known['chains under audit']}. {where_chains_went(known)}."
     )
 
 
@@ -140,6 +142,18 @@ def titles(columns: Sequence[str]) -> str:
     """Columns' titles in a sentence: 'RMSE, SSIM and LPIPS'."""
     *first, last = [COLUMNS[name].title for name in columns]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def where_chains_went(known: Mapping[str, Any]) -> str:
+    """What became of every chain, as a sum; then the checks that could not be made."""
+    ends = [f"{known[f'cases {end}']} {end}" for end in ("kept", "lost", "missing")]
+    mark, gap = "left out: ", "edit check left out, "
+    ends += [f"{value} left out ({name.removeprefix(mark)})" for name, value in known.items()
+             if name.startswith(mark) and value]  # fmt: skip
+    gaps = [f"{value} ({Missing(name.removeprefix(gap)).sentence})" for name, value in known.items()
+            if name.startswith(gap)]  # fmt: skip
+    words = f"{known['chains generated']} chains generated = {' + '.join(ends)}"
+    return words + (f"; edits that nobody can judge, where the other checks count: {', '.join(gaps)}" if gaps else "")
 
 
 def group_methods(known: Mapping[str, Any], group: str) -> str:

@@ -73,7 +73,7 @@ class ServedDataset:
         stored = {
             column.name for column in score_columns().values() if column.show == "dataset" and not column.headline
         }
-        unused = UNUSED_BY_STATISTICS | stored
+        unused = UNUSED_BY_STATISTICS | stored - {"rmse_previous"}
         needed = self.scores.select([name for name in self.scores.column_names if name not in unused])
         found = []
         for chains in by_editor.values():

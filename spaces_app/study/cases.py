@@ -46,10 +46,12 @@ class Case:
     retained: dict[str, Values]
     raw: dict[str, Values]
     to_previous: Values  # RMSE to the return before, where the scores hold it
-    worst_tile: Values
-    lpips_floor: float | None
+    part_lost: list[bool | None]
+    part_share: Values  # of the picture: the largest part that changed
+    left: Values  # of the edit, where most of any is left
     applied: list[bool | None] | None
     undone: list[bool | None] | None
+    not_judged: dict[str, dict[int, str]]  # check -> round -> why nobody can tell
     seconds: float | None  # per round
     cost: float | None  # US dollars per round
 
@@ -132,13 +134,26 @@ def case_of_chain(chain: FinishedChain, scores: Sequence[Row], floors: Floors, c
     kinds = [role.kind for role in roles(cycle, chain.program.closes)]
     at: dict[tuple[int, int], Row] = {(row["round"], row["position"]): row for row in scores}
     returns = [at.get((round, len(cycle)), {}) for round in range(1, chain.rounds + 1)]
+    by_round = [
+        [at.get((round, place), {}) for place in range(1, len(cycle) + 1)] for round in range(1, chain.rounds + 1)
+    ]
+    measured = [round for round, row in enumerate(returns, 1) if any(row.get(name) is not None for name in CURVES)]
+    not_judged: dict[str, dict[int, str]] = {}
 
-    def edits_by_round(kind: str, column: str) -> list[bool | None] | None:
+    def edits_by_round(kind: str, column: str, cause: str) -> list[bool | None] | None:
         positions = [position for position, each in enumerate(kinds, 1) if each == kind]
         if not positions:
             return None
         steps = [[at.get((round, position), {}) for position in positions] for round in range(1, chain.rounds + 1)]
-        return [all_edits(each, column) for each in steps]
+        made = [all_edits(each, column) for each in steps]
+        codes = [
+            None if value is not None else why_nobody_can_tell(each, column)
+            for value, each in zip(made, steps, strict=True)
+        ]
+        not_judged[cause] = {round: code for round, code in enumerate(codes, 1) if code}
+        if measured and all(round in not_judged[cause] for round in measured):
+            return None  # the check cannot be made for this case
+        return made
 
     return Case(
         chain,
@@ -147,10 +162,12 @@ def case_of_chain(chain: FinishedChain, scores: Sequence[Row], floors: Floors, c
         retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
         raw={name: [row.get(name) for row in returns] for name in CURVES},
         to_previous=[row.get("rmse_previous") for row in returns],
-        worst_tile=[row.get("lpips_worst_tile") for row in returns],
-        lpips_floor=floors.floor(chain, "lpips"),
-        applied=edits_by_round("forward", "edit_applied"),
-        undone=edits_by_round("undo", "edit_undone"),
+        part_lost=[part_lost_by(steps) for steps in by_round],
+        part_share=[row.get("part_lost_share") for row in returns],
+        left=[most_left(steps) for steps in by_round],
+        applied=edits_by_round("forward", "edit_applied", "not applied"),
+        undone=edits_by_round("undo", "edit_undone", "not undone"),
+        not_judged=not_judged,
         seconds=mean_per_round([row.get("latency") for row in calls], len(cycle)),
         cost=mean_per_round([row.get("cost") for row in calls], len(cycle)),
     )
@@ -176,15 +193,42 @@ def all_edits(steps: Sequence[Row], column: str) -> bool | None:
     judged = [
         value
         for value, step in zip(values, steps, strict=True)
-        if value is not None or not nobody_can_tell(step, column)
+        if value is not None or not why_nobody_can_tell([step], column)
     ]
     return None if None in judged or not judged else True
 
 
-def nobody_can_tell(step: Row, column: str) -> bool:
-    """Whether a value is missing through no fault of the editor's or of ours."""
-    missing = missing_values(step).get(column)
-    return missing is not None and missing.fault is Fault.NOBODY
+def part_lost_by(steps: Sequence[Row]) -> bool | None:
+    """Whether the return of a round, or an undo before it, lost a part."""
+    if any(step.get("part_lost") for step in steps):
+        return True
+    return steps[-1].get("part_lost")
+
+
+def most_left(steps: Sequence[Row]) -> float | None:
+    """How much of an edit is left after a round; of several edits the one of which most is left."""
+    return max((step["undo_ratio"] for step in steps if step.get("undo_ratio") is not None), default=None)
+
+
+def checks_left_out(case: Case) -> dict[str, str]:
+    """Why an edit could not be judged in some round of the case, by the cause it would have been lost to.
+
+    Where an edit was not made there is nothing to take back; that is no gap.
+    """
+    found = {}
+    for cause, codes in case.not_judged.items():
+        reasons = [code for code in codes.values() if code != "not_applied"]
+        if reasons:
+            found[cause] = reasons[0]
+    return found
+
+
+def why_nobody_can_tell(steps: Sequence[Row], column: str) -> str:
+    """The code of the reason why none of these steps has a value, where that is nobody's fault; or nothing."""
+    missing = [missing_values(step).get(column) for step in steps]
+    if any(each is None or each.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for each in missing):
+        return ""
+    return missing[0].code if missing and missing[0] else ""
 
 
 def mean_per_round(values: Sequence[float | None], steps: int) -> float | None:

@@ -9,10 +9,10 @@ from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome, conv
 from .apart import Reasons, merge_reasons
 from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, Values
 
-CHECKS = ("edits", *QUALITIES, "worst_tile", *MEANINGS)
+CHECKS = ("edits", *QUALITIES, "part_lost", *MEANINGS)
 CHECK_TITLES = {
     "edits": "whether edits were made and taken back",
-    "worst_tile": "the worst part by LPIPS",
+    "part_lost": "whether a part was lost",
     **{name: COLUMNS[name].title for name in QUALITIES},
     **{name: f"{COLUMNS[name].aspect} by {COLUMNS[name].title}" for name in MEANINGS},
 }
@@ -143,10 +143,12 @@ def coverage(cases: Sequence[Case]) -> dict[str, float]:
     size = max(len(returns), 1)
     asked = [(case, place) for case, place in returns if case.applied is not None]
     shares = {name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED}
-    tiles = sum(case.worst_tile[place] is not None and case.lpips_floor is not None for case, place in returns)
-    # Edits that cannot be judged from the pictures are no gap in the scores: one judgement shows that they were judged.
+    parts = sum(case.part_lost[place] is not None for case, place in returns)
+    # Edits that cannot be judged from the pictures are no gap in the scores: one judgement, or one reason why
+    # nobody can judge, shows that they were looked at.
     judged = any(case.applied[place] is not None for case, place in asked if case.applied)
-    return shares | {"worst_tile": tiles / size, "edits": float(judged or not asked)}
+    judged = judged or any(rounds for case in cases for rounds in case.not_judged.values())
+    return shares | {"part_lost": parts / size, "edits": float(judged or not asked)}
 
 
 def is_measured(case: Case, place: int) -> bool:
@@ -163,11 +165,11 @@ def outcome_of_case(case: Case, checks: Sequence[str], threshold: float = HALF, 
         {name: case.retained[name] for name in RETAINED if name in checks},
         case.applied if "edits" in checks else None,
         case.undone if "edits" in checks else None,
-        case.worst_tile if "worst_tile" in checks else None,
-        case.lpips_floor,
+        case.part_lost if "part_lost" in checks else None,
         end,
         end_round,
         threshold,
+        case.not_judged,
     )
     return failed_if_unmeasured(outcome, rounds[-1])
 
