@@ -53,7 +53,8 @@ def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndar
     for down in range(-far, far + 1):
         for right in range(-far, far + 1):
             other = second[far + down : rows - far + down, far + right : columns - far + right]
-            gap = sum(cv2.mean(cv2.min(cv2.absdiff(core, other), 4.0))[:2]) / 2
+            slopes = cv2.threshold(cv2.absdiff(core, other), 4, 0, cv2.THRESH_TRUNC)[1]
+            gap = sum(cv2.mean(slopes)[:2]) / 2
             still = gap if (down, right) == (0, 0) else still
             best, place = min((best, place), (gap, (down, right)))
     if max(map(abs, place)) < REACH or best >= MOVED * still:
@@ -115,10 +116,10 @@ def drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -
     rarity /= rarity.mean()
     penalty = np.diag([1e-6, *[1e-5] * 3, *[2e-4] * 7]) * len(x) / 10
     fits = [np.array([np.median(move[:, colour]), *[0.0] * 10]) for colour in range(3)]
-    for cut in (40, 30, 22, 16, 12, 9, 7, 5, 4, 4, 4, 4):
+    for least in (40, 30, 22, 16, 12, 9, 7, 5, 4, 4, 4, 4):
         gap = np.column_stack([move[:, colour] - basis[colour] @ fits[colour] for colour in range(3)])
         residual = 100 * np.linalg.norm(gap, axis=1)
-        cut = max(cut, 4 * 1.4826 * float(np.median(residual)))
+        cut = max(least, 4 * 1.4826 * float(np.median(residual)))
         weight = np.where(residual < cut, (1 - (residual / cut) ** 2) ** 2, 0) * rarity  # Tukey: outliers weigh nothing
         for colour in range(3):
             weighted = basis[colour] * weight[:, None]
