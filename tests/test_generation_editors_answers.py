@@ -6,8 +6,8 @@ import pytest
 from convergebench.generation import editors
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import UserError
-from convergebench.generation.vendors import sizes
-from vendors import bfl, chains, gemini, hf, openai, qwen, seedream
+from convergebench.generation.vendors import sizes, wire
+from vendors import bfl, chains, fal, gemini, hf, openai, qwen, replicate, seedream
 from vendors.hub import hub
 from vendors.loopback import Reply, picture, serving, told
 
@@ -237,11 +237,10 @@ def test_bfl_key_is_not_sent_to_a_polling_address_on_another_host(ask, place):
 
 
 def test_bfl_key_goes_to_its_regional_hosts():
-    editor = editors.choose("bfl").editor
     for place in ("https://api.eu2.bfl.ai/v1/get_result?id=1", "https://bfl.ai/x"):
-        assert editor.trusted(place) == place
+        assert wire.trusted(place, "https://api.bfl.ai", "bfl.ai") == place
     with pytest.raises(Rejected):
-        editor.trusted("https://notbfl.ai/x")
+        wire.trusted("https://notbfl.ai/x", "https://api.bfl.ai", "bfl.ai")
 
 
 def test_bfl_lost_polls_are_polled_again_and_nothing_is_ordered_twice(ask):
@@ -354,6 +353,82 @@ def test_hf_says_that_a_provider_does_not_host_a_model(ask):
         ask(hf, DATA, provider="replicate")
 
 
+@pytest.mark.parametrize("kind", ["content_policy_violation", "image_moderated"])
+def test_fal_refuses_in_the_result_of_a_completed_request(ask, kind):
+    def moderated(server):
+        server.result = fal.detail(kind)
+
+    step = ask(fal, DATA, prepare=moderated)
+    assert (step.status, step.reason) == ("refused", f"{kind}: as it says")
+
+
+def test_fal_answers_with_a_black_picture_which_is_a_refusal(ask):
+    def black(server):
+        server.result = told({"images": [{"url": f"{server.base}/delivery/0"}], "has_nsfw_concepts": [True]})
+
+    assert ask(fal, DATA, prepare=black).status == "refused"
+
+
+def test_a_request_that_broke_at_fal_is_ordered_again_and_cost_nothing(ask):
+    servers = []
+
+    def broken(server):
+        servers.append(server)
+        server.result = told({"detail": "runner lost", "error_type": "runner_disconnected"}, 500)
+
+    step = ask(fal, DATA, prepare=broken)
+    assert (step.status, step.cost) == ("failed", None)
+    assert "runner_disconnected: runner lost (tried 3 times)" in step.reason
+    assert sum(map(fal.is_order, servers[0].requests)) == 3
+
+
+@pytest.mark.parametrize("module", [fal, replicate])
+def test_a_key_is_not_sent_to_an_address_on_another_host(ask, module):
+    place = "https://queue.fal.run.evil.example/x"
+    order = {"request_id": "r1", "status_url": place, "response_url": place, "urls": {"get": place}}
+    step = ask(module, told(order))
+    assert (step.status, "where the key is not sent" in step.reason) == ("failed", True)
+
+
+def test_fal_s_empty_account_stops_the_run(ask):
+    with pytest.raises(Unusable, match="Exhausted balance"):
+        ask(fal, told({"detail": "User is locked. Reason: Exhausted balance."}, 403))
+
+
+def test_replicate_refuses_in_the_words_of_its_error(ask):
+    def flagged(server):
+        server.ends = {
+            "status": "failed",
+            "output": None,
+            "error": "The input or output was flagged as sensitive. (E005)",
+        }
+
+    step = ask(replicate, DATA, prepare=flagged)
+    assert (step.status, step.reason) == ("refused", "The input or output was flagged as sensitive. (E005)")
+
+
+@pytest.mark.parametrize(("output", "status"), [([], "no_image"), ([None], "no_image"), (None, "no_image")])
+def test_replicate_answers_without_a_picture(ask, output, status):
+    def nothing(server):
+        server.ends = {"output": output}
+
+    assert ask(replicate, DATA, prepare=nothing).status == status
+
+
+def test_replicate_runs_a_version_by_its_number(tmp_path, monkeypatch):
+    monkeypatch.setenv(replicate.KEY, KEY[3:])
+
+    def vendor(server, request):
+        if request.path == "/v1/predictions" and request.method == "POST":
+            assert request.json()["version"] == "abc"
+            return replicate.shown(server, DATA)
+        return replicate.rest(server, request)
+
+    with serving(vendor) as server:
+        spec = replicate.SPEC.format(base=server.base, timeout=5) + ",model=me/mine:abc"
+        assert chains.run(tmp_path, spec, replicate.SIZE)[-1].status == "ok"
+
+
 def test_thoughts_and_refusals_hold_no_key(ask):
     step = ask(gemini, gemini.parts({"text": f"I saw {KEY[3:]}", "thought": True}, {"text": KEY[3:]}))
     assert step.status == "no_image"
@@ -361,6 +436,4 @@ def test_thoughts_and_refusals_hold_no_key(ask):
 
 
 def test_a_data_address_is_read_as_base64():
-    from convergebench.generation.vendors import wire
-
     assert wire.from_base64("data:image/png;base64," + base64.b64encode(DATA).decode()) == DATA

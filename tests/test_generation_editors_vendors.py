@@ -14,7 +14,7 @@ from vendors import chains
 from vendors.hub import hub
 from vendors.loopback import Reply, bomb, picture, serving
 
-VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "hf")
+VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "fal", "replicate", "hf")
 SENTINEL = "hf_sentinel-key-1234567890"
 PAGE = Reply(body=b"<html><body>Please log in to the hotel's network</body></html>", type="text/html")
 

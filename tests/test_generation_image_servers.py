@@ -77,7 +77,7 @@ def test_each_option_makes_other_chains(option):
 
 
 def test_an_address_is_part_of_the_identity_of_every_vendor_and_changes_nothing_where_none_is_given(monkeypatch):
-    for name in ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "hf"):
+    for name in ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "fal", "replicate", "hf"):
         plain, elsewhere = editors.choose(name), editors.choose(f"{name}:base_url=https://gateway.example")
         assert "base_url" not in plain.settings
         assert elsewhere.settings == {**plain.settings, "base_url": "https://gateway.example"}

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -80,7 +79,7 @@ class Editor:
             place = reply.get("polling_url")
             if not isinstance(place, str):
                 raise Transient(f"an answer without a polling address: {str(reply)[:120]}", charged=True)
-            done = self.wait(client, key, self.trusted(place))
+            done = self.wait(client, key, place)
             answer = self.read(client, str(reply.get("id")), done)
         if answer.status == "ok" and isinstance(reply.get("cost"), int | float):
             answer = dataclasses.replace(answer, cost=round(reply["cost"] / 100, 6))  # it is told in cents
@@ -89,31 +88,13 @@ class Editor:
             answer = dataclasses.replace(answer, details={**answer.details, "rewritten_prompt": True})
         return answer
 
-    def trusted(self, place: str) -> str:
-        """The polling address, if the key may go there."""
-        there, here = urllib.parse.urlsplit(place), urllib.parse.urlsplit(self.address())
-        host = there.hostname or ""
-        theirs = there.scheme == "https" and (host == "bfl.ai" or host.endswith(".bfl.ai"))
-        if theirs or (there.scheme, there.netloc) == (here.scheme, here.netloc):
-            return place
-        raise Rejected(f"the polling address is on {host!r}, where the key is not sent", charged=True)
-
     def wait(self, client: Any, key: dict[str, str], place: str) -> dict[str, Any]:
-        """Poll until there is an end. The work is ordered and paid for, so a lost poll is only polled again."""
-        import httpx
-
-        while True:
-            wire.pause(self.poll)
-            try:
-                response = client.get(place, headers=key)
-                reply = wire.parse_json(response)
-            except (httpx.TransportError, Transient):
-                continue
-            if response.status_code in wire.RETRIED or reply.get("status") == "Pending":
-                continue
-            if response.status_code >= 400 and "status" not in reply:
-                raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
-            return reply
+        """Poll until there is an end."""
+        place = wire.trusted(place, self.address(), "bfl.ai")
+        response, reply = wire.poll(client, place, key, self.poll, lambda reply: reply.get("status") == "Pending")
+        if response.status_code >= 400 and "status" not in reply:
+            raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
+        return dict(reply)
 
     def read(self, client: Any, id: str, reply: dict[str, Any]) -> Answer:
         status = str(reply.get("status"))

@@ -149,7 +149,12 @@ class Editor:
         else:
             size, picture = nearest(image.size, self.sizes()), [("picture.png", data, "image/png")]  # type: ignore[assignment]
             given = {"quality": self.quality} | ({"input_fidelity": self.fidelity} if self.fidelity else {})
-        sent = {"model": self.model, "image": picture, "prompt": instruction, "size": "x".join(map(str, size))}
+        sent: dict[str, Any] = {
+            "model": self.model,
+            "image": picture,
+            "prompt": instruction,
+            "size": "x".join(map(str, size)),
+        }
         sent |= {"output_format": "png", "n": 1, **given}
         if not self.served:
             return self.request(self.addresses()[0], sent, instruction)

@@ -104,6 +104,9 @@ def price_of(row: Mapping[str, Any], table: Table, facts: Mapping[str, Any], nam
             if priced := [price for each in rows if (price := flat_price(each)) is not None]:
                 by_quality[quality] = significant(max(priced))
         return by_quality or None
+    named = {size: dollars(row.get(f"output_cost_per_image_{size}")) for size in facts.get("resolutions", ())}
+    if any(named.values()):
+        return {size: price for size, price in named.items() if price is not None}
     one, rate = flat_price(row), dollars(row.get("output_cost_per_image_token"))
     if rate and (counts := facts.get("picture_tokens")):
         by_size = {size: significant(count * rate) for size, count in counts.items()}

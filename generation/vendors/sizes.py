@@ -119,3 +119,9 @@ def of_pipeline(name: str) -> tuple[Size, ...]:
     families = {"Kontext": KONTEXT, "Flux2": MEGAPIXEL, "FLUX.2": MEGAPIXEL, "Qwen": QWEN, "LongCat": LONGCAT}
     families |= {"Pix2Pix": PIX2PIX, "pix2pix": PIX2PIX}
     return next((sizes for family, sizes in families.items() if family in name), ())
+
+
+def of_family(name: str) -> tuple[Size, ...]:
+    """The sizes of a family that models.toml names; none means any."""
+    families = {"megapixel": MEGAPIXEL, "kontext": KONTEXT, "qwen": QWEN, "openai": OPENAI, "": ()}
+    return families[name] if name != "gemini" else tuple(GEMINI_3.values())

@@ -241,6 +241,45 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
 
 
+def poll(
+    http: Any,
+    place: str,
+    headers: dict[str, str],
+    every: float,
+    unfinished: Callable[[Any], bool] = lambda reply: False,
+    errors: int | None = None,
+) -> Any:
+    """Ask for a task until it is finished; the response and its JSON object.
+
+    The work is ordered and paid for, so a lost poll is only polled again; after so many `errors` of the server the next
+    one is the answer.
+    """
+    import httpx
+
+    failed = 0
+    while True:
+        pause(every)
+        try:
+            response = http.get(place, headers=headers)
+            reply = parse_json(response)
+        except (httpx.TransportError, Transient):
+            continue
+        failed += response.status_code in RETRIED
+        if unfinished(reply) or (response.status_code in RETRIED and (errors is None or failed <= errors)):
+            continue
+        return response, reply
+
+
+def trusted(place: object, base: str, *hosts: str) -> str:
+    """An address that the vendor gave, if a key may go there: to the base's own, or to one of its hosts by https."""
+    there, here = urllib.parse.urlsplit(str(place)), urllib.parse.urlsplit(base)
+    host = there.hostname or ""
+    theirs = there.scheme == "https" and any(host == each or host.endswith(f".{each}") for each in hosts)
+    if theirs or (there.scheme, there.netloc) == (here.scheme, here.netloc):
+        return str(place)
+    raise Rejected(f"the polling address is on {host!r}, where the key is not sent", charged=True)
+
+
 def base_url_option(variable: str) -> Any:
     """The field of an editor's option base_url, part of a chain's identity where it or the environment names one."""
     named: Callable[[], str] = lambda: os.environ.get(variable, "").strip()  # noqa: E731

@@ -1,0 +1,239 @@
+"""Every listed model's whole request, beside a golden of the SDK's own types or the API's documented names."""
+
+import base64
+import functools
+import importlib
+import typing
+
+import pydantic
+import pytest
+import typing_extensions
+from convergebench.generation import editors
+from convergebench.generation.vendors import models
+from vendors import bfl, chains, fal, gemini, openai, qwen, replicate, seedream, xai
+from vendors.loopback import is_png, picture, serving
+
+WORDS = "Paint the door green."
+SIZE = (96, 64)  # only the shape matters here
+
+
+@pytest.fixture
+def sent(tmp_path, monkeypatch):
+    """The requests that a model's editor sends for one step, and the step."""
+
+    def sent(module, model, size, **options):
+        monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
+        plain = type("Plain", (), {})
+        plain.asked = staticmethod(lambda server, request: None)
+        plain.is_order, plain.rest, plain.shown = map(staticmethod, (module.is_order, module.rest, module.shown))
+        with serving(chains.script(plain, picture(size))) as server:
+            words = "".join(f",{key}={value}" for key, value in {"model": model, **options}.items())
+            spec = module.SPEC.format(base=server.base, timeout=5) + words
+            return server, chains.run(tmp_path, spec, size)[-1]
+
+    return sent
+
+
+NONE, FILES = object(), ("image", "mask", "markup")
+SIZES = {"3:2": (96, 64), "1:1": (64, 64), "2:3": (64, 96), "37:27": (148, 110)}
+OPENAI = {  # model: options, shape of the picture, and what the request says of size, quality and input_fidelity
+    "gpt-image-1": ({}, "3:2", ("1536x1024", "medium", "high")),
+    "gpt-image-1.5": ({"input_fidelity": "low"}, "1:1", ("1024x1024", "medium", "low")),
+    "gpt-image-1-mini": ({}, "2:3", ("1024x1536", "medium", "low")),
+    "gpt-image-2": ({"quality": "high"}, "37:27", ("1184x880", "high", NONE)),
+    "gpt-image-2-2026-04-21": ({}, "2:3", ("832x1248", "medium", NONE)),
+    "gpt-image-2.5-sunburst": ({"quality": "xhigh"}, "3:2", ("1248x832", "xhigh", NONE)),
+    "gpt-image-2.5-sunburst-2026-09-08": ({"quality": "low"}, "1:1", ("1024x1024", "low", NONE)),
+    "gpt-image-2.5-flare": ({}, "3:2", ("1248x832", "medium", NONE)),
+    "gpt-image-2.5-flare-2026-09-08": ({"quality": "max"}, "1:1", ("1024x1024", "max", NONE)),
+    "gpt-image-2.6-sunburst": ({}, "1:1", ("1024x1024", "medium", NONE)),
+    "gpt-image-2.6-flare": ({"quality": "high"}, "2:3", ("1024x1536", "high", NONE)),
+    "chatgpt-image-latest": ({}, "3:2", ("1536x1024", "medium", NONE)),
+}
+
+
+@pytest.mark.parametrize("model", OPENAI)
+def test_openai_is_asked_in_words_of_the_sdks_own_types(sent, model):
+    options, shape, (pixels, quality, fidelity) = OPENAI[model]
+    server, step = sent(openai, model, SIZES[shape], **options)
+    said = openai.fields(server.requests[0])
+    kind, data = said.pop("image[]")
+    golden = {"model": model, "prompt": WORDS, "size": pixels, "quality": quality, "output_format": "png", "n": 1}
+    golden |= {} if fidelity is NONE else {"input_fidelity": fidelity}
+    golden = in_words_of_the_sdk().validate_python(golden)
+    assert {name: value.decode() for name, (_, value) in said.items()} == {k: str(v) for k, v in golden.items()}
+    assert (kind, is_png(data)) == ("image/png", True)
+    assert model in typing.get_args(importlib.import_module("openai.types.image_model").ImageModel)
+    assert step.details["input_fidelity"] == (None if fidelity is NONE else fidelity)
+
+
+@functools.cache
+def in_words_of_the_sdk():
+    """The openai SDK's own type of an edit's parameters, but for the files; anything else is refused."""
+    hints = typing.get_type_hints(importlib.import_module("openai.types.image_edit_params").ImageEditParamsNonStreaming)
+    kind = typing_extensions.TypedDict("Edit", {k: v for k, v in hints.items() if k not in FILES}, total=False)
+    kind.__pydantic_config__ = pydantic.ConfigDict(extra="forbid")
+    return pydantic.TypeAdapter(kind)
+
+
+@pytest.mark.parametrize("wrong", [{"quality": "finest"}, {"input_fidelity": "medium"}, {"seed": 5}])
+def test_what_openais_types_do_not_have_is_no_golden(wrong):
+    with pytest.raises(pydantic.ValidationError):
+        in_words_of_the_sdk().validate_python(wrong)
+
+
+GEMINI = {  # model: resolution, shape, and whether it is of the third generation
+    "gemini-nano-banana-2.1": ("2K", "3:2", True),
+    "gemini-3-pro-image": ("4K", "1:1", True),
+    "gemini-3.1-flash-image": ("1K", "3:2", True),
+    "gemini-3.1-flash-lite-image": ("1K", "2:3", True),
+    "gemini-3-pro-image-preview": ("1K", "1:1", True),
+    "gemini-3.1-flash-image-preview": ("4K", "3:2", True),
+    "gemini-2.5-flash-image": ("1K", "3:2", False),
+}
+
+
+@pytest.mark.parametrize("model", GEMINI)
+def test_gemini_is_asked_in_words_of_the_sdks_own_types(sent, model):
+    resolution, shape, third = GEMINI[model]
+    server, step = sent(gemini, model, SIZES[shape], resolution=resolution)
+    types = importlib.import_module("google.genai.types")
+    golden = types.GenerateContentConfig(
+        response_modalities=["TEXT", "IMAGE"],
+        image_config=types.ImageConfig(aspect_ratio=shape, image_size=resolution if third else None),
+        thinking_config=types.ThinkingConfig(include_thoughts=True) if third else None,
+        seed=step.seed,
+    )
+    body = server.requests[0].json()
+    assert server.requests[0].path == f"/v1beta/models/{model}:generateContent"
+    assert set(body) == {"contents", "generationConfig"}
+    assert types.GenerateContentConfig.model_validate(body["generationConfig"]) == golden
+    (content,) = (types.Content.model_validate(each) for each in body["contents"])
+    sent_picture, words = content.parts
+    assert (content.role, words) == ("user", types.Part(text=WORDS))
+    assert sent_picture.inline_data.mime_type == "image/png"
+    assert is_png(sent_picture.inline_data.data)
+
+
+PIXELS = {"width": 96, "height": 64}
+BFL = {
+    "flux-2-pro": {**PIXELS, "disable_pup": True},
+    "flux-2-max": {**PIXELS, "disable_pup": True},
+    "flux-2-flex": {**PIXELS, "prompt_upsampling": False},
+    "flux-2-klein-4b": PIXELS,
+    "flux-2-klein-9b": PIXELS,
+    "flux-kontext-pro": {"aspect_ratio": "3:2", "prompt_upsampling": False},
+    "flux-kontext-max": {"aspect_ratio": "3:2", "prompt_upsampling": False},
+}
+
+
+@pytest.mark.parametrize("model", BFL)
+def test_black_forest_labs_is_sent_each_models_own_parameters(sent, model):
+    server, step = sent(bfl, model, SIZE)
+    body = server.requests[0].json()
+    assert server.requests[0].path == f"/v1/{model}"
+    assert is_png(base64.b64decode(body.pop("input_image")))
+    fixed = {"prompt": WORDS, "seed": step.seed, "output_format": "png", "safety_tolerance": 2}
+    assert body == {**fixed, **BFL[model]}
+
+
+SEQUENTIAL, PNG = {"sequential_image_generation": "disabled"}, {"output_format": "png"}
+SEEDREAM = {  # model: resolution, and the parameters that are not everyone's
+    "seedream-4-0-250828": ("1K", SEQUENTIAL),
+    "doubao-seedream-4-0-250828": ("4K", SEQUENTIAL),
+    "seedream-4-5-251128": ("2K", SEQUENTIAL),
+    "doubao-seedream-4-5-251128": ("2K", SEQUENTIAL),
+    "seedream-5-0-260128": ("2K", SEQUENTIAL | PNG),
+    "seedream-5-0-pro-260628": ("2K", PNG),
+    "seedream-5-0-flash-260915": ("1K", PNG),
+    "seedream-5-5-261028": ("1K", PNG),
+}
+
+
+@pytest.mark.parametrize("model", SEEDREAM)
+def test_seedream_is_sent_each_models_own_parameters(sent, model):
+    resolution, own = SEEDREAM[model]
+    server, _ = sent(seedream, model, SIZE, resolution=resolution)
+    body = server.requests[0].json()
+    assert body.pop("image").startswith("data:image/png;base64,")
+    golden = {"model": model, "prompt": WORDS, "size": "96x64", "response_format": "b64_json", "watermark": False}
+    assert body == {**golden, **own}
+
+
+def test_seedreams_4_5_and_5_lite_are_asked_for_no_less_than_3_68_megapixels():
+    for model in ("seedream-4-5-251128", "seedream-5-0-260128"):
+        sizes = editors.choose(f"seedream:model={model},resolution=2K").editor.sizes()
+        assert min(width * height for width, height in sizes) >= 3_686_400
+
+
+QWEN = [model.name for model in models.listed() if model.vendor == "qwen"]
+
+
+@pytest.mark.parametrize("model", QWEN)
+def test_qwen_is_sent_a_size_by_all_that_take_one(sent, model):
+    server, step = sent(qwen, model, SIZE)
+    body = server.requests[0].json()
+    (message,) = body["input"]["messages"]
+    assert (body["model"], message["content"][1]) == (model, {"text": WORDS})
+    golden = {"negative_prompt": " ", "watermark": False, "prompt_extend": False, "seed": step.seed, "n": 1}
+    assert body["parameters"] == golden | ({} if model == "qwen-image-edit" else {"size": "96*64"})
+
+
+XAI = {"grok-imagine-image-2.0": {"quality": "medium"}, "grok-imagine-image": {}, "grok-imagine-image-quality": {}}
+
+
+@pytest.mark.parametrize("model", XAI)
+def test_xai_is_sent_each_models_own_parameters(sent, model):
+    server, _ = sent(xai, model, SIZE)
+    body = server.requests[0].json()
+    assert body.pop("image")["type"] == "image_url"
+    golden = {"model": model, "prompt": WORDS, "aspect_ratio": "3:2", "resolution": "1k", "n": 1}
+    assert body == {**golden, "response_format": "b64_json", **XAI[model]}
+
+
+FAL = {  # model: options, and the parameters that its page on fal.ai names
+    "fal-ai/flux-2-pro/edit": ({}, {"image_size": PIXELS, "safety_tolerance": "2"}),
+    "fal-ai/flux-2/klein/4b/edit": ({}, {"image_size": PIXELS}),
+    "fal-ai/qwen-image-edit": ({}, {"image_size": PIXELS}),
+    "fal-ai/qwen-image-edit-plus": ({}, {"image_size": PIXELS}),
+    "fal-ai/nano-banana-pro/edit": ({"resolution": "2K"}, {"aspect_ratio": "3:2", "resolution": "2K"}),
+    "fal-ai/nano-banana-2/edit": ({}, {"aspect_ratio": "3:2", "resolution": "1K"}),
+    "openai/gpt-image-2.5/sunburst/edit": ({"quality": "xhigh"}, {"image_size": PIXELS, "quality": "xhigh"}),
+    "openai/gpt-image-2.5/flare/edit": ({}, {"image_size": PIXELS, "quality": "medium"}),
+    "openai/gpt-image-2/edit": ({"quality": "low"}, {"image_size": PIXELS, "quality": "low"}),
+}
+
+
+@pytest.mark.parametrize("model", FAL)
+def test_fal_is_sent_each_models_own_parameters(sent, model):
+    options, own = FAL[model]
+    server, step = sent(fal, model, SIZE, **options)
+    body = server.requests[0].json()
+    given = body.pop("image_url") if model == "fal-ai/qwen-image-edit" else body.pop("image_urls")[0]
+    assert (server.requests[0].path, given[:22]) == (f"/{model}", "data:image/png;base64,")
+    seed = {} if model.startswith("openai/") else {"seed": step.seed}
+    assert body == {"prompt": WORDS, "output_format": "png", "num_images": 1, **seed, **own}
+
+
+REPLICATE = {
+    "black-forest-labs/flux-kontext-pro": {"aspect_ratio": "3:2", "prompt_upsampling": False, "safety_tolerance": 2},
+    "black-forest-labs/flux-kontext-max": {"aspect_ratio": "3:2", "prompt_upsampling": False, "safety_tolerance": 2},
+    "black-forest-labs/flux-2-pro": {"aspect_ratio": "custom", **PIXELS, "safety_tolerance": 2},
+}
+
+
+@pytest.mark.parametrize("model", REPLICATE)
+def test_replicate_is_sent_each_models_own_parameters(sent, model):
+    server, step = sent(replicate, model, SIZE)
+    (order,) = filter(replicate.is_order, server.requests)
+    body, place = order.json()["input"], f"{server.base}/v1/files/f1"
+    assert order.path == f"/v1/models/{model}/predictions"
+    assert (body.pop("input_image", None) or body.pop("input_images")) == ([place] if "flux-2" in model else place)
+    assert body == {"prompt": WORDS, "output_format": "png", "seed": step.seed, **REPLICATE[model]}
+
+
+def test_every_listed_model_has_a_golden():
+    goldens = {"openai": OPENAI, "gemini": GEMINI, "bfl": BFL, "seedream": SEEDREAM, "qwen": QWEN, "xai": XAI}
+    goldens |= {"fal": FAL, "replicate": REPLICATE}
+    listed = {(model.vendor, model.name) for model in models.listed()}
+    assert listed == {(vendor, name) for vendor, names in goldens.items() for name in names}
