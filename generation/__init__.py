@@ -22,6 +22,7 @@ def generate(
     version: str | None = None,
     rounds: int | None = None,
     runs: int | None = None,
+    concurrency: int | None = None,
     workers: int | None = None,
     max_cost: float | None = None,
     retry: Collection[str] = (),
@@ -32,8 +33,9 @@ def generate(
     """Run a suite with an editor: your own function, the words of `--editor`, or a list of both.
 
     Your function is `edit(image, instruction, seed)`: it gets a PIL picture and gives one, or the bytes of a file, and
-    raises `Refused` where it declines. The same call again goes on where the last one stopped, as long as the editor
-    has the same name and version; unless you give them, they are the function's name and a hash of its file.
+    raises `Refused` where it declines. It may be async, and `edit_batch(images, instructions, seeds)` takes and gives
+    lists, as many at once as `concurrency`. The same call again goes on where the last one stopped, as long as the
+    editor has the same name and version; unless you give them, they are the function's name and a hash of its file.
     `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
     Without an editor, those of the suite run.
     """
@@ -44,8 +46,10 @@ def generate(
 
     for end in retry:
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
-    many = [editor] if isinstance(editor, str) or callable(editor) else list(editor)
-    given = {key: value for key, value in (("name", name), ("version", version)) if value is not None}
+    one = isinstance(editor, str) or callable(editor) or hasattr(editor, "edit_batch")
+    many: list[Any] = [editor] if one else list(editor)  # type: ignore[arg-type]
+    words = {"name": name, "version": version, "concurrency": concurrency}
+    given = {key: str(value) for key, value in words.items() if value is not None}
     chosen = [each if isinstance(each, str) else editors.own_choice(each, "", given) for each in many]
     planned = plan.make_plan(suites.load(suite), chosen, rounds, runs, Selection(**selection))
     for warning in plan.warnings(planned):

@@ -1,11 +1,16 @@
-"""An editor that is somebody's own Python function, given as an object or as ./my_editor.py:edit."""
+"""An editor that is somebody's own Python function, given as an object or as ./my_editor.py:edit.
+
+The function may be async, and it may take many pictures at once: as `edit_batch(images, instructions, seeds)`.
+"""
 
 import asyncio
+import functools
 import hashlib
 import importlib.util
 import inspect
 import re
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +23,8 @@ from .calls import Fault, Refused, Rejected
 from .records import Answer, UserError
 
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
+AT_ONCE = 8  # calls of an async function under way, and pictures of a batch
+PAUSE = 0.05  # seconds that a batch waits for one more picture
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,7 @@ class OwnEditor:
 
     function: Callable[..., Any]
     concurrency: int = 1  # a model in this process is seldom safe to call from several threads at once
+    batch: "Batch | None" = None
 
     @property
     def about(self) -> str:
@@ -37,14 +45,102 @@ class OwnEditor:
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
+            if self.batch:
+                return as_answer(self.batch.ask(image.copy(), instruction, seed))
             given = self.function(image.copy(), instruction, *([seed] if takes_seed(self.function) else []))
-            return as_answer(asyncio.run(given) if inspect.iscoroutine(given) else given)
+            if inspect.iscoroutine(given):
+                given = asyncio.run_coroutine_threadsafe(given, event_loop()).result()
+            return as_answer(given)
         except Refused as refusal:
             return Answer(status="refused", reason=str(refusal))
         except Fault:
             raise
         except Exception as error:  # the user's own code: whatever it raises fails this step and not the run
             raise Rejected(f"{type(error).__name__}: {error}") from error
+
+
+@dataclass
+class Request:
+    """One picture that waits for its batch; then what the function gave for it, or raised."""
+
+    image: Image.Image
+    instruction: str
+    seed: int
+    answer: Any = None
+    done: bool = False
+
+
+class Batch:
+    """Calls a function of lists with what several chains ask for at the same time."""
+
+    def __init__(self, function: Callable[..., Any], size: int):
+        self.function, self.size = function, size
+        self.changed = threading.Condition()
+        self.waiting: list[Request] = []
+        self.running = False
+
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> Any:
+        """This picture's answer. Whoever comes while no batch runs makes the next one, of all that wait by then."""
+        mine = Request(image, instruction, seed)
+        with self.changed:
+            self.waiting.append(mine)
+            self.changed.notify_all()
+        while True:
+            with self.changed:
+                while self.running and not mine.done:
+                    self.changed.wait()
+                if mine.done:
+                    break
+                self.running = True
+                while len(self.waiting) < self.size and self.changed.wait(PAUSE):
+                    pass
+                taken = self.waiting[: self.size]
+                del self.waiting[: self.size]
+            self.call(taken)
+            with self.changed:
+                self.running = False
+                self.changed.notify_all()
+        if isinstance(mine.answer, Exception):
+            raise mine.answer
+        return mine.answer
+
+    def call(self, requests: list[Request]) -> None:
+        """One call of the function. What it raises fails all of its pictures; an exception that it gives, only one."""
+        images, instructions, seeds = zip(
+            *((each.image, each.instruction, each.seed) for each in requests), strict=True
+        )
+        try:
+            answers = list(self.function(list(images), list(instructions), list(seeds)))
+            if len(answers) != len(requests):
+                raise ValueError(f"edit_batch gave {len(answers)} answers for {len(requests)} pictures")
+        except Exception as error:  # noqa: BLE001 - it is raised again in every thread that waits for an answer
+            answers = [error] * len(requests)
+        for request, answer in zip(requests, answers, strict=True):
+            request.answer, request.done = answer, True
+
+
+def wrap(function: Any, concurrency: int | None = None) -> OwnEditor:
+    """The editor that asks it; async functions and batches take several calls at once."""
+    batched = batch_function(function)
+    at_once = concurrency or (AT_ONCE if batched or is_async(function) else 1)
+    return OwnEditor(function, at_once, Batch(batched, at_once) if batched else None)
+
+
+def batch_function(function: Any) -> Callable[..., Any] | None:
+    """The function of lists: one called `edit_batch`, or an object's method of that name."""
+    return function if getattr(function, "__name__", "") == "edit_batch" else getattr(function, "edit_batch", None)
+
+
+def is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+@functools.cache
+def event_loop() -> asyncio.AbstractEventLoop:
+    """One loop for all calls of async functions, whose clients often belong to the loop they were first used in."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="own async editors", daemon=True).start()
+    return loop
 
 
 def as_answer(given: object) -> Answer:
@@ -108,8 +204,10 @@ def version_of(function: Callable[..., Any], given: str | None) -> str:
             raise UserError(f"the editor's version is {given!r}; give one of letters, digits and . _ -")
         return given
     try:
-        file = Path(inspect.getsourcefile(inspect.unwrap(function)) or "")
-        source = file.read_bytes() if file.is_file() else inspect.getsource(function).encode()
+        code = inspect.unwrap(function)
+        code = code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
+        file = Path(inspect.getsourcefile(code) or "")
+        source = file.read_bytes() if file.is_file() else inspect.getsource(code).encode()
     except (OSError, TypeError) as error:
         raise UserError("the source of this editor cannot be read; give it a version, such as version='1'") from error
     return hashlib.sha256(source).hexdigest()[:12]

@@ -1,9 +1,11 @@
 """A user's own function as an editor: from Python, from a file, from an installed package; killed and resumed."""
 
+import asyncio
 import hashlib
 import importlib.metadata
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -154,6 +156,63 @@ def test_an_installed_package_brings_an_editor_by_an_entry_point(tmp_path, monke
     assert set(outcome.ends) == {"complete"}
 
 
+def test_calls_of_an_async_function_overlap_in_one_event_loop(tmp_path):
+    loops, under_way, most = set(), 0, 0
+
+    async def edit(image, instruction, seed):
+        nonlocal under_way, most
+        loops.add(asyncio.get_running_loop())
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.05)
+        under_way -= 1
+        return image
+
+    outcome = generation.generate(edit, suite="smoke", out=tmp_path, version="1")
+    assert set(outcome.ends) == {"complete"}
+    assert most > 1
+    assert len(loops) == 1
+
+
+class Brighter:
+    """Brightens several pictures in one call."""
+
+    def __init__(self):
+        self.sizes = []
+
+    def edit_batch(self, images, instructions, seeds):
+        self.sizes.append(len(images))
+        assert len(images) == len(instructions) == len(seeds)
+        return [
+            brighter(image, instruction, seed)
+            for image, instruction, seed in zip(images, instructions, seeds, strict=True)
+        ]
+
+
+def test_a_batch_gives_the_pictures_that_single_calls_give(tmp_path):
+    many = Brighter()
+    words = {"suite": "smoke", "rounds": 3, "name": "mine", "version": "1"}
+    assert generation.generate(many, out=tmp_path / "batch", concurrency=3, **words).clean
+    generation.generate(brighter, out=tmp_path / "single", **words)
+    assert pictures_of(tmp_path / "batch") == pictures_of(tmp_path / "single") != {}
+    assert 1 < max(many.sizes) <= 3
+
+
+def test_what_a_batch_gives_as_an_exception_is_one_pictures_and_what_it_raises_is_all_theirs(tmp_path):
+    def edit_batch(images, instructions, seeds):
+        if "red ball" in instructions[0]:
+            raise MemoryError("too many")
+        return [
+            generation.Refused("no") if "glasses" in words else image
+            for image, words in zip(images, instructions, strict=True)
+        ]
+
+    outcome = generation.generate(edit_batch, suite="smoke", out=tmp_path, version="1", concurrency=1)
+    assert set(outcome.ends) == {"complete", "refused", "failed"}
+    outcome = generation.generate(edit_batch, out=tmp_path / "b", suite="smoke", version="2", name="two", limit=3)
+    assert outcome.clean
+
+
 def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace("PAUSE", "0.05"))
     script = tmp_path / "run.py"
@@ -178,3 +237,64 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
     assert whole <= total <= whole + 1, "only the step in flight is asked for again"
     assert pictures_of(tmp_path / "killed") == pictures_of(tmp_path / "whole")
     assert len(pictures_of(tmp_path / "whole")) > whole
+
+
+TORCH = '''
+"""An editor that is a network of 3.1 million parameters; from its file to the report, by one process or by several."""
+
+import sys
+
+import torch
+from convergebench import dataset_builder, generation, metric_modules, spaces_app
+from PIL import Image
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = torch.nn.Sequential(
+    torch.nn.Conv2d(3, 8, 3, padding=1, stride=8),
+    torch.nn.Flatten(2),
+    torch.nn.Linear(256, 4096),
+    torch.nn.Linear(4096, 510),
+).eval()
+
+
+def my_editor(image, instruction, seed):
+    small = image.resize((128, 128))
+    pixels = torch.frombuffer(bytearray(small.tobytes()), dtype=torch.uint8).reshape(1, 128, 128, 3)
+    with torch.inference_mode():
+        shift = model(pixels.permute(0, 3, 1, 2) / 255).mean().item()
+    return image.point(lambda value: min(255, max(0, value + round(shift * 40) + 2)))
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1]
+    print(sum(weights.numel() for weights in model.parameters()))
+    outcome = generation.generate(my_editor, suite="smoke", out=f"{folder}/run", name="net", version="1")
+    print("chains", sum(outcome.ends.values()))
+    dataset_builder.build(f"{folder}/run", out=f"{folder}/mine")
+    metric_modules.score(f"{folder}/mine", ["psnr", "ssim"])
+    board = spaces_app.report(f"{folder}/mine", out=f"{folder}/report")
+    print("board", board.rows[0]["editor"], board.page)
+'''
+
+
+@pytest.mark.slow
+def test_a_network_of_three_million_parameters_makes_the_same_chains_by_one_process_and_by_two(tmp_path):
+    (tmp_path / "net.py").write_text(TORCH)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]
+    told = {}
+    for name, words in (("one", [sys.executable]), ("two", launch)):
+        done = subprocess.run(
+            [*words, "net.py", name], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500
+        )
+        assert done.returncode == 0, done.stderr
+        told[name] = done.stdout.splitlines()
+    assert 3_100_000 <= int(told["one"][0]) < 3_200_000
+    chains = {name: [int(line.split()[1]) for line in lines if "chains" in line] for name, lines in told.items()}
+    assert len(chains["two"]) == 2
+    assert min(chains["two"]) > 0
+    assert sum(chains["two"]) == sum(chains["one"])
+    assert pictures_of(tmp_path / "one" / "run") == pictures_of(tmp_path / "two" / "run") != {}
+    assert (tmp_path / "two" / "report" / "index.html").is_file()
+    assert sum("board net:version=1" in line for line in told["two"]) == 2, "every process has the board"

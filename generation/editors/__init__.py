@@ -143,7 +143,7 @@ def own_choice(function: Callable[..., Any], spec: str = "", options: Mapping[st
         raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
     label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"
     settings: dict[str, Setting] = {"version": version, "seed": seed}
-    return Choice(spec or name, name, label, settings, own_editor.OwnEditor(function), rates)
+    return Choice(spec or name, name, label, settings, own_editor.wrap(function, rates.get("concurrency")), rates)
 
 
 def split_word(word: str) -> tuple[str, str]:
