@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     metavar="LEADERBOARD.JSON",
     help="dataset: also write .eval_results files to propose to the editors' model repositories.",
 )
+@click.option("--propose", is_flag=True, help="With --results: open a pull request in each of those repositories.")
 @click.option(
     "--dataset",
     metavar="NAMESPACE/NAME[@TAG]",
@@ -39,6 +40,7 @@ def publish(
     repo: str,
     tag: str | None,
     results: Path | None,
+    propose: bool,
     dataset: str | None,
     dry_run: bool,
     as_json: bool,
@@ -56,11 +58,16 @@ def publish(
     if as_json or not sys.stderr.isatty():
         disable_progress_bars()
     api = HfApi(library_name="convergebench")
+    if propose and not results:
+        raise click.UsageError("--propose opens pull requests with results; give them by --results LEADERBOARD.JSON")
     if what == "dataset":
         folder = path or Path("convergebench")
         outcome = publish_dataset(api, folder, repo, tag, dry_run, quiet=as_json)
-        if results and outcome["commit"]:
-            outcome["results"] = write_results(folder, results, repo, outcome["commit"], quiet=as_json)
+        if results and (outcome["commit"] or dry_run):
+            written = write_results(folder, results, repo, outcome["commit"], quiet=as_json)
+            outcome["results"] = {model: str(file) for model, file in written.items()}
+            if propose:
+                outcome["proposed"] = propose_results(api, written, repo, dry_run, quiet=as_json)
     elif what == "metrics":
         from convergebench import metric_modules
         from convergebench.dataset_builder.publishing import spaces
@@ -125,8 +132,8 @@ def publish_dataset(api: Any, folder: Path, repo: str, tag: str | None, dry_run:
     }
 
 
-def write_results(folder: Path, leaderboard: Path, repo: str, commit: str, quiet: bool) -> dict[str, str]:
-    """Write a results file for each model repository; a person proposes it there as a pull request."""
+def write_results(folder: Path, leaderboard: Path, repo: str, commit: str | None, quiet: bool) -> dict[str, Path]:
+    """Write a results file for each model repository; it says the commit where there is one."""
     import datetime
 
     from convergebench.dataset_builder.publishing import eval_results
@@ -139,7 +146,18 @@ def write_results(folder: Path, leaderboard: Path, repo: str, commit: str, quiet
             click.echo(f"{path}: to propose to {model}")
         if not written:
             click.echo("no editor of the leaderboard names a model repository in its settings")
-    return {model: str(path) for model, path in written.items()}
+    return written
+
+
+def propose_results(api: Any, written: dict[str, Path], repo: str, dry_run: bool, quiet: bool) -> dict[str, str]:
+    """Open the pull requests, or say which would be opened; by model, their addresses."""
+    from convergebench.dataset_builder.publishing import eval_results
+
+    opened = {} if dry_run else eval_results.propose(api, written, repo)
+    if not quiet:
+        for model in written:
+            click.echo(f"{model}: a pull request {'would be opened' if dry_run else f'is open at {opened[model]}'}")
+    return opened
 
 
 def print_plan(plan: "Plan") -> None:

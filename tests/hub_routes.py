@@ -133,9 +133,13 @@ def preupload(on: Handler, kind: str, id: str, revision: str) -> None:
 def commit(on: Handler, kind: str, id: str, revision: str) -> None:
     on.must_write()
     lines = [json.loads(line) for line in on.body().splitlines() if line]
-    made = on.server.store.commit(on.repo(kind, id), revision, lines)
+    pull_request = on.query.get("create_pr") == ["1"]
+    repo = on.repo(kind, id)
+    made = on.server.store.commit(repo, revision, lines, pull_request)
     url = f"{on.server.url}/{kind}/{id}/commit/{made.oid}"
-    on.reply({"success": True, "commitOid": made.oid, "commitUrl": url, "hookOutput": ""})
+    number = sum(name.startswith("refs/pr/") for name in repo.branches)
+    opened = {"pullRequestUrl": f"{on.server.url}/{id}/discussions/{number}"} if pull_request else {}
+    on.reply({"success": True, "commitOid": made.oid, "commitUrl": url, "hookOutput": "", **opened})
 
 
 @route("POST", REPO + r"/tag/(?P<revision>[^/]+)")

@@ -123,8 +123,8 @@ class Store:
         text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {path.stat().st_size}\n"
         return File(git_oid(text.encode()), path.stat().st_size, sha256)
 
-    def commit(self, repo: Repo, revision: str, lines: list[dict]) -> Commit:
-        """Apply one ndjson commit, whole or not at all."""
+    def commit(self, repo: Repo, revision: str, lines: list[dict], pull_request: bool = False) -> Commit:
+        """Apply one ndjson commit, whole or not at all, to the branch or to a new pull request."""
         import base64
 
         with self.lock:
@@ -153,6 +153,10 @@ class Store:
                         files = {path: file for path, file in files.items() if not path.startswith(prefix)}
                     case other:
                         raise Refusal(400, f"unknown operation {other!r}")
+            if "eval.yaml" in files and files["eval.yaml"] != head.files.get("eval.yaml"):
+                refuse_bad_benchmark(self.blob(files["eval.yaml"]).read_bytes())
+            if pull_request:
+                revision = f"refs/pr/{1 + sum(name.startswith('refs/pr/') for name in repo.branches)}"
             repo.branches[revision] = repo.add(head.oid, title, message, files)
             return repo.at(revision)
 
@@ -166,6 +170,29 @@ class Store:
         """Every file of a revision, for tests to compare."""
         files = self.repo(type, id).at(revision).files
         return {path: self.blob(file).read_bytes() for path, file in sorted(files.items())}
+
+
+# The closed list of packages/tasks/src/eval.ts in huggingface.js, as @huggingface/tasks 0.21.54 has it.
+NAMES = """
+exgentic inspect-ai math-arena mteb olmocr-bench harbor ifstruct pier redline-bench archipelago benchflow apex-evals
+screenspot-pro swe-bench swe-bench-pro nemo-evaluator yc-bench open-asr-leaderboard mdpbench real5-omnidocbench
+parsebench video-mme-v2 claw-eval researchclawbench pbench wildclawbench
+"""
+FRAMEWORKS = set(NAMES.split())
+
+
+def refuse_bad_benchmark(data: bytes) -> None:
+    """A dataset's eval.yaml holds listed fields only, and names a framework of the closed list."""
+    import yaml
+
+    about = yaml.safe_load(data)
+    if extra := set(about) - {"name", "description", "evaluation_framework", "tasks"}:
+        raise Refusal(400, f"eval.yaml: unknown fields {sorted(extra)}")
+    if about["evaluation_framework"] not in FRAMEWORKS:
+        raise Refusal(400, f"eval.yaml: unknown evaluation_framework {about['evaluation_framework']!r}")
+    for task in about["tasks"]:
+        if set(task) != {"id", "config", "split"}:
+            raise Refusal(400, f"eval.yaml: a task has id, config and split, not {sorted(task)}")
 
 
 def git_oid(data: bytes) -> str:

@@ -109,7 +109,6 @@ def test_another_editor_adds_files_and_rewrites_no_shard(run, tmp_path):
         "data/steps/jpeg-quality-40/0000.parquet",
         "data/steps/paint/0000.parquet",
         "data/sources/0000.parquet",
-        "eval.yaml",
     }
     assert set(after) - set(before) == {"data/steps/blur/0000.parquet"}
 

@@ -23,7 +23,7 @@ def test_a_version_holds_exactly_the_folder_without_the_metrics_laid_beside_it(h
     publish(api, folder, REPO, "v1.0.0")
     there = hub.store.contents("dataset", REPO, "v1.0.0")
     assert there == local(folder)
-    assert {"README.md", "eval.yaml", "data/scores/0000.parquet", "data/steps/paint/0000.parquet"} < set(there)
+    assert {"README.md", "data/scores/0000.parquet", "data/steps/paint/0000.parquet"} < set(there)
     assert re.search(r"### v1\.0\.0 \(\d{4}-\d\d-\d\d\)\n\n- 2 chains added", there["README.md"].decode())
     assert f'load_dataset("{REPO}"' in there["README.md"].decode()
 
@@ -152,7 +152,7 @@ def test_a_hub_that_is_busy_or_broken_for_a_while_is_asked_again(hub, api, folde
 
 def test_a_commit_that_came_between_is_not_overwritten(hub, api, folder):
     publish(api, folder, REPO, "v1.0.0")
-    (folder / "eval.yaml").write_text("name: mine\n")
+    (folder / "README.md").write_text((folder / "README.md").read_text() + "\nMore.\n")
     other = HfApi(endpoint=hub.url, token=hub.token)
 
     def between(exchange):
@@ -189,7 +189,7 @@ def test_a_file_of_ours_that_is_gone_is_deleted_as_the_plan_said(hub, api, made,
     assert hub.store.contents("dataset", REPO, "v2.0.0") == local(folder)
 
 
-@pytest.mark.parametrize("path", ["README.md", "eval.yaml", "data/steps/paint/0001.parquet"])
+@pytest.mark.parametrize("path", ["README.md", "data/steps/paint/0001.parquet"])
 def test_a_strangers_file_in_the_place_of_ours_is_refused_by_name(hub, api, folder, path):
     api.create_repo(REPO, repo_type="dataset")
     api.upload_file(path_or_fileobj=b"theirs", path_in_repo=path, repo_id=REPO, repo_type="dataset")

@@ -6,7 +6,7 @@ would make it return the rows of an earlier build, or those of another folder of
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -35,16 +35,8 @@ FILE_PATTERNS = {"steps": "data/steps/*/*.parquet"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
-OWN_TEXTS = ("README.md", "eval.yaml")
+OWN_TEXTS = ("README.md",)
 HASHES = ".hashes.json"  # beside the data and never published: without it every file is read to be hashed
-
-TASK = "convergence"
-FRAMEWORK = "convergebench"
-METRIC = "rounds_kept"
-DESCRIPTION = (
-    "How long does an image editor survive being used again and again? An editor makes a change and takes it back, "
-    "round after round; the value is the mean number of rounds it keeps the picture."
-)
 
 
 @dataclass(frozen=True)
@@ -85,7 +77,7 @@ class ConfigInfo:
 def write(
     folder: Path, repo: str | None = None, fresh: Mapping[str, Written] | None = None, versions: str | None = None
 ) -> Path:
-    """Write README.md and eval.yaml from the files under data/; the list of published versions stays as it is.
+    """Write README.md from the files under data/; the list of published versions stays as it is.
 
     `fresh` are the files that were just written, whose hashes are known.
     """
@@ -116,7 +108,6 @@ def write(
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
     manifest.expect(folder, {name: {} for name in OWN_TEXTS})
-    write_whole(folder / "eval.yaml", eval_yaml({info.config.name for info in infos}).encode())
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
     write_whole(folder / "README.md", f"---\n{front}---\n{text}".encode())
@@ -196,16 +187,6 @@ def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
     return sha256("".join(f"{file} {hash_of(file)}\n" for file in files).encode()).hexdigest()
 
 
-def eval_yaml(configs: Collection[str]) -> str:
-    """The file that registers the dataset as a benchmark on the Hub; its task is the scores where there are scores."""
-    import yaml
-
-    task = {"id": TASK, "config": "scores" if "scores" in configs else "steps", "split": SPLIT}
-    metric = {"id": METRIC, "higher_is_better": True, "primary": True}
-    about = {"name": "ConvergeBench", "description": DESCRIPTION, "evaluation_framework": FRAMEWORK}
-    return yaml.safe_dump({**about, "metrics": [metric], "tasks": [task]}, sort_keys=False, width=100)
-
-
 def front_matter(path: Path) -> tuple[dict[str, Any], str]:
     """A card's YAML and the text after it."""
     import yaml
@@ -247,11 +228,7 @@ def refuse_other_folders(folder: Path) -> None:
 def foreign_files(folder: Path) -> list[str]:
     """The files that stand where ours do, or that readers would take for ours, and that we did not write."""
     reader, ours = Reader(folder), manifest.listed(folder) | {*(read_hashes(folder))}
-    path = folder / "eval.yaml"
     foreign = []
-    if path.exists() and "eval.yaml" not in ours:
-        own = f"evaluation_framework: {FRAMEWORK}" in path.read_text("utf-8", errors="replace")
-        foreign += [] if own else ["eval.yaml"]
     for file in [file for name in reader.configs() for file in reader.files(name)]:
         if file not in ours and not reader.describes_itself(file):
             foreign.append(file)

@@ -2,12 +2,20 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
 
-from ..building.card import FRAMEWORK, METRIC, TASK
 from ..dataset.reader import Reader
 from ..importing.tables import json_file
+from . import hub
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+TASK = "convergence"  # as docs/eval.yaml names it
+METRIC = "rounds_kept"  # of leaderboard.json
+FILE = "convergebench.yaml"
 
 
 def model_repos(folder: str | Path) -> dict[str, str]:
@@ -29,7 +37,7 @@ def leaderboard_values(path: Path, group: str = "round trips") -> dict[str, floa
 
 
 def write_results(
-    folder: Path, out: Path, values: Mapping[str, float], repo: str, revision: str, date: str
+    folder: Path, out: Path, values: Mapping[str, float], repo: str, revision: str | None, date: str
 ) -> dict[str, Path]:
     """For each editor with a model repository a `.eval_results` file to propose there; by model, where it lies.
 
@@ -55,8 +63,25 @@ def write_results(
             )
     written = {}
     for model, listed in entries.items():
-        path = out / model / ".eval_results" / f"{FRAMEWORK}.yaml"
+        path = out / model / ".eval_results" / FILE
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(eval_result_entries_to_yaml(listed), sort_keys=False), encoding="utf-8")
         written[model] = path
     return written
+
+
+def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, str]:
+    """Open a pull request with its results file in each model repository; by model, the request's address."""
+    opened = {}
+    for model, path in written.items():
+        with hub.hub_errors_explained(model):
+            made = api.upload_file(
+                path_or_fileobj=path,
+                path_in_repo=f".eval_results/{FILE}",
+                repo_id=model,
+                commit_message="Add results of ConvergeBench",
+                commit_description=f"The mean number of rounds that the model keeps a picture, measured on {repo}.",
+                create_pr=True,
+            )
+        opened[model] = str(made.pr_url)
+    return opened
