@@ -50,18 +50,24 @@ def import_scores(
     """Add a CSV, JSON or JSONL of published scores to the dataset's config `published`.
 
     \b
-    convergebench import-scores scores.csv --column case=id --column clip=clip_similarity --zero-is-missing lpips
+    convergebench import-scores scores.csv --column case=image+edit --column image=image --zero-is-missing lpips
+
+    `image` is the picture that a case starts from: without it neither limits nor verdicts are given, because cases of
+    one picture are not independent. A+B joins two columns.
     """
     from convergebench.dataset_builder.importing import published_scores
 
     outcome = published_scores.import_scores(
         table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros
     )
-    about = {"rows": outcome.rows, "matched": outcome.matched, "settled": outcome.settled, "zeros": outcome.zeros}
+    about = {"rows": outcome.rows, "matched": outcome.matched, "pictures": outcome.pictures}
+    about |= {"settled": outcome.settled, "zeros": outcome.zeros}
     if as_json:
         click.echo(json.dumps({"file": str(outcome.file), **about}))
         return
+    pictures = outcome.pictures or "no"
     click.echo(
-        f"{outcome.file}: {outcome.rows} rows, {outcome.matched} of chains that are in the dataset; "
+        f"{outcome.file}: {outcome.rows} rows of {pictures} pictures, {outcome.matched} of them of answers that are in "
+        "the dataset; "
         f"{outcome.settled} duplicates ({duplicates}); {outcome.zeros} zeros taken as not computed"
     )

@@ -111,7 +111,15 @@ def test_a_file_that_cannot_be_read_and_a_folder_that_cannot_be_written_are_one_
 
 
 def published(editor, case, start, rounds, metric="ssim", **more):
-    row = {"chain": None, "editor": editor, "case": case, "run": 1, "position": None, "table": "theirs.csv"}
+    row = {
+        "chain": None,
+        "editor": editor,
+        "case": case,
+        "image": case,
+        "run": 1,
+        "position": None,
+        "table": "theirs.csv",
+    }
     return [row | {"round": round, metric: max(0.0, start - 0.06 * round), **more} for round in range(1, rounds + 1)]
 
 
@@ -132,8 +140,10 @@ def test_published_scores_report_by_the_same_rules_without_what_was_not_publishe
     assert {row["metric"] for row in table} == {"ssim"}
     lives = {row["editor"]: row["half_life_text"] for row in table}
     assert int(lives["theirs-bad"]) < int(lives["theirs-good"])
-    [pair] = json.loads((tmp_path / "out" / "published_pairs.json").read_text())["rows"]
-    assert (pair["cases"], pair["left_out"], pair["verdict"]) == (12, 2, "theirs-good")
+    pairs = json.loads((tmp_path / "out" / "published_pairs.json").read_text())["rows"]
+    assert [pair["over"] for pair in pairs] == ["mean of all rounds", "round 12"]
+    for pair in pairs:
+        assert (pair["cases"], pair["left_out"], pair["verdict"]) == (12, 2, "theirs-good")
     text = (tmp_path / "out" / "index.html").read_text()
     assert "Published numbers keep the definitions" in text
     assert (tmp_path / "out" / "figures" / "published-1.svg").exists()

@@ -258,6 +258,7 @@ def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path)
         found = layout_pairs.find_chains(REAL / editor, editor, table)
         assert importing.import_chains(found, tmp_path / "run").problems == []
     building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
+    assert CliRunner().invoke(main, ["score", str(tmp_path / "out"), "--metrics", "psnr"]).exit_code == 0
     columns = {"editor": "level_1", "case": "level_2", "clip": "clip_similarity"}
     made = published_scores.import_scores(
         table, tmp_path / "out", columns, signature="uniform 7x7, Lanczos to the source's size"

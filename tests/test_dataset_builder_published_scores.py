@@ -5,12 +5,14 @@ import json
 import pytest
 import stores
 from click.testing import CliRunner
-from convergebench.cli.import_scores import import_scores as command
+from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing.published_scores import import_scores
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.scores import scores_config
 
 HEAD = "model,id,n,PSNR,LPIPS\n"
 
@@ -39,14 +41,62 @@ def rows(folder):
     return Reader(folder).table("published").to_pylist()
 
 
-def test_columns_are_mapped_and_known_chains_found(folder, table):
-    made = table("paint,source-1_glasses,1,30.5,0.1\ngpt,other,2,20,0.2\n", folder, signature="theirs")
-    assert (made.rows, made.matched) == (2, 1)
-    first, second = rows(folder)
+def returned(folder):
+    """The hash of each round's last answer, for the dataset's one chain."""
+    steps = Reader(folder).table("steps", ["step", "round", "sha256"]).to_pylist()
+    return {row["round"]: row["sha256"] for row in sorted(steps, key=lambda row: row["step"]) if row["step"]}
+
+
+def test_columns_are_mapped_and_a_chain_of_the_same_answers_is_found(folder, tmp_path):
+    hashes = returned(folder)
+    text = (
+        f"model,id,n,PSNR,hash\npaint,any,1,30.5,{hashes[1]}\npaint,any,2,30,{hashes[2]}\ngpt,other,2,20,{hashes[2]}\n"
+    )
+    (tmp_path / "s.csv").write_text(text)
+    columns = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "sha256": "hash"}
+    made = import_scores(tmp_path / "s.csv", folder, columns, signature="theirs")
+    assert (made.rows, made.matched) == (3, 2)
+    first, second, third = rows(folder)
     assert (first["editor"], first["round"], first["psnr"], first["chain"]) == ("gpt", 2, 20.0, None)
-    assert second["chain"] == stores.chain("paint").id
+    assert second["chain"] == third["chain"] == stores.chain("paint").id
     assert {row["signature"] for row in rows(folder)} == {"theirs"}
     assert "- config_name: published" in (folder / "README.md").read_text()
+
+
+def test_the_name_of_a_case_attaches_nothing_and_one_wrong_round_neither(folder, tmp_path):
+    """A second study of the same cases bears the same names."""
+    hashes = returned(folder)
+    (tmp_path / "s.csv").write_text(
+        f"case,round,psnr,sha256\nsource-1_glasses,1,30,{hashes[1]}\nsource-1_glasses,2,9,0\n"
+    )
+    assert import_scores(tmp_path / "s.csv", folder, {}, "paint").matched == 0
+    (tmp_path / "s.csv").write_text("case,round,psnr\nsource-1_glasses,1,30\n")
+    assert import_scores(tmp_path / "s.csv", folder, {}, "paint").matched == 0
+
+
+def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, tmp_path):
+    steps = Reader(folder).table("steps", ["chain", "step", "round", "position"]).to_pylist()
+    blank = dict.fromkeys(column.name for column in scores_config().columns)
+    scored = [blank | row | {"psnr": 40.0 / row["step"]} for row in steps if row["step"]]
+    schema.write(folder / "data" / "scores" / "0000.parquet", scores_config().columns, scored)
+    returns = {row["round"]: row["psnr"] for row in scored if row["position"] == 2}
+
+    def attached(gap):
+        lines = [f"any,{round},{psnr + gap:.4f}" for round, psnr in returns.items()]
+        (tmp_path / "s.csv").write_text("\n".join(["case,round,psnr", *lines]))
+        return import_scores(tmp_path / "s.csv", folder, {}, "paint").matched
+
+    assert (attached(0.0), attached(0.01)) == (len(returns), 0)
+
+
+def test_a_case_may_join_columns_and_its_picture_is_what_the_user_maps(folder, tmp_path):
+    (tmp_path / "s.csv").write_text("photo,pair,round,psnr\nface.jpg,hat,1,30\nface.jpg,beard,1,20\n")
+    made = import_scores(tmp_path / "s.csv", folder, {"case": "photo+pair", "image": "photo"}, "paint")
+    assert [row["case"] for row in rows(folder)] == ["face.jpg beard", "face.jpg hat"]
+    assert {row["image"] for row in rows(folder)} == {"face.jpg"}
+    assert made.pictures == 1
+    with pytest.raises(UserError, match="has no column 'pear' for case"):
+        import_scores(tmp_path / "s.csv", folder, {"case": "photo+pear"}, "paint")
 
 
 def test_a_zero_must_be_declared_and_is_then_null_with_its_reason(folder, table):
@@ -121,8 +171,17 @@ def test_the_command_tells_what_it_did(folder, tmp_path):
     names = ["editor=model", "case=id", "round=n", "psnr=PSNR", "lpips=LPIPS"]
     options = [part for name in names for part in ("--column", name)]
     done = CliRunner().invoke(
-        command,
-        [str(tmp_path / "scores.csv"), "--dataset", str(folder), *options, "--zero-is-missing", "lpips", "--json"],
+        main,
+        [
+            "import-scores",
+            str(tmp_path / "scores.csv"),
+            "--dataset",
+            str(folder),
+            *options,
+            "--zero-is-missing",
+            "lpips",
+            "--json",
+        ],
     )
     assert done.exit_code == 0, done.output
     about = json.loads(done.stdout)

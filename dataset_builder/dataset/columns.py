@@ -118,9 +118,10 @@ PUBLISHED = Config(
     "published",
     "numbers that somebody else published for one step, under their own definitions",
     (
-        Column("chain", "string", "id of the chain here, where its pictures are in this dataset"),
+        Column("chain", "string", "id of the chain here, where its pictures are those that were scored"),
         Column("editor", "string", "the editor as this dataset names it"),
         Column("case", "string", "the case as the published table names it"),
+        Column("image", "string", "the picture that the case starts from, as the published table names it"),
         Column("run", "int32", "1 for the first time"),
         Column("round", "int32", "round of the chain, from 1"),
         Column("position", "int32", "place in the round's cycle, from 1; null where only whole rounds are published"),

@@ -1,8 +1,8 @@
 """Adds score tables that others published: columns renamed, duplicates resolved by a rule, zeros declared."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -19,9 +19,11 @@ from ..dataset.schema import hash_file, write
 from .tables import read_rows
 
 KEY = ("editor", "case", "run", "round", "position")
-TYPES = {"editor": str, "case": str, "run": int, "round": int, "position": int}
+PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
+TYPES = {"editor": str, "case": str, "image": str, "sha256": str, "run": int, "round": int, "position": int}
 NAMES = {column.name: column for column in PUBLISHED.columns}
 METRICS = ("psnr", "rmse", "ssim", "lpips", "clip")
+SAME_PSNR = 1e-3  # dB; tables are printed with four digits after the point
 RULES = ("refuse", "first", "last", "mean")
 
 
@@ -31,7 +33,8 @@ class ImportedScores:
 
     file: Path
     rows: int
-    matched: int  # rows whose chain is in this dataset
+    matched: int  # rows whose chain is in this dataset, by the content of its pictures
+    pictures: int  # how many different ones the table names; 0 where it names none
     settled: int  # rows that the rule for duplicates left out
     zeros: int  # zeros declared to mean that nothing was computed
 
@@ -48,9 +51,9 @@ def import_scores(
 ) -> ImportedScores:
     """Add a published table to the dataset's config `published`, replacing what the same table gave before.
 
-    `columns` maps our names to the table's: editor, case, run, round, position, and any metric. Nested JSON is
-    flattened, with the names on the way to a row as level_1, level_2, ... A metric that is 0 somewhere is in `zeros`,
-    where 0 means "not computed", or in `real_zeros`.
+    `columns` maps our names to the table's: editor, case, image, run, round, position, and any metric; `A+B` joins two
+    columns. Nested JSON is flattened, with the names on the way to a row as level_1, level_2, ... A metric that is 0
+    somewhere is in `zeros`, where 0 means "not computed", or in `real_zeros`.
     """
     if duplicates not in RULES:
         raise UserError(f"no rule {duplicates!r} for duplicates; the rules are {', '.join(RULES)}")
@@ -69,7 +72,7 @@ def import_scores(
     for number, row in enumerate(rows, 1):
         ours = rename_columns(f"{table}, row {number}", row, columns, editor, metrics)
         keyed.setdefault(tuple(ours[name] for name in KEY), []).append(ours)
-    chains = chains_by_case(folder)
+    chains = attached_chains(folder, keyed)
     published, zero_count = [], 0
     about = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
     for key, same in keyed.items():
@@ -81,7 +84,7 @@ def import_scores(
         empty = dict.fromkeys([*NAMES, *metrics])
         published.append(
             empty
-            | values
+            | {name: value for name, value in values.items() if name != "sha256"}
             | dict.fromkeys(blank)
             | about
             | {"reasons": canonical(reasons), "chain": chains.get(key[:3])}
@@ -100,7 +103,8 @@ def import_scores(
         write(path, [*PUBLISHED.columns, *extra], published, PUBLISHED.row)
         card.write(folder)
     matched = sum(row["chain"] is not None for row in published)
-    return ImportedScores(path, len(published), matched, len(rows) - len(published), zero_count)
+    pictures = len({row["image"] for row in published} - {None})
+    return ImportedScores(path, len(published), matched, pictures, len(rows) - len(published), zero_count)
 
 
 def flatten(value: Any, above: Mapping[str, Any] | None = None, names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
@@ -125,10 +129,11 @@ def check_columns(
         raise UserError(f"{table} has no rows")
     there = list(rows[0])
     for name, theirs in columns.items():
-        if theirs not in there:
-            raise UserError(f"{table} has no column {theirs!r} for {name}; its columns are {', '.join(there)}")
+        for part in joined_columns(theirs, there):
+            if part not in there:
+                raise UserError(f"{table} has no column {part!r} for {name}; its columns are {', '.join(there)}")
     metrics = [name for name in METRICS if columns.get(name, name) in there]
-    metrics += [name for name in columns if name not in (*METRICS, *KEY)]
+    metrics += [name for name in columns if name not in (*METRICS, *KEY, *PICTURES)]
     if taken := [name for name in metrics if name in NAMES and name not in METRICS]:
         raise UserError(f"the name {taken[0]!r} is not a metric's; choose another for the column {columns[taken[0]]!r}")
     if not metrics:
@@ -136,7 +141,7 @@ def check_columns(
             f"{table} has no metric; map one, such as --column psnr=PSNR; its columns are {', '.join(there)}"
         )
     for name in ("case", "round"):
-        if columns.get(name, name) not in there:
+        if name not in columns and name not in there:
             raise UserError(
                 f"{table} has no column for {name}; map it, such as --column {name}=THEIRS out of {', '.join(there)}"
             )
@@ -152,8 +157,9 @@ def rename_columns(
 ) -> dict[str, Any]:
     """One row under our names; what is empty is None."""
     ours: dict[str, Any] = {}
-    for name in (*KEY, *metrics):
-        value = row.get(columns.get(name, name))
+    for name in (*KEY, *PICTURES, *metrics):
+        parts = [row.get(part) for part in joined_columns(columns.get(name, name), row)]
+        value = parts[0] if len(parts) == 1 else " ".join(map(str, parts))
         try:
             ours[name] = None if value in (None, "") else TYPES.get(name, float)(value)
         except (TypeError, ValueError):
@@ -182,10 +188,57 @@ def resolve_duplicates(
     return rows[0] | {name: fmean(values) if values else None for name, values in known.items()}
 
 
-def chains_by_case(folder: Path) -> dict[tuple[str, str, int], str]:
-    """The dataset's chains by editor, case and run: an imported chain keeps its case's name, ours is SOURCE_PROGRAM."""
-    found: dict[tuple[str, str, int], str] = {}
-    for row in Reader(folder).table("chains", ["chain", "editor", "source", "program", "run", "settings"]).to_pylist():
-        case = json.loads(row["settings"]).get("case") or f"{row['source']}_{row['program']}"
-        found.setdefault((row["editor"], case, row["run"]), row["chain"])
+def joined_columns(theirs: str, there: Container[str]) -> list[str]:
+    """The columns of the table that one of ours is made of: `image+edit_pair` joins two."""
+    return [theirs] if theirs in there or "+" not in theirs else theirs.split("+")
+
+
+def attached_chains(
+    folder: Path, keyed: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]]
+) -> dict[tuple[Any, ...], str]:
+    """The dataset's chain of each published editor, case and run, where its content shows that it is the same one.
+
+    Names prove nothing: a second study of the same cases bears the same ones. A chain is the one that was scored if
+    its answers have the published hashes, or else, all rounds of the table, the published PSNR; where two have, none.
+    """
+    cases: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = defaultdict(dict)
+    for key, rows in keyed.items():
+        cases[key[:3]][key[3]] = rows[0]
+    ours = returns_by_chain(folder)
+    found = {}
+    for case, published in cases.items():
+        same = [
+            chain
+            for (editor, chain), returns in ours.items()
+            if editor == case[0] and all(is_same(row, returns.get(round)) for round, row in published.items())
+        ]
+        if len(same) == 1:
+            found[case] = same[0]
+    return found
+
+
+def is_same(published: Mapping[str, Any], ours: Mapping[str, Any] | None) -> bool:
+    """Whether a published row tells of this answer."""
+    if ours is None:
+        return False
+    if published["sha256"] is not None:
+        return bool(published["sha256"] == ours["sha256"])
+    psnr = published.get("psnr"), ours["psnr"]
+    return None not in psnr and abs(psnr[0] - psnr[1]) <= SAME_PSNR
+
+
+def returns_by_chain(folder: Path) -> dict[tuple[str, str], dict[int, dict[str, Any]]]:
+    """What is known of each chain's answers by round: their hashes and, where they were scored, their PSNR."""
+    reader = Reader(folder)
+    editors = {row["chain"]: row["editor"] for row in reader.table("chains", ["chain", "editor"]).to_pylist()}
+    psnr = {}
+    if reader.files("scores"):
+        for row in reader.table("scores", ["chain", "step", "psnr"]).to_pylist():
+            psnr[row["chain"], row["step"]] = row["psnr"]
+    found: dict[tuple[str, str], dict[int, dict[str, Any]]] = defaultdict(dict)
+    steps = reader.table("steps", ["chain", "step", "round", "position", "sha256"]).to_pylist()
+    for row in sorted(steps, key=lambda row: row["step"]):  # the last position of a round stays
+        if row["step"] and row["chain"] in editors:
+            answer = {"sha256": row["sha256"], "psnr": psnr.get((row["chain"], row["step"]))}
+            found[editors[row["chain"]], row["chain"]][row["round"]] = answer
     return found

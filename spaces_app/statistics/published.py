@@ -36,6 +36,10 @@ COLUMNS = (
     Column("sources", "Pictures", "count"),
 )
 NOTE = "Published numbers keep the definitions of whoever made them: they never share a table with ours."
+UNKNOWN = (
+    "Which picture a case starts from is not known for {}: cases of one picture are not independent, so there are "
+    "neither limits nor verdicts. `convergebench import-scores --column image=...` names it."
+)
 
 
 def rows(study: Study) -> list[dict[str, Any]]:
@@ -44,16 +48,21 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def note(study: Study, rows: Rows) -> str:
-    return NOTE if rows else ""
+    unknown = sorted({each.table for each in study.published if not each.knows_pictures})
+    return " ".join([NOTE, *([UNKNOWN.format(", ".join(unknown))] if unknown else [])]) if rows else ""
 
 
 def editor_row(published: PublishedMetric, editor: str) -> dict[str, Any]:
     """One editor on one metric: where it begins, where it ends and, where the scale allows, its half-life."""
     cases, rounds, metric = published.editors[editor], published.rounds, published.metric
-    sources = [published.source_of[key] for key in cases]
+    sources = published.sources(editor)
     curve = published.curve(editor)
     row: dict[str, Any] = {"table": published.table, "metric": metric, "editor": editor}
-    row |= {"cases": len(cases), "sources": len(set(sources)), "last_round": curve[-1]["round"]}
+    row |= {
+        "cases": len(cases),
+        "sources": len(set(sources)) if published.knows_pictures else None,
+        "last_round": curve[-1]["round"],
+    }
     for name, line in (("first", curve[0]), ("last", curve[-1])):
         row |= {name: line["mean"], f"{name}_low": line["mean_low"], f"{name}_high": line["mean_high"]}
     if metric in UNTOUCHED:

@@ -1,6 +1,6 @@
 """Means and shares per round with bands over sources, on the cases that all editors have."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def survival_rows(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: i
     return rows
 
 
-def mean_rows(values: np.ndarray, sources: Sequence[str], metric: str) -> list[dict[str, Any]]:
+def mean_rows(values: np.ndarray, sources: Sequence[Hashable], metric: str) -> list[dict[str, Any]]:
     """Mean with limits and median of each round, over the chains that have a value there.
 
     No mean lies outside its metric's range, whatever Student's t says of two pictures.
