@@ -77,7 +77,10 @@ def hosted_editors() -> str:
         "its accelerations is part of a chain's identity, and so is the address: after an upgrade the chains are other "
         "ones. An acceleration that the server does not tell of cannot be seen from here. Several addresses joined by "
         "`+` share the calls, the least loaded first; one that fails rests until its health check passes. Calls in a "
-        "private network cost nothing; `IMAGE_SERVER_API_KEY` is sent where a server asks for a key, OpenAI's never.\n"
+        "private network cost nothing; `IMAGE_SERVER_API_KEY` is sent where a server asks for a key, OpenAI's "
+        "never.\n\n**A conversation** (`gemini:session=one`) sends all pictures so far with every call. What a request "
+        "cannot hold is uploaded to Google's Files API, each picture once; Google keeps a file for 48 hours. That a "
+        "model's own turn may be such a file is in the types of the SDK and was not tried live.\n"
     )
     known = models.listed()
     for vendor in dict.fromkeys(model.vendor for model in known):

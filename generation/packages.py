@@ -105,10 +105,10 @@ def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
 
 
 def newest_wheel(name: str) -> tuple[str, bytes]:
-    """The version and the bytes of the newest released wheel that runs anywhere."""
+    """The version and the bytes of the newest released wheel, for whatever machine it is: it is only read."""
     from packaging.version import InvalidVersion, Version
 
-    wanted = re.compile(rf"{file_pattern(name)}-([^-]+)-.*-none-any\.whl$", re.IGNORECASE)
+    wanted = re.compile(rf"{file_pattern(name)}-([^-]+)-.*\.whl$", re.IGNORECASE)
     found: list[tuple[Version, PythonFile]] = []
     reasons: list[str] = []
     for file in python_files(name, reasons):

@@ -72,6 +72,13 @@ def test_a_table_that_cannot_be_read_changes_nothing(tmp_path, monkeypatch, cach
     assert not (cache / "prices.json").exists()
 
 
+def test_an_older_table_than_that_of_the_shipped_list_changes_nothing(monkeypatch, cache):
+    monkeypatch.setattr(prices, "fetch", lambda: ("litellm 1.91.5", ROWS))
+    with pytest.raises(UserError, match=r"litellm 1.91.5 is older than 1.109.1"):
+        prices.refresh()
+    assert not (cache / "prices.json").exists()
+
+
 def test_the_shipped_list_says_what_the_table_said_when_it_was_read(refreshed):
     assert refreshed(ROWS).stdout.startswith("litellm 1.109.1: 0 of the listed models changed;")
 

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from PIL import Image
 
 from .. import pictures, requirements
-from ..calls import Rejected, Transient, Unusable
+from ..calls import Transient, Unusable
 from ..records import Answer, Turn, UserError, one_of
 from ..vendors import keys, models, wire
+from ..vendors.gemini_files import Files
 from ..vendors.sizes import GEMINI_2_5, GEMINI_3, Size, nearest
 
 REFUSALS = (
@@ -26,7 +27,7 @@ REFUSALS = (
     "BLOCKLIST",
     "SPII",
 )
-MOST_INLINE = 20_000_000  # bytes of the request
+MOST_INLINE = 20_000_000  # bytes of the request; beyond them pictures are uploaded
 SCALES = {"1K": 1, "2K": 2, "4K": 4}
 SESSIONS = ("fresh", "one")
 
@@ -36,7 +37,8 @@ class Editor:
     """Gemini image models through google-genai: Nano Banana 2.1, Nano Banana Pro and their forerunners.
 
     `resolution` may be a schedule such as 1K/2K/4K, one for each step and then again; with `session=one` every call
-    carries the whole conversation, so that the model sees its own earlier pictures.
+    carries the whole conversation, so that the model sees its own earlier pictures. What is too large for a request
+    is uploaded once, to Google's Files API.
     """
 
     model: str = "gemini-nano-banana-2.1"
@@ -117,12 +119,10 @@ class Editor:
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
         said = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
-        size = sum(len(turn.data) for turn in said)
-        if size * 4 / 3 > MOST_INLINE:
-            raise Rejected(f"the pictures to send are {size} bytes; Gemini takes {MOST_INLINE * 3 // 4} in a call")
+        uploaded = sum(len(turn.data) for turn in said) * 4 / 3 > MOST_INLINE
         resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
-        answer = self.request(contents(said, instruction), self.config(image.size, seed, resolution))
-        details = dict(answer.details)
+        answer = self.request(said, instruction, self.config(image.size, seed, resolution), uploaded)
+        details = {**answer.details, **({"uploaded": len(said)} if uploaded else {})}
         if self.session == "fresh":
             details.pop("signature", None)
         if len(self.resolutions) == 1:
@@ -131,7 +131,11 @@ class Editor:
             answer, cost=self.price_at(resolution), details={**details, "resolution": resolution}
         )
 
-    def request(self, said: list[Any], config: Any) -> Answer:
+    @functools.cached_property
+    def files(self) -> Files:
+        return Files(self.client)
+
+    def request(self, said: Sequence[Turn], instruction: str, config: Any, uploaded: bool) -> Answer:
         """One request and what its response says."""
         client = self.client
         import httpx2
@@ -139,8 +143,18 @@ class Editor:
 
         with wire.time_limit(self.timeout):
             try:
-                response = client.models.generate_content(model=self.model, contents=said, config=config)
+                parts = [picture(turn, self.files if uploaded else None) for turn in said]
             except errors.APIError as error:
+                raise fault(error) from error
+            except httpx2.TransportError as error:
+                raise Transient(str(wire.connection_lost(error))) from error  # nothing is ordered yet
+            asked = contents(parts, said, instruction)
+            try:
+                response = client.models.generate_content(model=self.model, contents=asked, config=config)
+            except errors.APIError as error:
+                if uploaded and error.code in (400, 403, 404) and "file" in str(error.message).lower():
+                    self.files.forget()
+                    raise Transient(f"HTTP {error.code}: {error.message}") from error
                 raise fault(error) from error
             except httpx2.TransportError as error:
                 raise wire.connection_lost(error) from error
@@ -168,21 +182,29 @@ class Editor:
         )
 
 
-def contents(said: Sequence[Turn], instruction: str) -> list[Any]:
+def picture(turn: Turn, files: Files | None) -> Any:
+    """One picture of a conversation, in the request or as a file at Google."""
+    from google.genai import types
+
+    signature = turn.details.get("signature")
+    kind = "image/" + ("jpeg" if (sniffed := pictures.sniff(turn.data)) == "jpg" else sniffed)
+    signed = {"thought_signature": base64.b64decode(signature)} if signature else {}
+    if files:
+        return types.Part(
+            file_data=types.FileData(file_uri=files.address(turn.data, kind), mime_type=kind),
+            **signed,  # type: ignore[arg-type]
+        )
+    return types.Part(inline_data=types.Blob(data=turn.data, mime_type=kind), **signed)  # type: ignore[arg-type]
+
+
+def contents(shown: Sequence[Any], said: Sequence[Turn], instruction: str) -> list[Any]:
     """A conversation: the first picture is the user's, the others are the model's, each asked for in words."""
     from google.genai import types
 
-    def picture(turn: Turn) -> Any:
-        signature = turn.details.get("signature")
-        kind = "jpeg" if (sniffed := pictures.sniff(turn.data)) == "jpg" else sniffed
-        blob = types.Blob(data=turn.data, mime_type=f"image/{kind}")
-        return types.Part(inline_data=blob, thought_signature=base64.b64decode(signature) if signature else None)
-
-    first, *answers = said
-    parts, found = [picture(first)], []
-    for turn in answers:
+    parts, found = [shown[0]], []
+    for part, turn in zip(shown[1:], said[1:], strict=True):
         parts.append(types.Part.from_text(text=turn.instruction))
-        found += [types.Content(role="user", parts=parts), types.Content(role="model", parts=[picture(turn)])]
+        found += [types.Content(role="user", parts=parts), types.Content(role="model", parts=[part])]
         parts = []
     return [*found, types.Content(role="user", parts=[*parts, types.Part.from_text(text=instruction)])]
 

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from packaging.version import Version
+
 from .. import packages
 from ..files import write_whole
 from ..records import UserError, canonical
@@ -31,6 +33,11 @@ Table = Mapping[str, Mapping[str, Any]]
 def refresh() -> tuple[str, list[str]]:
     """Fetch the table and keep what it says; its name and version, and one line for each listed model that changed."""
     source, table = fetch()
+    if Version(source.split()[-1]) < Version(models.shipped()["table"]):
+        raise UserError(
+            f"the prices stay as they are: {source} is older than {models.shipped()['table']}, "
+            "from which the list of this package was made"
+        )
     before = {model: described(model) for model in models.listed()}
     kept = {"source": source, "read": datetime.date.today().isoformat(), "models": prices_in(table)}
     models.refreshed_file().parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,189 @@
+"""Gemini's conversations: what is sent again, what is uploaded once, and schedules of resolutions."""
+
+import base64
+import json
+
+import pytest
+from convergebench.generation import editors
+from convergebench.generation.editors.gemini import MOST_INLINE
+from vendors import chains, gemini
+from vendors.loopback import Reply, picture, serving, told
+
+
+@pytest.fixture
+def conversed(tmp_path, monkeypatch):
+    """The bodies of a chain's requests, and its steps."""
+
+    def conversed(rounds, **options):
+        monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
+        replies = iter(picture((96, 64)) for _ in range(rounds))
+        reply = lambda data: gemini.parts(gemini.inline(data, thoughtSignature="c2lnbg=="))  # noqa: E731
+        with serving(lambda server, request: reply(next(replies))) as server:
+            spec = gemini.SPEC.format(base=server.base, timeout=5) + "".join(f",{k}={v}" for k, v in options.items())
+            steps = chains.run(tmp_path, spec, gemini.SIZE, rounds=rounds)
+        return [request.json() for request in server.requests], steps
+
+    return conversed
+
+
+def sent(part):
+    data = part["inlineData"]["data"].replace("-", "+").replace("_", "/")
+    return base64.b64decode(data)
+
+
+def test_gemini_in_one_session_is_sent_the_whole_conversation(conversed, tmp_path):
+    bodies, steps = conversed(3, session="one")
+    assert [[turn["role"] for turn in body["contents"]] for body in bodies] == [
+        ["user"],
+        ["user", "model", "user"],
+        ["user", "model", "user", "model", "user"],
+    ]
+    kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/*.png"))]
+    first, one, second, two, third = bodies[2]["contents"]
+    assert sent(first["parts"][0]) == kept[0]
+    assert [sent(turn["parts"][0]) for turn in (one, two)] == kept[1:3]
+    assert kept[1] != kept[2]
+    assert [turn["parts"][0]["thoughtSignature"] for turn in (one, two)] == ["c2lnbg=="] * 2
+    assert [turn["parts"][-1]["text"] for turn in (first, second, third)] == ["Paint the door green."] * 3
+    assert len(second["parts"]) == len(third["parts"]) == 1
+    assert [step.status for step in steps] == ["ok"] * 3
+
+
+def test_gemini_in_fresh_sessions_keeps_no_signature(conversed):
+    bodies, steps = conversed(2)
+    assert [len(body["contents"]) for body in bodies] == [1, 1]
+    assert not any("signature" in step.details for step in steps)
+
+
+def test_gemini_takes_the_resolutions_of_a_schedule_in_turn(conversed):
+    model = "gemini-3-pro-image"
+    bodies, steps = conversed(4, model=model, resolution="1K/2K/4K")
+    assert [body["generationConfig"]["imageConfig"]["imageSize"] for body in bodies] == ["1K", "2K", "4K", "1K"]
+    assert [step.details["resolution"] for step in steps] == ["1K", "2K", "4K", "1K"]
+    assert [step.cost for step in steps] == [0.134, 0.134, 0.24, 0.134]
+    editor = editors.choose(f"gemini:model={model},resolution=1K/2K/4K").editor
+    assert editor.price() == 0.24
+    assert editor.sizes() == editors.choose(f"gemini:model={model}").editor.sizes()
+
+
+class Google:
+    """generateContent beside the Files API, by the headers that the google-genai SDK sends and waits for."""
+
+    def __init__(self, rounds, lose_after=None):
+        self.answers = [picture((96, 64)) for _ in range(min(rounds, 12))]
+        self.files: dict[str, bytes] = {}
+        self.uploads, self.bodies = 0, []
+        self.lose_after = lose_after
+
+    def __call__(self, server, request):
+        assert ("x-goog-api-key" in request.headers) is ("upload_id" not in request.path)
+        if request.path == "/upload/v1beta/files":
+            assert request.headers["x-goog-upload-command"] == "start"
+            assert request.headers["x-goog-upload-header-content-type"] == "image/png"
+            self.uploads += 1
+            return Reply(headers={"x-goog-upload-url": f"{server.base}/upload/v1beta/files?upload_id={self.uploads}"})
+        if request.path.startswith("/upload/"):
+            assert request.headers["x-goog-upload-command"] == "upload, finalize"
+            name = f"files/{request.path.rpartition('=')[2]}"
+            self.files[f"{server.base}/v1beta/{name}"] = request.body
+            return told(
+                {
+                    "file": {
+                        "name": name,
+                        "uri": f"{server.base}/v1beta/{name}",
+                        "mimeType": "image/png",
+                        "state": "PROCESSING",
+                    }
+                },
+                x_goog_upload_status="final",
+            )
+        if request.method == "GET":
+            name = request.path.removeprefix("/v1beta/")
+            return told(
+                {"name": name, "uri": f"{server.base}{request.path}", "mimeType": "image/png", "state": "ACTIVE"}
+            )
+        body = request.json()
+        known = [part.file_data.file_uri for part in parts_of(body) if part.file_data]
+        if any(place not in self.files for place in known):
+            about = {
+                "code": 403,
+                "message": "You do not have permission to access the File x or it may not exist.",
+                "status": "PERMISSION_DENIED",
+            }
+            return told({"error": about}, 403)
+        self.bodies.append(body)
+        if len(self.bodies) == self.lose_after:
+            self.files.clear()
+        return gemini.parts(
+            gemini.inline(self.answers[len(self.bodies) % len(self.answers)], thoughtSignature="c2lnbg==")
+        )
+
+
+def parts_of(body):
+    """Read by the SDK's own types, because the API takes more than one spelling of their names."""
+    from google.genai import types
+
+    return [part for turn in body["contents"] for part in types.Content.model_validate(turn).parts]
+
+
+@pytest.fixture
+def long(tmp_path, monkeypatch):
+    """A conversation whose pictures are more than a request may hold from its second step on."""
+
+    def long(rounds, **options):
+        monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
+        monkeypatch.setattr("convergebench.generation.editors.gemini.MOST_INLINE", 30_000)
+        monkeypatch.setattr("convergebench.generation.vendors.gemini_files.wire.pause", lambda seconds: None)
+        vendor = Google(rounds, **options)
+        with serving(vendor) as server:
+            spec = gemini.SPEC.format(base=server.base, timeout=30) + ",session=one"
+            steps = chains.run(tmp_path, spec, gemini.SIZE, rounds=rounds)
+        return vendor, steps, [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
+
+    return long
+
+
+def shown_in(body, vendor):
+    """The pictures of a request, in their order."""
+    given = [part for part in parts_of(body) if part.text is None]
+    return [vendor.files[part.file_data.file_uri] if part.file_data else part.inline_data.data for part in given]
+
+
+def check_conversation(vendor, steps, kept, rounds):
+    assert [step.status for step in steps] == ["ok"] * rounds
+    assert [len(shown_in(body, vendor)) for body in vendor.bodies] == list(range(1, rounds + 1))
+    assert shown_in(vendor.bodies[-1], vendor) == kept[:rounds], "the whole conversation, in its order"
+    assert "uploaded" not in steps[0].details, "small enough to be sent along"
+    assert steps[-1].details["uploaded"] == rounds
+    largest = max(len(json.dumps(body)) for body in vendor.bodies)
+    assert largest < 40_000 < MOST_INLINE
+    answers = [part for part in parts_of(vendor.bodies[-1]) if part.file_data][1:]
+    assert all(part.thought_signature == b"sign" for part in answers)
+
+
+def test_a_conversation_too_large_for_a_request_is_uploaded_picture_by_picture_and_once(long):
+    vendor, steps, kept = long(8)
+    check_conversation(vendor, steps, kept, 8)
+    assert vendor.uploads == 8, "each picture once, the last answer not at all"
+
+
+@pytest.mark.slow
+def test_a_conversation_lasts_a_hundred_steps(long):
+    vendor, steps, kept = long(100)
+    check_conversation(vendor, steps, kept, 100)
+    assert vendor.uploads == len(set(kept[:100])), "each different picture once"
+
+
+def test_files_that_google_has_lost_are_uploaded_again(long):
+    vendor, steps, _ = long(6, lose_after=4)
+    assert [step.status for step in steps] == ["ok"] * 6
+    assert vendor.uploads == 5 + 6, "the first five twice"
+
+
+def test_one_picture_too_large_for_a_request_is_uploaded_too(tmp_path, monkeypatch):
+    monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
+    monkeypatch.setattr("convergebench.generation.editors.gemini.MOST_INLINE", 300)
+    vendor = Google(1)
+    with serving(vendor) as server:
+        steps = chains.run(tmp_path, gemini.SPEC.format(base=server.base, timeout=5), gemini.SIZE)
+    assert (steps[-1].status, vendor.uploads) == ("ok", 1)
