@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel wheels slow weights-test check format space real-editors bench referee goldens clean
+.PHONY: help setup demo test test-wheel wheels slow simulations weights-test check format space real-editors bench referee goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -35,6 +35,9 @@ test: .venv/dev  ## the default tests: no network, no weights, a few minutes
 
 slow: .venv/dev  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
+
+simulations: .venv/dev  ## what the statistics promise, tried on made-up editors: the tables of docs/statistics.md
+	$(BIN)/python tests/simulations/write.py
 
 weights-test: .venv/dev  ## the tests that fetch real weights from a registry
 	$(BIN)/python -m pytest -q -m weights

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     "--retry", metavar="STATUS,...", help="Run again the chains that ended refused, no_image, failed or shrunk."
 )
 @click.option("--shard", metavar="I/N", help="Only part I of N, counted from 0; for several machines.")
+@click.option("--trackio", metavar="PROJECT", help="Draw the run's progress with trackio: pip install trackio.")
 @json_option
 def generate(
     suite: str,
@@ -41,6 +42,7 @@ def generate(
     max_cost: float | None,
     retry: str | None,
     shard: str | None,
+    trackio: str | None,
     as_json: bool,
     **selected: Any,
 ) -> None:
@@ -52,7 +54,8 @@ def generate(
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.generation --suite v1 --editor diffusers
     """
     words = {"rounds": rounds, "runs": runs, "workers": workers, "max_cost": max_cost, "shard": shard, **selected}
-    outcome = run(specs, suite, out, quiet=as_json, retry=tuple(filter(None, (retry or "").split(","))), **words)
+    ends = tuple(filter(None, (retry or "").split(",")))
+    outcome = run(specs, suite, out, quiet=as_json, retry=ends, trackio=trackio, **words)
     if as_json:
         about = {"ends": outcome.ends, "already": outcome.already, "left": outcome.left}
         click.echo(json.dumps({**about, "stopped": outcome.stopped, "spent": round(outcome.spent, 4)}))

@@ -27,6 +27,7 @@ def generate(
     max_cost: float | None = None,
     retry: Collection[str] = (),
     shard: str | None = None,
+    trackio: str | None = None,
     quiet: bool = False,
     **selection: Any,
 ) -> "Outcome":
@@ -37,9 +38,9 @@ def generate(
     lists, as many at once as `concurrency`. The same call again goes on where the last one stopped, as long as the
     editor has the same name and version; unless you give them, they are the function's name and a hash of its file.
     `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
-    Without an editor, those of the suite run.
+    Without an editor, those of the suite run. `trackio` names the project under which trackio draws the progress.
     """
-    from . import editors, plan, processes, scheduler, suites
+    from . import editors, plan, processes, run_log, scheduler, suites
     from .progress import progress_bar
     from .records import one_of
     from .selection import Selection
@@ -69,4 +70,6 @@ def generate(
             advance(1, f"${spent:.2f}" if spent else "")
 
         run = Path(out) if out is not None else Path("runs") / planned.suite.name
-        return scheduler.generate(planned, mine, run, workers, max_cost, report, retry=retry)
+        follow = [run_log.track(trackio, run.name)] if trackio else []
+        known = {"retry": retry, "part": (index, parts), "follow": follow}
+        return scheduler.generate(planned, mine, run, workers, max_cost, report, **known)

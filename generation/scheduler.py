@@ -19,8 +19,9 @@ from .ledger import Ledger
 from .loop import Report, run_chain
 from .plan import Plan
 from .prepare import prepare_from
-from .records import Chain, UserError
+from .records import Chain, Step, UserError
 from .requirements import FetchedByFirstCall
+from .run_log import Follow, RunLog
 from .sources import catalogue
 
 GRACE = 60.0  # seconds that calls in flight are given when the run is interrupted: they are paid for
@@ -53,11 +54,14 @@ def generate(
     report: Report = lambda chain, step: None,
     ended: Callable[[Chain, str], None] = lambda chain, end: None,
     retry: Collection[str] = (),
+    part: tuple[int, int] = (0, 1),
+    follow: Sequence[Follow] = (),
 ) -> Outcome:
     """Fill the run's folder. What is there already is kept: the same words given again go on where they stopped.
 
     `max_cost` is for the whole run: what it cost before counts, and what other processes spend on it meanwhile.
-    `retry` names the ends that are asked for again. SIGTERM is taken for Ctrl-C.
+    `retry` names the ends that are asked for again. `part` says which part of how many the chains are; `follow` is
+    called with each event of the run's log. SIGTERM is taken for Ctrl-C.
     """
     if max_cost is not None:
         require_prices(plan.choices)
@@ -79,11 +83,20 @@ def generate(
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()
+    log = RunLog(run, part, follow)
+    log.start(chains, plan.chains)
+
+    def report_step(chain: Chain, step: Step) -> None:
+        log.step(chain, step)
+        report(chain, step)
 
     def take(chain: Chain) -> str:
         if stopping.is_set():
             raise Stopped("the run is ending")
-        return run_chain(chain, plan.choice(chain).editor, run, prepared, callers[chain.editor].ask, report)
+        started = time.monotonic()
+        end = run_chain(chain, plan.choice(chain).editor, run, prepared, callers[chain.editor].ask, report_step)
+        log.chain_ended(chain, end, time.monotonic() - started)
+        return end
 
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason
@@ -119,7 +132,10 @@ def generate(
     finally:
         outcome.abandoned = sum(future.running() for future in running)
         pool.shutdown(wait=deadline is None, cancel_futures=True)
-    outcome.spent = float(budget.paid)
+        outcome.spent = float(budget.paid)
+        for name, reason in outcome.left.items():
+            log.event("left", chain=name, reason=reason)
+        log.event("ended", stopped=outcome.stopped, spent=outcome.spent)
     return outcome
 
 

@@ -3,6 +3,7 @@
 RUN/run.json                  what the run is of
 RUN/editors.json              what each editor, by its label, says of itself
 RUN/ledger/calls.jsonl        what its calls cost, where they cost anything (see ledger.py)
+RUN/log/                      what its processes were given to do, and their events (see run_log.py)
 RUN/sources/SHA256.png        the sources' own files
 RUN/chains/ID/chain.json      the chain
 RUN/chains/ID/0000.png        its input as prepared for the editor
@@ -99,15 +100,17 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
 
 def cost_so_far(run: Path) -> float:
     """US dollars that all steps of a run say they have cost, those that were taken back included."""
+    return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").iterdir())), 6)
+
+
+def cost_of_folder(folder: Path) -> float:
+    """The same of one chain; what cannot be read is left out, because a damaged chain is named in its turn."""
     total = 0.0
-    for folder in sorted((run / "chains").iterdir()):
-        for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
-            if path.is_file():
-                for line in path.read_bytes().split(b"\n")[:-1]:
-                    with contextlib.suppress(
-                        ValueError, TypeError, AttributeError
-                    ):  # a damaged chain is named in its turn
-                        total += max(0.0, float(json.loads(line).get("cost") or 0.0))
+    for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
+        if path.is_file():
+            for line in path.read_bytes().split(b"\n")[:-1]:
+                with contextlib.suppress(ValueError, TypeError, AttributeError):
+                    total += max(0.0, float(json.loads(line).get("cost") or 0.0))
     return round(total, 6)
 
 
@@ -208,7 +211,9 @@ class ChainWriter:
             "sha256": hash_of_file(self.folder / "steps.jsonl"),
             "chain": hash_of_file(self.folder / "chain.json"),
         }
-        write_json(self.folder / "done.json", {"status": status, "steps": len(self.steps) - 1, **digests})
+        # What `status` would otherwise have to read every step for.
+        about = {"cost": cost_of_folder(self.folder), "reason": self.steps[-1].reason}
+        write_json(self.folder / "done.json", {"status": status, "steps": len(self.steps) - 1, **about, **digests})
 
     def finish_draft(self, chain: Chain, status: str) -> bool:
         """Put the draft in its place as a finished chain; False where that chain is there already."""

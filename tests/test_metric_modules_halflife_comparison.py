@@ -19,6 +19,7 @@ from convergebench.metric_modules.halflife.sign_flips import (
     tail_by_halves,
 )
 from scipy import stats
+from simulations.family_error import family_error
 
 
 def all_pairs(editors, source_of, cell_of=None):
@@ -271,25 +272,11 @@ def test_ranks_say_what_the_verdicts_leave_open():
     assert rank_intervals("abcd", pairs) == {"a": (1, 2), "b": (1, 3), "c": (2, 3), "d": None}
 
 
-def family_error(tables, sources, editors=8, seed=2):
-    """The share of tables of equal editors in which any two are called different."""
-    rng = np.random.default_rng(seed)
-    wrong = 0
-    for _ in range(tables):
-        base = rng.gamma(2, 3, (1, sources))
-        kept = np.minimum(rng.poisson(base * rng.gamma(4, 0.25, (editors, sources))), 20).astype(float)
-        differences = np.array([kept[a] - kept[b] for a, b in combinations(range(editors), 2)]).T
-        wrong += bool((step_down(differences) <= 0.05).any())
-    return wrong / tables
-
-
 def test_few_tables_of_eight_equal_editors_have_a_false_verdict():
-    assert family_error(150, 12) <= 0.1
+    assert family_error("8 equal editors", 12, 150) <= 0.1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sources", "tables"), [(12, 2000), (20, 1000), (50, 1000)])
 def test_the_family_error_of_eight_equal_editors_is_at_most_seven_percent(sources, tables):
-    error = family_error(tables, sources)
-    print(f"\n{sources} sources: {error:.3f}")
-    assert error <= 0.07
+    assert family_error("8 equal editors", sources, tables, seed=3) <= 0.07

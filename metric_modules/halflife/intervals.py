@@ -5,6 +5,7 @@ programs would give as well. They are meant for values between 0 and the last ro
 """
 
 from collections.abc import Hashable, Sequence
+from math import gcd
 
 import numpy as np
 from scipy import special
@@ -62,17 +63,27 @@ def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
     return np.bincount([place.setdefault(name, len(place)) for name in groups], weights=values)
 
 
-def clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, int]:
-    """The variance of the mean of all values when whole groups are drawn, and how many groups there are.
+def clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, float]:
+    """The variance of the mean of all values when whole groups are drawn, and how many equal groups these are worth.
 
-    A group counts by its number of values.
+    A group counts by its number of values, so few large groups among many small ones are worth less than their number:
+    the square of the total over the sum of squares. The variance is unbiased where all groups vary alike.
+    Reference: Carter, Schnepel and Steigerwald, Asymptotic behavior of a t-test robust to cluster heterogeneity, The
+    Review of Economics and Statistics 99 (2017).
 
     >>> clustered(np.array([1.0, 3.0]), ["a", "b"])
-    (1.0, 2)
+    (1.0, 2.0)
+    >>> round(clustered(np.array([1.0, 3.0, 3.0, 3.0]), ["a", "b", "b", "b"])[1], 2)
+    1.6
     """
     parts = totals(values - values.mean(), groups) / len(values)
-    size = len(parts)
-    return (float(parts @ parts) * size / (size - 1) if size > 1 else 0.0), size
+    sizes = [int(size) for size in totals(np.ones(len(values)), groups)]
+    if len(sizes) < 2:
+        return 0.0, 1.0
+    total, squares, cubes = (sum(size**power for size in sizes) for power in (1, 2, 3))
+    above, below = total**2 * squares, total**2 * squares - 2 * total * cubes + squares**2
+    divisor = gcd(above, below)  # of equal groups: their number, over one less
+    return float(parts @ parts) * (above // divisor) / (below // divisor), total**2 / squares
 
 
 def variance(
@@ -80,8 +91,9 @@ def variance(
 ) -> tuple[float, float]:
     """The variance of the mean and its degrees of freedom; None of programs means: for these programs.
 
-    Two ways: that over sources plus that over programs less that over their cells, and never less than either alone
-    (the sources' and the programs' part both hold the cells' noise). Degrees of freedom after Satterthwaite.
+    One way: as many degrees of freedom as the sources are worth, less one. Two ways: the variance over sources plus
+    that over programs less that over their cells, and never less than either alone (the sources' and the programs'
+    part both hold the cells' noise); degrees of freedom after Satterthwaite.
     References: Cameron, Gelbach and Miller, Robust inference with multiway clustering, JBES 29 (2011); Owen, The
     pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
 
@@ -89,24 +101,25 @@ def variance(
     (1.0, 1.0)
     """
     over_sources, size = clustered(values, sources)
-    if programs is None:
-        return over_sources, float(size - 1)
+    free_sources = max(size - 1, 1.0)
+    if programs is None or len(set(programs)) < 2:
+        return over_sources, free_sources
     over_programs, count = clustered(values, programs)
-    if count < 2:
-        return over_sources, float(size - 1)
+    free_programs = max(count - 1, 1.0)
     over_cells, _ = clustered(values, list(zip(sources, programs, strict=True)))
     both = max(over_sources + over_programs - over_cells, over_sources, over_programs)
+    least = min(free_sources, free_programs)
     if both == 0:
-        return 0.0, float(min(size, count) - 1)
-    free = both**2 / (over_sources**2 / (size - 1) + over_programs**2 / (count - 1))
-    return both, float(min(max(free, min(size, count) - 1), size + count - 2))
+        return 0.0, least
+    free = both**2 / (over_sources**2 / free_sources + over_programs**2 / free_programs)
+    return both, min(max(free, least), free_sources + free_programs)
 
 
 def student_interval(values: np.ndarray, sources: Sequence[Hashable], confidence: float = CONFIDENCE) -> Limits | None:
     """Student's t on the means of sources, for values that have no first or last; a source counts by its chains."""
-    spread, free = variance(values, sources)
-    if free < 1:
+    if len(set(sources)) < 2:
         return None
+    spread, free = variance(values, sources)
     reach = float(special.stdtrit(free, (1 + confidence) / 2)) * spread**0.5
     return float(values.mean()) - reach, float(values.mean()) + reach
 

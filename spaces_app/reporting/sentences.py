@@ -181,8 +181,8 @@ def how_editors_are_compared(known: Mapping[str, Any]) -> str:
         "of editors are corrected together by step-down max-T over joint flips of sources, at level "
         f"{known['level']}; a pair with a reference row is judged by its own p, which no third editor moves, so that "
         "one in twenty equals is called different. The test asks for differences that are symmetric around zero: "
-        "editors of equal mean and unequal shape (always 8 rounds against 20 or 0) were told apart in 14% of "
-        f"simulated tables of 12 sources, 11% of 20 and 6% of 50. With fewer than {known['sources for a verdict']} "
+        "editors of equal mean and unequal shape (always 8 rounds against 20 or 0) are told apart more often than "
+        f"promised where sources are few (docs/statistics.md has the simulations). With fewer than {known['sources for a verdict']} "
         "common sources no verdict is given. A rank is one more than the number of better editors; its limits are the "
         "best and the worst rank that the verdicts leave open."
     )

@@ -1,0 +1,46 @@
+"""Runs the simulations and writes their tables into docs/statistics.md.
+
+python tests/simulations/write.py                       all of them, about fifteen minutes of one core
+python tests/simulations/write.py coverage invariance   these
+python tests/simulations/write.py --scale 0.1 coverage  a tenth of the sets: printed, not written
+"""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent.parent / "docs" / "statistics.md"
+sys.path.insert(0, str(HERE.parent))
+
+
+def put(text: str, name: str, table: str) -> str:
+    """The text with the table between the marks of that name."""
+    before, rest = text.split(f"<!-- {name} -->\n")
+    return f"{before}<!-- {name} -->\n{table}\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+
+
+def main(words: list[str]) -> None:
+    import simulations
+
+    known = [each.name for each in pkgutil.iter_modules(simulations.__path__) if each.name != "write"]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=", ".join(known))
+    parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of sets")
+    asked = parser.parse_args(words)
+    for name in asked.names or known:
+        if name not in known:
+            parser.error(f"no simulation {name!r}; they are {', '.join(known)}")
+        started = time.process_time()
+        for mark, table in importlib.import_module(f"simulations.{name}").tables(asked.scale).items():
+            print(f"\n{mark}\n\n{table}")
+            if asked.scale >= 1:
+                PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), mark, table), encoding="utf-8")
+        print(f"\n{name}: {time.process_time() - started:.0f} s of the processor", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

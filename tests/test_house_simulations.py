@@ -1,0 +1,47 @@
+"""What docs/statistics.md says was simulated keeps what it promises, and the programs that wrote it still run."""
+
+import re
+from pathlib import Path
+
+import pytest
+from simulations import coverage, invariance
+
+PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
+
+
+def table(name):
+    """The rows of a table of the page: first column -> the others."""
+    text = PAGE.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")[1].split("<!-- end -->")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+    assert rows
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_eight_equal_editors_are_told_apart_in_at_most_seven_of_a_hundred_tables():
+    rows = table("family error")
+    promised = [float(cell) for name, cells in rows.items() if "not promised" not in name for cell in cells]
+    assert len(promised) == 9
+    assert max(promised) <= 0.07
+
+
+@pytest.mark.parametrize(
+    "name", ["coverage over sources", "coverage over unequal sources", "coverage over sources and programs"]
+)
+def test_every_limit_holds_the_truth_in_at_least_93_of_a_hundred_sets(name):
+    rows = table(name)
+    assert len(rows) == len(coverage.SCENARIOS) * len(coverage.FIGURES)
+    assert min(float(cell) for cells in rows.values() for cell in cells) >= 0.93
+
+
+def test_nothing_moved_p_verdicts_or_ranks():
+    counts = [re.fullmatch(r"(\d+) of (\d+)", cell) for cells in table("invariance").values() for cell in cells]
+    moved = [(int(found[1]), int(found[2])) for found in counts if found]
+    assert len(moved) >= 6
+    assert all(some == 0 and of > 0 for some, of in moved)
+
+
+def test_the_programs_that_wrote_the_page_still_run(monkeypatch):
+    monkeypatch.setattr(invariance, "SOURCES", (12,))
+    assert all(moved == 0 for moved, *_ in invariance.count_changes(1).values())
+    [shares] = coverage.designs("bimodal", [(6, 4)], 10, 0.0, True)
+    assert shares.min() > 0.5
