@@ -71,5 +71,5 @@ def generate(
 
         run = Path(out) if out is not None else Path("runs") / planned.suite.name
         follow = [run_log.track(trackio, run.name)] if trackio else []
-        known = {"retry": retry, "part": (index, parts), "follow": follow}
-        return scheduler.generate(planned, mine, run, workers, max_cost, report, **known)
+        part = (index, parts)
+        return scheduler.generate(planned, mine, run, workers, max_cost, report, retry=retry, part=part, follow=follow)

@@ -182,7 +182,7 @@ def how_editors_are_compared(known: Mapping[str, Any]) -> str:
         f"{known['level']}; a pair with a reference row is judged by its own p, which no third editor moves, so that "
         "one in twenty equals is called different. The test asks for differences that are symmetric around zero: "
         "editors of equal mean and unequal shape (always 8 rounds against 20 or 0) are told apart more often than "
-        f"promised where sources are few (docs/statistics.md has the simulations). With fewer than {known['sources for a verdict']} "
-        "common sources no verdict is given. A rank is one more than the number of better editors; its limits are the "
-        "best and the worst rank that the verdicts leave open."
+        "promised where sources are few (docs/statistics.md has the simulations). With fewer than "
+        f"{known['sources for a verdict']} common sources no verdict is given. A rank is one more than the "
+        "number of better editors; its limits are the best and the worst rank that the verdicts leave open."
     )
