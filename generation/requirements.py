@@ -1,5 +1,6 @@
 """What an editor needs beyond this package: other packages, a key, weights; and what is missing here."""
 
+import functools
 import hashlib
 import importlib.util
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from .calls import Unusable
 from .files import locked, write_whole
 from .sources.catalogue import cache_folder
 from .vendors.keys import missing_key
+
+HUB_PATIENCE = 4.0  # seconds
 
 
 def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
@@ -42,6 +45,28 @@ def missing_weights(model: str, config: str) -> str | None:
     if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
         return None
     return FetchedByFirstCall(f"the weights of {model} are not on this machine yet; the first call fetches them")
+
+
+@functools.cache
+def hub_commit(model: str, config: str, revision: str | None = None) -> str | None:
+    """The commit of a Hub model that its weights come from: the one in the cache, else the newest one.
+
+    None for a folder, and where neither the cache nor the Hub tells.
+    """
+    import httpx2
+    from huggingface_hub import HfApi, try_to_load_from_cache
+    from huggingface_hub.constants import is_offline_mode
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    if Path(model).exists():
+        return None
+    try:
+        cached = try_to_load_from_cache(model, config, revision=revision)
+        if isinstance(cached, str):
+            return Path(cached).parts[Path(cached).parts.index("snapshots") + 1]
+        return None if is_offline_mode() else HfApi().model_info(model, revision=revision, timeout=HUB_PATIENCE).sha
+    except (HfHubHTTPError, HFValidationError, httpx2.HTTPError, OSError):
+        return None
 
 
 @dataclass(frozen=True)

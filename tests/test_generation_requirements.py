@@ -2,13 +2,19 @@
 
 import io
 import itertools
+import os
+import subprocess
+import sys
 
+import huggingface_hub
 import numpy
 import pytest
 import skimage.data
 from convergebench.generation import editors, packages, pictures, requirements
 from convergebench.generation.calls import Unusable
 from convergebench.generation.editors import migan, waifu2x
+from hub_server import HubServer
+from huggingface_hub import HfApi
 from PIL import Image
 from registry_server import tarball
 
@@ -139,3 +145,36 @@ def test_real_weights_remove_and_denoise():
     far[:70, :80] = False  # it blends over its edge
     assert numpy.array_equal(filled[far], real[far])
     assert numpy.abs(filled - real)[hole].mean() < 0.5 * numpy.abs(red.astype(float) - real)[hole].mean()
+
+
+def test_the_commit_of_a_hub_model_is_part_of_a_chains_identity_and_is_the_one_that_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    with HubServer(tmp_path / "hub") as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo("org/editor")
+        first = api.upload_file(path_or_fileobj=b"{}", path_in_repo="model_index.json", repo_id="org/editor").oid
+        code = (
+            "from convergebench.generation import editors\n"
+            "choice = editors.choose('diffusers:model=org/editor')\n"
+            "print(choice.settings['commit'], choice.label)\n"
+            "print(editors.choose('diffusers:model=org/editor,revision=main').settings['commit'])\n"
+            "print('commit' in editors.choose('diffusers:model=org/absent').settings)\n"
+        )
+        home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path)}
+        words = {"env": {**os.environ, **home}, "capture_output": True, "text": True, "check": True}
+        told = subprocess.run([sys.executable, "-c", code], **words).stdout.splitlines()
+        assert told == [f"{first} diffusers:model=org/editor", first, "False"]
+        fetch = "import huggingface_hub; huggingface_hub.hf_hub_download('org/editor', 'model_index.json')"
+        subprocess.run([sys.executable, "-c", fetch], **words)
+        second = api.upload_file(path_or_fileobj=b"{ }", path_in_repo="model_index.json", repo_id="org/editor").oid
+        assert second != first
+        told = subprocess.run([sys.executable, "-c", code], **words).stdout.splitlines()
+    assert told[0].startswith(first)  # what is in the cache is what is loaded
+
+
+def test_the_list_of_editors_asks_no_hub(monkeypatch):
+    def refuse(*words):
+        raise AssertionError("the Hub was asked")
+
+    monkeypatch.setattr(requirements, "hub_commit", refuse)
+    assert editors.describe("vae")["options"]["subfolder"] == "vae"

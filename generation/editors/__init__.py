@@ -83,8 +83,11 @@ def load(name: str) -> type:
     return importlib.import_module(f"{__name__}.{name}").Editor
 
 
-def choose(spec: str) -> Choice:
-    """An editor with the options that the command line gives, such as `jpeg:quality=40,seed=fixed`."""
+def choose(spec: str, find_out: bool = True) -> Choice:
+    """An editor with the options that the command line gives, such as `jpeg:quality=40,seed=fixed`.
+
+    With `find_out` a Hub or a server may be asked what shapes its answers: without, the settings lack that.
+    """
     if ".py:" in spec or spec.endswith(".py"):
         return choose_file(spec)
     name, _, words = spec.partition(":")
@@ -113,7 +116,8 @@ def choose(spec: str) -> Choice:
     if seed != "per-step":
         changed["seed"] = seed
     label = name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
-    return Choice(spec, name, label, {**values, **trait(editor, "identity")(), "seed": seed}, editor, rates)
+    found = trait(editor, "identity")() if find_out else {}
+    return Choice(spec, name, label, {**values, **found, "seed": seed}, editor, rates)
 
 
 def choose_file(spec: str) -> Choice:
@@ -207,7 +211,7 @@ def editor_info(choice: Choice) -> EditorInfo:
 
 def describe(name: str) -> dict[str, Any]:
     """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
-    choice = choose(name)
+    choice = choose(name, find_out=False)
     options = {key: value for key, value in choice.settings.items() if key != "seed"}
     missing = trait(choice.editor, "ready")()
     return {

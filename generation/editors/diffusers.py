@@ -40,6 +40,11 @@ class Editor:
         if self.steps is not None and self.steps < 1:
             raise UserError(f"diffusers:steps is {self.steps}; it is a whole number from 1")
 
+    def identity(self) -> dict[str, str]:
+        """The commit of the Hub that the weights come from; it stays the same for the whole run."""
+        commit = requirements.hub_commit(self.model, "model_index.json", self.revision)
+        return {"commit": commit} if commit else {}
+
     def ready(self) -> str | None:
         return requirements.missing_packages("diffusers", *PACKAGES) or requirements.missing_weights(
             self.model, "model_index.json"
@@ -64,7 +69,8 @@ class Editor:
         from diffusers.utils import logging
 
         logging.disable_progress_bar()
-        where = {"revision": self.revision} if self.revision else {}
+        revision = self.identity().get("commit") or self.revision
+        where = {"revision": revision} if revision else {}
         try:
             parts = {**where, **without_video(self.model, where)}
             pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **parts)

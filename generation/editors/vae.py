@@ -35,9 +35,18 @@ class Editor:
         one_of("vae:dtype", self.dtype, torch_models.DTYPES)
         one_of("vae:device", self.device, torch_models.DEVICES)
 
+    @property
+    def config(self) -> str:
+        return f"{self.subfolder}/config.json" if self.subfolder else "config.json"
+
+    def identity(self) -> dict[str, str]:
+        """The commit of the Hub that the weights come from; it stays the same for the whole run."""
+        commit = requirements.hub_commit(self.model, self.config)
+        return {"commit": commit} if commit else {}
+
     def ready(self) -> str | None:
-        config = f"{self.subfolder}/config.json" if self.subfolder else "config.json"
-        return requirements.missing_packages("diffusers", *PACKAGES) or requirements.missing_weights(self.model, config)
+        missing = requirements.missing_packages("diffusers", *PACKAGES)
+        return missing or requirements.missing_weights(self.model, self.config)
 
     def price(self) -> float | None:
         return 0.0
@@ -53,6 +62,8 @@ class Editor:
         from diffusers import AutoModel
 
         where = {"subfolder": self.subfolder} if self.subfolder else {}
+        if commit := self.identity().get("commit"):
+            where["revision"] = commit
         try:
             model = AutoModel.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **where)
         except OSError as error:
