@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from gradio import Blocks
 
 TABS = ("leaderboard", "curves", "chains", "metrics", "score-yours")
-MOST_REQUEST_BYTES = 90_000_000  # a full series in base64
 HEAD = (
     '<div class="cb-head"><h1>ConvergeBench</h1>'
     "<p>Edit, undo, repeat: how many rounds before the picture breaks?</p>"
@@ -43,7 +42,7 @@ def build(dataset: "ServedDataset") -> "Blocks":
             with gr.Tab("Leaderboard", id="leaderboard"):
                 linking = leaderboard_tab.leaderboard_tab(dataset)
             with gr.Tab("Curves", id="curves") as curves:
-                curves_tab.curves_tab(dataset, curves)
+                curves_tab.curves_tab(dataset, curves, previews)
             with gr.Tab("Chains", id="chains") as chains:
                 viewer = chains_tab.chains_tab(dataset)
             with gr.Tab("Metrics", id="metrics") as metrics:
@@ -87,35 +86,6 @@ def build(dataset: "ServedDataset") -> "Blocks":
     return demo
 
 
-class RequestLimit:
-    """ASGI middleware that refuses large requests before they are in memory; it counts bytes, whatever they declare."""
-
-    def __init__(self, app: Any, most: int = MOST_REQUEST_BYTES):
-        self.app, self.most = app, most
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > self.most:
-            return await self.refuse(send)
-        seen = 0
-
-        async def receive_counting() -> Any:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            return {"type": "http.disconnect"} if seen > self.most else message
-
-        return await self.app(scope, receive_counting, send)
-
-    async def refuse(self, send: Any) -> None:
-        words = f'{{"error": "the request has more than {self.most:,} bytes, which is the most that is read"}}'.encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(words)).encode())]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": words})
-
-
 @contextlib.contextmanager
 def without_garbage_collection() -> Iterator[None]:
     """What is made here stays for good; looking through it for garbage takes a seventh of the start."""
@@ -137,9 +107,10 @@ def serve(
     """Serve a dataset; with `wait`, until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     with without_garbage_collection():
-        from convergebench.spaces_app.space import page, score_yours
+        from convergebench.spaces_app.space import page, request_limit, score_yours
         from starlette.middleware import Middleware
 
+        request_limit.keep_large_blocks_apart()
         demo = build(dataset)
         _, address, _ = demo.launch(
             server_port=port,
@@ -155,9 +126,10 @@ def serve(
             theme=page.theme(),
             css=page.css(),
             head=page.head(),
-            app_kwargs={"middleware": [Middleware(RequestLimit)]},
+            app_kwargs={"middleware": [Middleware(request_limit.RequestLimit)]},
             favicon_path=str(page.HERE / "icon.svg"),
         )
+        request_limit.forget_finished_requests(demo._queue)
     say(f"{dataset.folder} at {address}")
     if wait:
         demo.block_thread()

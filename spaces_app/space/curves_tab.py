@@ -1,11 +1,11 @@
 """The tab of curves: a metric over rounds, editors as colours, as an interactive figure and as numbers to save."""
 
 import csv
+import hashlib
 import io
-import tempfile
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
@@ -14,10 +14,12 @@ from convergebench.metric_modules.specs import curve_columns, quality_columns, r
 from ..palette import GRID, INK, MUTED, PAPER, SERIES
 from ..study.cases import Case
 from ..study.round_curves import slice_curves
+from ..study.tables import csv_value
 from . import page
 from .errors import explain_errors
 from .leaderboard import ALL, Choice, leaderboard
 from .leaderboard_tab import filters
+from .previews import Previews
 from .served_dataset import ServedDataset
 
 if TYPE_CHECKING:
@@ -205,11 +207,11 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({key: csv_value(value) for key, value in row.items()} for row in rows)
     return out.getvalue()
 
 
-def curves_tab(dataset: ServedDataset, tab: Any) -> None:
+def curves_tab(dataset: ServedDataset, tab: Any, previews: Previews) -> None:
     """The figure with its filters; drawn when the tab is first opened."""
     import gradio as gr
 
@@ -235,9 +237,9 @@ def curves_tab(dataset: ServedDataset, tab: Any) -> None:
     @explain_errors
     def table(metric: str, group: str, kind: str, category: str) -> str:
         rows = curve_rows(dataset, Choice(group or "", kind, category), metric)
-        path = Path(tempfile.mkdtemp(prefix="convergebench-")) / f"{metric.replace(' ', '_')}.csv"
-        path.write_text(as_csv(rows), encoding="utf-8")
-        return str(path)
+        data = as_csv(rows).encode()
+        words = re.sub(r"\W+", "_", metric)[:60]
+        return str(previews.keep(f"{words}-{hashlib.sha256(data).hexdigest()[:16]}.csv", data))
 
     inputs = [metric, group, kind, category, single]
     about = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}

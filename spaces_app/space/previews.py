@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import re
 import tempfile
 import threading
 import time
@@ -24,6 +25,7 @@ MOST_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared away
 ENDINGS = ("png", "jpg", "webp")  # what every browser shows
+OWN_NAME = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp)|\w+-[0-9a-f]{16}\.csv|part-\w+")
 USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
 
 
@@ -35,7 +37,7 @@ class Previews:
         self.folder = folder or cache_folder(dataset)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.limit = limit
-        self.size = sum(path.stat().st_size for path in self.folder.iterdir())
+        self.size = sum(path.stat().st_size for path in self.own_files())
         self.locks = [threading.Lock() for _ in range(64)]
         self.clearing = threading.Lock()
         self.decoding = threading.BoundedSemaphore(os.cpu_count() or 2)  # a decoded picture is large
@@ -83,6 +85,19 @@ class Previews:
     def _original(self, chain: str) -> Image.Image:
         return decode(self.received(chain, 0))
 
+    def keep(self, name: str, data: bytes) -> Path:
+        """Any other small file that is offered for download, made once."""
+        path = self.folder / name
+        with self.locks[len(data) % len(self.locks)]:
+            if path.exists():
+                os.utime(path)
+                return path
+            return self.write(name, data)
+
+    def own_files(self) -> list[Path]:
+        """What was written here; a stranger's file under another name is neither counted nor removed."""
+        return [path for path in self.folder.iterdir() if OWN_NAME.fullmatch(path.name) and path.is_file()]
+
     def write(self, name: str, data: bytes) -> Path:
         """Write a file whole; where there is no room, remove those that nobody asked for longest.
 
@@ -102,7 +117,7 @@ class Previews:
 
     def clear(self) -> None:
         """Down to nine tenths of the limit; files that were just asked for stay, somebody is about to fetch them."""
-        files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.folder.iterdir())
+        files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.own_files())
         left = sum(size for _, size, _ in files)
         for used, size, path in files:
             if left <= 0.9 * self.limit or used > time.time() - JUST_MADE:

@@ -189,8 +189,7 @@ def quoted(name: str) -> str:
 
 def load_lpips() -> Callable[[np.ndarray], Distance] | str:
     """LPIPS where torch and its weights are there; otherwise the reason."""
-    try:
-        import torch  # noqa: F401 - only whether it is there
+    try:  # torch itself is imported once the weights are known to be there: it takes 250 MB
         from convergebench.metric_modules.lpips import measure, weights
 
         tensors, digest = weights.load("alex")

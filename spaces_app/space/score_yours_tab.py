@@ -89,15 +89,14 @@ def score_yours_tab(dataset: ServedDataset) -> Scorer:
         try:
             if not files:
                 raise UserError("no returns were given; add the pictures that came back, or one zip of them")
+            refuse_too_much([original, *files] if original else files)
             first = named_bytes(original) if original else None
             found = scorer.score(first, [named_bytes(path) for path in files], threshold)
             return [answer_html(dataset, found, threshold), gr.Plot(figure(dataset, found), visible=True), None, None]
         except UserError as error:
             return [error_box(str(error)), gr.Plot(visible=False), None, None]
         finally:
-            for path in [original, *(files or [])]:
-                if path:
-                    Path(path).unlink(missing_ok=True)
+            remove_uploads([original, *(files or [])])
 
     button.click(
         explain_errors(score),
@@ -107,6 +106,24 @@ def score_yours_tab(dataset: ServedDataset) -> Scorer:
         concurrency_limit=2,
     )
     return scorer
+
+
+def refuse_too_much(paths: Sequence[str]) -> None:
+    """Raise, before anything is read, where the files are more than is scored at once."""
+    if sum(Path(path).stat().st_size for path in paths) > score_yours.MOST_BYTES:
+        raise UserError(
+            f"the files have more than {score_yours.MOST_BYTES:,} bytes together; give fewer or smaller ones"
+        )
+
+
+def remove_uploads(paths: Sequence[str | None]) -> None:
+    """Delete what a visitor uploaded, and nothing else that his request may have named, such as a cached preview."""
+    from gradio.utils import get_upload_folder
+
+    uploads = Path(get_upload_folder()).resolve()
+    for path in [Path(path).resolve() for path in paths if path]:
+        if path.is_relative_to(uploads):
+            path.unlink(missing_ok=True)
 
 
 def named_bytes(path: str) -> tuple[str, bytes]:

@@ -101,8 +101,19 @@ def as_csv(table: Table) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.keys)
     for row in table.rows:
-        writer.writerow(["" if is_missing(row.get(key)) else row[key] for key in table.keys])
+        writer.writerow([csv_value(row.get(key)) for key in table.keys])
     return out.getvalue()
+
+
+def csv_value(value: Any) -> Any:
+    """The value of one cell; text that a spreadsheet would take for a formula stands behind an apostrophe.
+
+    >>> csv_value("=HYPERLINK(1)"), csv_value("paint"), csv_value(-0.5), csv_value(None)
+    ("'=HYPERLINK(1)", 'paint', -0.5, '')
+    """
+    if is_missing(value):
+        return ""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def as_json(table: Table) -> str:

@@ -1,0 +1,171 @@
+"""What requests may hold in memory: each of them at most so much, and all of them together at most so much.
+
+A large request waits until there is room, before any of it is read. Its bytes count until nothing refers to it any
+more, which is after Gradio's queue has worked it off, and then the memory goes back to the system.
+"""
+
+import asyncio
+import ctypes
+import gc
+import sys
+import weakref
+from collections import deque
+from typing import Any
+
+MOST_BYTES = 90_000_000  # of one request: a full series in base64
+MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; while one is read and scored it takes about four times its size
+SMALL = 1_000_000  # requests up to this size do not wait
+MOST_WAITING = 64
+MOST_SECONDS_TO_SEND = 120.0  # from its turn on; who sends more slowly would keep the others waiting
+LONGEST_HELD = 600.0  # seconds, whatever still refers to it
+CHECK = 2.0  # seconds between two looks for garbage that still counts
+TO_DISK = "/upload"  # Gradio writes these requests into files while they come
+
+
+class Share:
+    """A request's part of the bytes that all may hold; given back when it is collected."""
+
+    __slots__ = ("__weakref__",)
+
+
+class BytesInFlight:
+    """What is left of the bytes for all large requests together; first come, first served."""
+
+    def __init__(self, most: int):
+        self.left = most
+        self.waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self.trimming = False
+
+    async def take(self, size: int) -> Share:
+        """Wait for room, and hold it for as long as the answer lives."""
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        self.waiting.append((size, turn))
+        self.next_turns()
+        try:
+            while not turn.done():
+                await asyncio.wait([turn], timeout=CHECK)
+                if not turn.done():
+                    gc.collect()
+        except asyncio.CancelledError:
+            if turn.done():
+                self.give_back(size)
+            else:
+                self.waiting.remove((size, turn))
+            raise
+        share = Share()
+        finalizer = weakref.finalize(share, loop.call_soon_threadsafe, self.give_back, size)
+        finalizer.atexit = False
+        loop.call_later(LONGEST_HELD, finalizer)  # calling it once more does nothing
+        return share
+
+    def next_turns(self) -> None:
+        while self.waiting and self.waiting[0][0] <= self.left:
+            size, turn = self.waiting.popleft()
+            self.left -= size
+            turn.set_result(None)
+
+    def give_back(self, size: int) -> None:
+        self.left += size
+        self.next_turns()
+        if not self.trimming:
+            self.trimming = True
+            loop = asyncio.get_running_loop()
+            loop.call_later(0.5, loop.run_in_executor, None, self.trim)
+
+    def trim(self) -> None:
+        self.trimming = False
+        give_memory_back()
+
+
+class RequestLimit:
+    """ASGI middleware that reads large requests one after the other, and counts bytes whatever they declare."""
+
+    def __init__(self, app: Any, most: int = MOST_BYTES, together: int = MOST_BYTES_TOGETHER):
+        self.app, self.most = app, most
+        self.in_flight = BytesInFlight(together)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        size = self.declared_size(scope)
+        if size > self.most:
+            words = f"the request has more than {self.most:,} bytes, which is the most that is read"
+            await refuse(send, 413, words)
+            return
+        waits = size > SMALL and not scope["path"].endswith(TO_DISK)
+        if waits and len(self.in_flight.waiting) >= MOST_WAITING:
+            await refuse(send, 503, "many large requests are waiting already; try again in some minutes")
+            return
+        if waits:
+            # A copy: the server keeps the scope itself for as long as the connection.
+            scope = {**scope, "convergebench.share": await self.in_flight.take(size)}
+        await self.app(scope, self.counting(receive), send)
+
+    def declared_size(self, scope: Any) -> int:
+        """The bytes that the headers declare; the most that is allowed where they do not say."""
+        headers = dict(scope["headers"])
+        declared = headers.get(b"content-length", b"")
+        if declared.isdigit():
+            return int(declared[:20])
+        return self.most if b"transfer-encoding" in headers or declared else 0
+
+    def counting(self, receive: Any) -> Any:
+        """`receive`, which ends the connection where a request is larger than declared or comes too slowly."""
+        seen, more = 0, True
+        until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
+
+        async def receive_counting() -> Any:
+            nonlocal seen, more
+            left = until - asyncio.get_running_loop().time()
+            try:
+                message = await (asyncio.wait_for(receive(), max(left, 0.0)) if more else receive())
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+            seen += len(message.get("body", b""))
+            more = message.get("more_body", False)
+            return {"type": "http.disconnect"} if seen > self.most else message
+
+        return receive_counting
+
+
+async def refuse(send: Any, status: int, words: str) -> None:
+    body = f'{{"error": "{words}"}}'.encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def forget_finished_requests(queue: Any) -> None:
+    """Let go of a request when it is worked off; Gradio's queue otherwise holds the last one until another comes."""
+    process = queue.process_events
+
+    async def process_and_forget(events: list[Any], *about: Any, **named: Any) -> None:
+        try:
+            await process(events, *about, **named)
+        finally:
+            for event in events:
+                event.data = event.request = None
+
+    queue.process_events = process_and_forget
+
+
+def give_memory_back() -> None:
+    """Return to the system what is free: glibc keeps it for later, in as many pieces as there are threads."""
+    gc.collect()
+    if trim := getattr(c_library(), "malloc_trim", None):
+        trim(0)
+
+
+def keep_large_blocks_apart() -> None:
+    """Let every large block go back to the system when it is freed; otherwise glibc raises its limit by and by."""
+    if set_option := getattr(c_library(), "mallopt", None):
+        mmap_threshold, arena_max = -3, -8
+        set_option(mmap_threshold, 1_000_000)
+        set_option(arena_max, 4)
+
+
+def c_library() -> Any:
+    """glibc where this process runs on it, otherwise nothing."""
+    return ctypes.CDLL(None) if sys.platform == "linux" else None

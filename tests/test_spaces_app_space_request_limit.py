@@ -1,0 +1,111 @@
+"""Large requests wait for each other, small ones do not, and their memory is given back."""
+
+import asyncio
+import gc
+
+import pytest
+from convergebench.spaces_app.space import request_limit
+from convergebench.spaces_app.space.request_limit import RequestLimit
+
+
+class App:
+    """An application that reads a body, and keeps its scope for a while as Gradio's queue does."""
+
+    def __init__(self, keep=0.0):
+        self.keep, self.reading, self.most, self.kept = keep, 0, 0, []
+
+    async def __call__(self, scope, receive, send):
+        body = b""
+        while (message := await receive())["type"] == "http.request":
+            body += message["body"]
+            if not message["more_body"]:
+                break
+        size = len(body)
+        self.reading += size
+        self.most = max(self.most, self.reading)
+        if self.keep:
+            asyncio.get_running_loop().create_task(self.finish(scope, size))
+        else:
+            self.reading -= size
+        await send({"type": "http.response.start", "status": 200 if message["type"] == "http.request" else 400})
+
+    async def finish(self, scope, size):
+        await asyncio.sleep(self.keep)
+        self.reading -= size
+
+
+async def post(limit, size, path="/run/score_yours", declared=True, pause=0.0):
+    """The status of one request of so many bytes, sent in ten parts."""
+    parts = [size // 10] * 10
+    sent = []
+
+    async def receive():
+        if pause:
+            await asyncio.sleep(pause)
+        part = parts.pop()
+        return {"type": "http.request", "body": bytes(part), "more_body": bool(parts)}
+
+    async def send(message):
+        sent.append(message)
+
+    header = (b"content-length", str(size).encode()) if declared else (b"transfer-encoding", b"chunked")
+    await limit({"type": "http", "path": path, "headers": [header]}, receive, send)
+    return sent[0]["status"]
+
+
+def together(app, requests, most=4_000_000, total=4_500_000):
+    async def run():
+        limit = RequestLimit(app, most, total)
+        limit.in_flight.trim = lambda: None
+        found = await asyncio.gather(*(post(limit, **each) for each in requests))
+        for _ in range(50):
+            if limit.in_flight.left == total:
+                break
+            await asyncio.sleep(0.02)
+            gc.collect()
+        return found, limit.in_flight.left
+
+    return asyncio.run(asyncio.wait_for(run(), 30))
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.05])
+def test_large_requests_never_hold_more_together_than_allowed(keep, monkeypatch):
+    monkeypatch.setattr(request_limit, "CHECK", 0.02)
+    app = App(keep)
+    statuses, left = together(app, [{"size": 2_000_000}] * 6)
+    assert statuses == [200] * 6
+    assert app.most <= 4_500_000
+    assert left == 4_500_000
+
+
+def test_small_requests_and_uploads_do_not_wait():
+    app = App(0.2)
+    statuses, _ = together(app, [{"size": 4_000_000}, {"size": 500_000}, {"size": 4_000_000, "path": "/gradio/upload"}])
+    assert statuses == [200] * 3
+    assert app.most == 8_500_000
+
+
+def test_a_request_that_does_not_say_its_size_counts_as_the_largest_and_is_cut_there():
+    app = App()
+    assert together(app, [{"size": 3_000_000, "declared": False}] * 2)[0] == [200, 200]
+    assert app.most == 3_000_000
+    assert together(app, [{"size": 5_000_000, "declared": False}])[0] == [400]
+    assert together(app, [{"size": 5_000_000}])[0] == [413]
+
+
+def test_whoever_sends_too_slowly_does_not_keep_the_others_waiting(monkeypatch):
+    monkeypatch.setattr(request_limit, "MOST_SECONDS_TO_SEND", 0.1)
+    statuses, left = together(App(), [{"size": 4_000_000, "pause": 0.03}, {"size": 4_000_000}])
+    assert statuses == [400, 200]
+    assert left == 4_500_000
+
+
+def test_a_crowd_is_told_to_come_again(monkeypatch):
+    monkeypatch.setattr(request_limit, "MOST_WAITING", 2)
+    statuses, _ = together(App(0.05), [{"size": 4_000_000}] * 5)
+    assert sorted(statuses) == [200, 200, 200, 503, 503]
+
+
+def test_memory_is_given_back_without_an_error():
+    request_limit.keep_large_blocks_apart()
+    request_limit.give_memory_back()
