@@ -111,6 +111,7 @@ def serve(
         from starlette.middleware import Middleware
 
         request_limit.keep_large_blocks_apart()
+        request_limit.forget_values_of_visitors()
         demo = build(dataset)
         _, address, _ = demo.launch(
             server_port=port,

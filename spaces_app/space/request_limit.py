@@ -151,6 +151,13 @@ def forget_finished_requests(queue: Any) -> None:
     queue.process_events = process_and_forget
 
 
+def forget_values_of_visitors() -> None:
+    """Keep nothing of what visitors sent: for its deep links Gradio holds each one's last values, pictures too."""
+    from gradio.state_holder import SessionState
+
+    SessionState._update_value_in_config = lambda self, key, value: None  # type: ignore[method-assign]
+
+
 def give_memory_back() -> None:
     """Return to the system what is free: glibc keeps it for later, in as many pieces as there are threads."""
     gc.collect()

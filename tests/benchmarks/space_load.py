@@ -112,7 +112,8 @@ def main():
         temporary = root / "tmp"
         temporary.mkdir()
         folder = small_dataset.write(root / "convergebench")
-        env = {"TMPDIR": str(temporary)}
+        # As on the Hub, where the Space has neither torch nor the weights of LPIPS.
+        env = {"TMPDIR": str(temporary), "XDG_CACHE_HOME": str(root / "no-weights")}
         with (
             serving(folder, root / "cache", env=env, wait=120) as server,
             Memory(server.process) as memory,
