@@ -124,6 +124,9 @@ class Budget:
         self.paid = Decimal(0)  # by this process
         self.held = Decimal(0)
         self.ledger = ledger
+        # What the dearest answer cost of calls that were to cost so much: where a vendor bills more than it says, the
+        # next calls are expected to cost as much.
+        self.dearest: dict[Decimal, Decimal] = ledger.dearest if ledger else {}
         self.changed = threading.Condition()
 
     @property
@@ -138,18 +141,24 @@ class Budget:
 
     def hold(self, price: float) -> Hold:
         """Sets the price of a call aside before it is made; waits for calls in flight that may leave room for it."""
-        amount = Decimal(str(price))
         with self.changed:
-            while (hold := self.try_to_hold(amount)) is None:
-                spent = self.spent_by_all
+            while (hold := self.try_to_hold(Decimal(str(price)))) is None:
+                spent, amount = self.spent_by_all, self.expected(Decimal(str(price)))
                 if spent + amount > self.limit or not self.held:
                     raise OverBudget(f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}")
                 self.changed.wait()
         return hold
 
-    def try_to_hold(self, amount: Decimal) -> Hold | None:
+    def expected(self, price: Decimal) -> Decimal:
+        """The price of a call, or what the dearest answer at this price did cost."""
+        while price in self.dearest:
+            price = self.dearest[price]
+        return price
+
+    def try_to_hold(self, price: Decimal) -> Hold | None:
         """The money for a call, written down before it is given; None where it would pass the limit."""
-        with self.ledger.turn() if self.ledger and amount else contextlib.nullcontext():
+        with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
+            amount = self.expected(price)
             if self.spent_by_all + self.held + amount > self.limit:
                 return None
             self.held += amount
@@ -161,6 +170,8 @@ class Budget:
         with self.changed:
             self.held -= hold.amount
             self.paid += paid
+            if hold.amount and paid > hold.amount:
+                self.dearest[hold.amount] = max(paid, self.dearest.get(hold.amount, paid))
             self.changed.notify_all()
             if self.ledger and (hold.call or paid):
                 with self.ledger.turn():

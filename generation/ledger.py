@@ -37,6 +37,7 @@ class Ledger:
         self.lines = 0
         self.settled = Decimal(0)  # by the others, and by processes before this one
         self.unsettled: dict[str, Decimal] = {}  # theirs
+        self.dearest: dict[Decimal, Decimal] = {}  # by what a call was to cost: the most that one did cost, if more
         with self.turn():
             if self.read_to == 0:
                 self.append({"opening": opening})
@@ -77,8 +78,11 @@ class Ledger:
             if "intent" in entry:
                 self.unsettled[str(call)] = amount_of(entry["intent"])
             else:
-                self.settled += amount_of(entry["opening" if call is None else "settled"])
-                self.unsettled.pop(str(call), None)
+                amount = amount_of(entry["opening" if call is None else "settled"])
+                self.settled += amount
+                intended = self.unsettled.pop(str(call), amount)
+                if intended and amount > intended:
+                    self.dearest[intended] = max(amount, self.dearest.get(intended, amount))
         except (ValueError, TypeError, KeyError) as error:
             raise UserError(
                 f"{self.path}, line {self.lines}, is no entry of a ledger ({error}); restore the file, "

@@ -70,6 +70,33 @@ def test_what_another_process_spends_meanwhile_counts(tmp_path):
     assert (ours.spent, ours.paid) == (pytest.approx(0.08), Decimal("0.04"))
 
 
+def test_where_an_answer_was_dearer_than_its_price_the_next_calls_hold_as_much(tmp_path):
+    """So that a vendor who bills more than it says cannot take a run past its limit, nor after a new start."""
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    first, second = budget.hold(0.04), budget.hold(0.04)
+    budget.pay(first, 0.30)
+    budget.pay(second, 0.25)
+    for again in (budget, Budget(1.00, ledger=Ledger(tmp_path))):
+        hold = again.hold(0.04)
+        assert float(hold.amount) == 0.30
+        again.pay(hold, 0)
+        assert float(again.hold(0.10).amount) == 0.10  # of another price nothing is known
+    with pytest.raises(OverBudget, match=r"so a call at \$0.3 would pass the limit of \$0.8"):
+        Budget(0.80, ledger=Ledger(tmp_path)).hold(0.04)
+
+
+def test_the_dearest_of_all_processes_counts_and_may_rise_again(tmp_path):
+    ours, theirs = (Budget(9.00, ledger=Ledger(tmp_path)) for _ in range(2))
+    theirs.pay(theirs.hold(0.04), 0.05)
+    hold = ours.hold(0.04)
+    assert float(hold.amount) == 0.05
+    ours.pay(hold, 0.07)
+    assert float(theirs.hold(0.04).amount) == 0.07
+    alone = Budget(1.00)
+    alone.pay(alone.hold(0.04), 0.05)
+    assert float(alone.hold(0.04).amount) == 0.05
+
+
 def test_a_cost_without_a_price_is_written_down_too(tmp_path):
     budget = Budget(ledger=Ledger(tmp_path))
     budget.pay(budget.hold(0.0), 0.03)

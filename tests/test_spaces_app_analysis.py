@@ -1,9 +1,19 @@
 """Variance, difficulty, sensitivity and growth, on cases whose truth is known."""
 
+import csv
+import io
 import json
 
 import pytest
-from convergebench.spaces_app.study.tables import Column, Table, as_csv, as_text, format_cell, hide_empty_columns
+from convergebench.spaces_app.study.tables import (
+    Column,
+    Table,
+    as_csv,
+    as_json,
+    as_text,
+    format_cell,
+    hide_empty_columns,
+)
 from simulated import chain_row, dataset, floor_rows, report, score_rows
 
 
@@ -110,6 +120,14 @@ def test_columns_without_values_stay_in_the_files_and_off_the_page():
     )
     assert as_csv(table) == "a,b,b_low,b_high\n1,,,\n"
     assert as_text(table) == "A\n1"
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_name_that_a_spreadsheet_would_take_for_a_formula_is_text_in_the_csv_alone(name):
+    table = Table("t", "T", (Column("a", "A"), Column("b", "B", "number")), [{"a": name, "b": -1.5}])
+    [_, row] = csv.reader(io.StringIO(as_csv(table), newline=""))
+    assert row == [f"'{name}".replace("\r", " "), "-1.5"]
+    assert json.loads(as_json(table))["rows"][0]["a"] == name
 
 
 def test_a_limit_past_the_last_round_is_an_ellipsis_and_a_missing_value_a_dash():

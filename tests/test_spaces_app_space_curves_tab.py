@@ -4,6 +4,7 @@ import pytest
 import small_dataset
 from convergebench.spaces_app.space import curves_tab
 from convergebench.spaces_app.space.leaderboard import Choice
+from convergebench.spaces_app.space.previews import Previews
 from convergebench.spaces_app.space.served_dataset import open_dataset
 
 
@@ -27,3 +28,18 @@ def test_curves_fall_and_single_chains_are_there_to_point_at(dataset):
     assert len(drawn.data) == plain + len(dataset.chains)
     assert drawn.layout.hovermode == "closest"  # one is pointed at, not all that pass there
     assert "fading: harbour, hat" in {line.name for line in drawn.data}
+
+
+def test_the_numbers_to_save_are_one_file_however_often_they_are_asked_for(dataset, tmp_path):
+    previews = Previews(dataset, tmp_path / "previews")
+    rows = curves_tab.curve_rows(dataset, Choice(), "quality")
+    [path] = {curves_tab.keep_csv(previews, "quality", rows) for _ in range(5)}
+    assert list(previews.folder.iterdir()) == [path]
+    assert path.read_text().startswith(",".join(rows[0]))
+    assert curves_tab.keep_csv(previews, "../quality", []).parent == previews.folder
+
+
+def test_a_name_that_a_spreadsheet_would_take_for_a_formula_is_text():
+    assert (
+        curves_tab.as_csv([{"editor": "=cmd|' /C calc'!A0", "mean": -0.5}]) == "editor,mean\n'=cmd|' /C calc'!A0,-0.5\n"
+    )

@@ -1,6 +1,7 @@
 """Pictures for the browser: made once, never larger than bearable, never another file."""
 
 import io
+import os
 import shutil
 
 import awkward_pictures
@@ -122,3 +123,17 @@ def test_an_awkward_picture_is_shown_as_it_is_scored(tmp_path, name):
                                                 answer=lambda editor, step: awkward.data)))  # fmt: skip
     shown = Previews(made, tmp_path / "previews").path(next(iter(made.chains)), 1)
     awkward_pictures.assert_looks_right(Image.open(shown), awkward)
+
+
+def test_a_strangers_file_in_the_cache_is_neither_counted_nor_removed(dataset, tmp_path):
+    folder = tmp_path / "previews"
+    folder.mkdir()
+    (folder / "thesis.txt").write_bytes(bytes(5000))
+    previews = Previews(dataset, folder, limit=1)
+    assert previews.size == 0
+    chain = chain_of(dataset, "fading")
+    old = previews.path(chain, 1)
+    os.utime(old, (0, 0))
+    previews.path(chain, 2)
+    assert not old.exists()
+    assert (folder / "thesis.txt").exists()

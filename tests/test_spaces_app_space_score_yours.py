@@ -124,3 +124,24 @@ def test_names_of_files_are_text_on_the_page(tmp_path):
 def test_an_awkward_picture_is_scored_as_it_looks(name):
     awkward = awkward_pictures.PICTURES[name]
     awkward_pictures.assert_looks_right(score_yours.pixels(name, awkward.data), awkward)
+
+
+def test_what_was_uploaded_is_deleted_and_nothing_else_that_a_request_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
+    uploaded, preview = tmp_path / "uploads" / "a" / "round1.png", tmp_path / "previews" / "a.jpg"
+    for path in (uploaded, preview):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"x")
+    climbing = tmp_path / "uploads" / ".." / "previews" / "a.jpg"
+    score_yours_tab.remove_uploads([str(uploaded), str(preview), str(climbing), None])
+    assert (uploaded.exists(), preview.exists()) == (False, True)
+
+
+def test_files_that_are_too_much_together_are_refused_before_one_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(score_yours, "MOST_BYTES", 1000)
+    paths = [tmp_path / f"{number}.png" for number in range(3)]
+    for path in paths:
+        path.write_bytes(bytes(400))
+    score_yours_tab.refuse_too_much(list(map(str, paths[:2])))
+    with pytest.raises(UserError, match="the files have more than 1,000 bytes together"):
+        score_yours_tab.refuse_too_much(list(map(str, paths)))

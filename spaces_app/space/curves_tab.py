@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
@@ -211,6 +212,13 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return out.getvalue()
 
 
+def keep_csv(previews: Previews, metric: str, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """The numbers as a file to download, among the previews, whose room is limited; equal numbers are one file."""
+    data = as_csv(rows).encode()
+    words = re.sub(r"\W+", "_", metric)[:60]
+    return previews.keep(f"{words}-{hashlib.sha256(data).hexdigest()[:16]}.csv", data)
+
+
 def curves_tab(dataset: ServedDataset, tab: Any, previews: Previews) -> None:
     """The figure with its filters; drawn when the tab is first opened."""
     import gradio as gr
@@ -237,9 +245,7 @@ def curves_tab(dataset: ServedDataset, tab: Any, previews: Previews) -> None:
     @explain_errors
     def table(metric: str, group: str, kind: str, category: str) -> str:
         rows = curve_rows(dataset, Choice(group or "", kind, category), metric)
-        data = as_csv(rows).encode()
-        words = re.sub(r"\W+", "_", metric)[:60]
-        return str(previews.keep(f"{words}-{hashlib.sha256(data).hexdigest()[:16]}.csv", data))
+        return str(keep_csv(previews, metric, rows))
 
     inputs = [metric, group, kind, category, single]
     about = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}

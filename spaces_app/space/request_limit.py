@@ -155,7 +155,7 @@ def forget_values_of_visitors() -> None:
     """Keep nothing of what visitors sent: for its deep links Gradio holds each one's last values, pictures too."""
     from gradio.state_holder import SessionState
 
-    SessionState._update_value_in_config = lambda self, key, value: None  # type: ignore[method-assign]
+    SessionState._update_value_in_config = lambda self, key, value: None
 
 
 def give_memory_back() -> None:

@@ -113,7 +113,10 @@ def csv_value(value: Any) -> Any:
     """
     if is_missing(value):
         return ""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # the writer would leave it bare, and a reader begin a new line
+    return f"'{text}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def as_json(table: Table) -> str:

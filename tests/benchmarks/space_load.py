@@ -75,7 +75,7 @@ def large_posts(server):
 
 def visitors(server, seconds):
     """How many requests came of it, and the errors among them."""
-    chains = [row["chain"] for row in server.ask("chains")[1]]
+    chains = [row["chain"] for row in server.ask("chains", "", "", "", 0)[1]]
     until = time.monotonic() + seconds
 
     def visit(seed):
@@ -84,8 +84,8 @@ def visitors(server, seconds):
             while time.monotonic() < until:
                 asked = [
                     ("step", [chance.choice(chains), chance.randrange(3)]),
-                    ("leaderboard", []),
-                    ("curves", []),
+                    ("leaderboard", ["", "all", "all", "convergence", 0.5, []]),
+                    ("curves", ["quality", "", "all", "all", 0.5]),
                     ("chain", [chance.choice(chains)]),
                 ]
                 name, data = chance.choices(asked, (6, 1, 1, 2))[0]
