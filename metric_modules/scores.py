@@ -105,7 +105,7 @@ class Missing(NamedTuple):
         return cls(given) if isinstance(given, str) else cls(*given)
 
 
-Value = float | bool | Missing
+Value = float | bool | dict[str, Any] | Missing  # a dictionary is stored as JSON
 Values = dict[str, Value]
 Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numbers depend on
 

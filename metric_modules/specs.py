@@ -41,8 +41,9 @@ in the report and shown in the Space without another line being changed. The eng
         def prepare(self, picture): ...     # once for each reference
         def judge(self, program, position, pictures, reference): ...
             # what was kept (or None) of the round's pictures: the previous return, then one for each position so far;
-            # `reference` is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows". Returns
-            # {column: value or reason}.
+            # `reference` is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows", and under
+            # "found" the values that the step has from metrics before. Returns {column: value or reason}; the value of
+            # a column of type "string" is a dictionary, which is stored as JSON.
 
     Beside the class, where the metric `needs` something:
         def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None
@@ -69,7 +70,7 @@ class ScoreColumn:
     name: str
     title: str
     meaning: str  # one line, for the card
-    type: str = "float64"  # or "bool"
+    type: str = "float64"  # or "bool", or "string" for JSON
     aspect: str = ""  # what it looks at, in a word: pixels, structure, appearance, meaning
     unit: str = ""
     direction: str = ""  # "higher" or "lower" is closer to the reference; "" where neither is

@@ -140,9 +140,14 @@ def recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
     """A metric's values in a row of the scores, or why there are none."""
     missing = missing_values(row)
     return {
-        column: row[column] if row.get(column) is not None else missing.get(column, Missing("missing"))
+        column: read_back(row[column]) if row.get(column) is not None else missing.get(column, Missing("missing"))
         for column in columns
     }
+
+
+def read_back(value: Any) -> Any:
+    """A value of the scores as the metric gave it."""
+    return json.loads(value) if isinstance(value, str) else value
 
 
 def add_floors(results: Results, reader: Reader, keys: set[str], specs: Mapping[str, Spec]) -> None:

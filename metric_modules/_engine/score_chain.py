@@ -147,7 +147,7 @@ def score_chain(
             if start is not None:
                 keep(kept[run.name], run, [start], clock)
             with clock(run.name):
-                for step, judged in judge_rounds(chain, reference, run, kept[run.name]).items():
+                for step, judged in judge_rounds(chain, reference, run, kept[run.name], rows).items():
                     rows[step] = judged | rows[step]  # what could not be read stays so
     for run in runs:
         if run.spec.steps == "mirrored":
@@ -236,7 +236,11 @@ def keep(kept: dict[PictureKey, Any], run: MetricRun, pictures: Sequence[ReadPic
 
 
 def judge_rounds(
-    chain: DatasetChain, reference: Reference, run: MetricRun, kept: Mapping[PictureKey, Any]
+    chain: DatasetChain,
+    reference: Reference,
+    run: MetricRun,
+    kept: Mapping[PictureKey, Any],
+    found: Mapping[int, Values],
 ) -> dict[int, Values]:
     """A round metric's values of every scored step, by its number; equal rounds are judged once."""
     program = chain.chain.program
@@ -250,7 +254,8 @@ def judge_rounds(
         keys = [one and picture_key(one.step) for one in round]
         if (position, *keys) not in known:
             pictures = [kept.get(key) if key else None for key in keys]
-            judged = run.scorer.judge(about, position, pictures, reference.prepared_for(run))
+            of_step = about | {"found": found[number]}
+            judged = run.scorer.judge(of_step, position, pictures, reference.prepared_for(run))
             known[position, *keys] = {column: typed(value) for column, value in judged.items()}
         rows[number] = known[position, *keys]
     return rows

@@ -1,8 +1,9 @@
 """The dataset's scores and floors, written from the results of every chain."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.columns import Config
@@ -41,7 +42,7 @@ def retained_values(
         elif floors.get(column.name, ceiling) == ceiling:
             row[column.retained] = Missing("no_floor")
         else:
-            row[column.retained] = retained_value(float(value), floors[column.name], ceiling)
+            row[column.retained] = retained_value(cast(float, value), floors[column.name], ceiling)
     return row
 
 
@@ -103,11 +104,18 @@ def chain_rows(
             "position": (number - 1) % len(program.cycle) + 1,
             "status": placed.step.status if placed else "missing",
             "sha256": placed and placed.step.sha256,
-            **{name: None if isinstance(value, Missing) else value for name, value in values.items()},
+            **{name: stored(value) for name, value in values.items()},
             "reasons": reasons_json(values),
             "signature": signature_json(signature),
         }
         yield row, values
+
+
+def stored(value: Value) -> float | bool | str | None:
+    """A value as the scores hold it."""
+    if isinstance(value, Missing):
+        return None
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
 
 
 def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str, Spec]) -> Iterator[dict[str, Any]]:

@@ -12,13 +12,16 @@ from .judge import Judgement, judge_step
 from .looks import look
 from .measure import signature
 from .pictures import resize_to
+from .sharpness import grey
 from .spec import SPEC
+from .structure import likeness
 from .transforms import TRANSFORMS
 
-__all__ = ["TRANSFORMS", "EditApplied", "resize_to"]  # evaluate brings along only what this file itself imports
+# evaluate brings along only what this file itself imports
+__all__ = ["TRANSFORMS", "EditApplied", "likeness", "resize_to"]
 
 FORWARD = ("applied", "region_share")
-UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share")
+UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")
 FIELDS = FORWARD + UNDO
 
 DESCRIPTION = """Whether an edit happened (applied, 0 or 1, with the share of the picture its largest region covers)
@@ -36,7 +39,8 @@ Args:
     meaning: for each example, the likeness (CLIP's cosine) of reference, prediction and return to the words for what
         the forward picture shows; it has to rise, and half of the rise at most may be left.
 Returns:
-    applied, region_share, undone, undo_ratio, undo_explained, part_lost, part_lost_share: means over the examples that
+    applied, region_share, undone, undo_ratio, undo_explained, part_lost, part_lost_share,
+        part_redrawn_share: means over the examples that
         have them, or None; the same names with _values: one number or None each; reasons: one dictionary each;
         signature: what the numbers depend on.
 """
@@ -73,10 +77,11 @@ class EditApplied(ImageInputs, evaluate.Metric):
         given = list(zip(references, predictions, returns, likenesses, strict=True))
 
         def both(example: tuple[Any, Any, Any, Sequence[float] | None]) -> Judgement:
-            seen = [look(pixels(picture)) for picture in example[:3]]
-            made, taken = (
-                judge_step(cycle, True, n, seen, source=seen[0], small=small, meaning=example[3]) for n in (1, 2)
-            )
+            shown = [pixels(picture) for picture in example[:3]]
+            seen, greys = [look(picture) for picture in shown], [grey(picture) for picture in shown]
+            given: dict[str, Any] = {"source": seen[0], "small": small, "meaning": example[3]}
+            given |= {"greys": greys, "source_grey": greys[0]}
+            made, taken = (judge_step(cycle, True, n, seen, **given) for n in (1, 2))
             reasons = {name: made.reasons.get(name) for name in FORWARD}
             reasons |= {name: taken.reasons.get(name) for name in UNDO}
             known = {name: reason for name, reason in reasons.items() if reason is not None}

@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import sharpness
 from .cycles import roles
-from .looks import DRIFT, VISIBLE, Change, compare, find_edit, largest, smooth
+from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, laid_back, largest, outline, smooth
+from .structure import ALIKE, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 
 SHARE = 0.003  # of the picture: the least that an edit, or a lost part, covers
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
-ABOUT_SHARPNESS = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
 LEFT = 0.4  # of an edit: the most that may be left of it
 MEANING_LEFT = 0.5  # of the rise in likeness to the words: the most that may be left of it
 EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, and not another loss
@@ -30,7 +31,7 @@ TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and w
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
-PART = ("part_lost", "part_lost_share")
+PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
 
 # Why there is no judgement; spec.py has the sentences.
 NO_CHANGE = "no_change"
@@ -40,12 +41,13 @@ NOT_APPLIED = "not_applied"
 ROUND_INCOMPLETE = "round_incomplete"
 SYMMETRIC = "symmetric"
 WHOLE_PICTURE = "whole_picture"
-SHARPNESS = "sharpness"
+NO_DETAIL = "no_detail"
 OVERLAP = "overlap"
 ALREADY_SO = "already_so"
 ALL_GONE = "all_gone"
 NOT_A_RETURN = "not_a_return"
 NO_SOURCE = "no_source"
+NO_PART = "no_part"
 
 
 class Judgement(NamedTuple):
@@ -58,6 +60,8 @@ class Judgement(NamedTuple):
     undo_explained: float | None = None
     part_lost: float | None = None
     part_lost_share: float | None = None
+    part_redrawn_share: float | None = None
+    part_outline: dict[str, Any] | None = None  # {"rule": ..., "polygons": points from 0 to 1}, where a part was lost
     reasons: dict[str, str] = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
 
 
@@ -188,11 +192,43 @@ def explained_by(edit: Change, rest: Change, region: np.ndarray) -> float | None
     return 1 - float(((left - local[..., None] * made) ** 2).sum()) / whole
 
 
-def judge_part(source: np.ndarray, back: np.ndarray) -> Judgement:
-    """Whether a part of the look `source` is lost from the look `back`: a connected region of another colour."""
-    change = compare(source, back).size
-    share = float(largest(change > max(VISIBLE, NOISE * float(np.median(change)))).mean())
-    return Judgement(part_lost=float(share >= SHARE), part_lost_share=share)
+def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None = None) -> Judgement:
+    """Whether a part of the look `source` is lost from the look `back`.
+
+    Either a connected region has another colour, or something else is drawn in it. Where `placement` says how the whole
+    picture moved, it is laid back first if that shows less.
+    """
+    judged = part_between(source, back, None)
+    if judged.part_lost and placement is not None and not placement.still:
+        laid = part_between(source, *laid_back(back, placement))
+        if max(shares_of(laid)) < max(shares_of(judged)):
+            return laid
+    return judged
+
+
+def part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
+    """The same for a return that lies where it lies; what is not `inside` is not asked about."""
+    change, alike = compare(source, back).size, likeness(source, back)
+    if inside is not None:
+        inside = inside[: change.shape[0], : change.shape[1]]
+        change, alike = np.where(inside, change, 0), np.where(inside, alike, 1)
+    recoloured = largest(change > max(VISIBLE, NOISE * float(np.median(change))))
+    redrawn = largest(alike < ALIKE)
+    shares = {"colour": float(recoloured.mean()), "structure": float(redrawn.mean())}
+    rule = max(shares, key=shares.__getitem__)
+    lost = shares[rule] >= SHARE
+    found = {"rule": rule, "polygons": outline(recoloured if rule == "colour" else redrawn)} if lost else None
+    return Judgement(
+        part_lost=float(lost),
+        part_lost_share=shares["colour"],
+        part_redrawn_share=shares["structure"],
+        part_outline=found,
+        reasons={} if lost else {"part_outline": NO_PART},
+    )
+
+
+def shares_of(judged: Judgement) -> tuple[float, float]:
+    return judged.part_lost_share or 0.0, judged.part_redrawn_share or 0.0
 
 
 def judge_step(
@@ -204,15 +240,24 @@ def judge_step(
     source: np.ndarray | None = None,
     small: bool = False,
     meaning: Sequence[float] | None = None,
+    placement: Placement | None = None,
+    greys: Sequence[np.ndarray | None] = (),
+    source_grey: np.ndarray | None = None,
 ) -> Judgement:
     """Judge one step of a chain from the looks of its round: the previous return, then one for each position so far.
 
-    `source` is the look of the chain's reference, for returns. `meaning` holds the same pictures' likeness to the words
-    for what the program's forward picture shows; flips and rotations do without.
+    `source` is the look of the chain's reference, for returns, and `placement` where an accepted registration puts the
+    return on it. `meaning` holds the same pictures' likeness to the words for what the program's forward picture shows;
+    flips and rotations do without. Sharpness is judged on the pictures' `greys` and on the reference's.
     """
     if not 1 <= position <= len(cycle):
         raise ValueError(f"position is {position}; the cycle has positions 1 to {len(cycle)}")
-    edit = judge_edit(cycle, closes, position, looks, source=source, small=small, meaning=meaning)
+    start, end = roles(cycle, closes)[position - 1][1:3]
+    verb = sharpness.asks_for_sharpness(cycle[start:end])
+    if verb is not None:
+        edit = judge_sharpness(cycle, closes, position, greys, verb, source_grey)
+    else:
+        edit = judge_edit(cycle, closes, position, looks, source=source, small=small, meaning=meaning)
     back = looks[position] if len(looks) > position else None
     if not closes or position < len(cycle):
         reason = NOT_A_RETURN
@@ -221,9 +266,10 @@ def judge_step(
     elif back is None:
         reason = ROUND_INCOMPLETE
     else:
-        part = judge_part(source, back)
+        part = judge_part(source, back, placement)
         lost = max(part.part_lost or 0.0, edit.part_lost or 0.0)
-        return edit._replace(part_lost=lost, part_lost_share=part.part_lost_share)
+        reasons = edit.reasons | part.reasons
+        return edit._replace(part_lost=lost, **{name: getattr(part, name) for name in PART[1:]}, reasons=reasons)
     missing = PART if edit.part_lost is None else PART[1:]
     return edit._replace(reasons=edit.reasons | dict.fromkeys(missing, reason))
 
@@ -245,8 +291,6 @@ def judge_edit(
     pictures = [picture for picture in looks[: position + 1] if picture is not None]
     if len(pictures) <= position:
         return nothing(ROUND_INCOMPLETE)
-    if any(ABOUT_SHARPNESS.match(instruction) for instruction in cycle[start:end]):
-        return nothing(SHARPNESS)
     if other or (len(cycle) % 2 and start > 0):
         meaning = None  # the program's words tell of the other edit too, or of the first picture only
     asked = [asked_transforms(instruction) for instruction in cycle]
@@ -282,6 +326,37 @@ def judge_edit(
         tone=tone,
         meaning=(meaning[start], meaning[end], meaning[position]) if meaning else None,
     )
+
+
+def judge_sharpness(
+    cycle: Sequence[str],
+    closes: bool,
+    position: int,
+    greys: Sequence[np.ndarray | None],
+    verb: str,
+    source: np.ndarray | None,
+) -> Judgement:
+    """Whether a step blurred or sharpened the picture, or took that back, from the strength of its fine detail."""
+    kind, start, end, target, _ = roles(cycle, closes)[position - 1]
+    if kind == "neither":
+        return nothing(NO_CHANGE)
+    pictures = [picture for picture in greys[: position + 1] if picture is not None]
+    if len(pictures) <= position:
+        return nothing(ROUND_INCOMPLETE)
+    made = sharpness.gain(pictures[start], pictures[end])
+    if made is None:
+        return nothing(NO_DETAIL)
+    applied = sharpness.is_made(verb, made)
+    if kind == "forward":
+        reasons = dict.fromkeys(UNDO, NOT_AN_UNDO) | {"region_share": WHOLE_PICTURE}
+        return Judgement(applied=float(applied), reasons=reasons)
+    reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD) | {"undo_explained": WHOLE_PICTURE}
+    if not applied:
+        return Judgement(reasons=reasons | dict.fromkeys(UNDO, NOT_APPLIED))
+    targets = [pictures[target], *([source] if source is not None and target == 0 else [])]
+    returned = [sharpness.gain(each, pictures[position]) for each in targets]
+    ratio = sharpness.left_of(made, [each for each in returned if each is not None] or [made])
+    return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)
 
 
 def colourful(cells: np.ndarray) -> float:

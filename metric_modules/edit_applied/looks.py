@@ -19,16 +19,22 @@ FAINT = 6.0  # delta E above which a cell counts if it is connected to enough ce
 SEEDS = 0.0005  # of the picture: the least that the certain cells of one region cover
 
 
-def look(picture: np.ndarray) -> np.ndarray:
-    """The grid of cells (rows, columns, Lab; float32) of an RGB uint8 picture: make it once, compare it often."""
+def sized(picture: np.ndarray) -> np.ndarray:
+    """An RGB uint8 picture at a short side of SIDE, in whole cells."""
     height, width = picture.shape[:2]
     zoom = SIDE / min(height, width)
     rows, columns = (round(min(side * zoom, LONGEST) / CELL) for side in (height, width))
     size = (columns * CELL, rows * CELL)
-    if size != (width, height):
-        picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
-    lab = cv2.cvtColor(picture.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
-    return cv2.resize(cv2.GaussianBlur(lab, (0, 0), 2), (columns, rows), interpolation=cv2.INTER_AREA)
+    if size == (width, height):
+        return picture
+    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
+
+
+def look(picture: np.ndarray) -> np.ndarray:
+    """The grid of cells (rows, columns, Lab; float32) of an RGB uint8 picture: make it once, compare it often."""
+    lab = cv2.cvtColor(sized(picture).astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
+    size = (lab.shape[1] // CELL, lab.shape[0] // CELL)
+    return cv2.resize(cv2.GaussianBlur(lab, (0, 0), 2), size, interpolation=cv2.INTER_AREA)
 
 
 def fitted(cells: np.ndarray, like: np.ndarray) -> np.ndarray:
@@ -243,3 +249,41 @@ def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = No
 
 def smooth(values: np.ndarray, sigma: float) -> np.ndarray:
     return cv2.GaussianBlur(np.ascontiguousarray(values), (0, 0), sigma)
+
+
+class Placement(NamedTuple):
+    """Where a picture lies on its reference: magnified about the middle, then moved by shares of its sides."""
+
+    right: float
+    down: float
+    scale: float
+
+    @property
+    def still(self) -> bool:
+        """Whether it lies where it was, to a quarter of a pixel."""
+        return max(abs(self.right), abs(self.down), abs(self.scale - 1) / 2) < 0.25 / SIDE
+
+
+def laid_back(cells: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
+    """A look moved back onto its reference, and a mask of the cells in which it shows something."""
+    rows, columns = cells.shape[:2]
+    matrix = np.zeros((2, 3))
+    for axis, (length, shift) in enumerate(((columns, placement.right), (rows, placement.down))):
+        matrix[axis, axis] = placement.scale
+        matrix[axis, 2] = (length - 1) / 2 * (1 - placement.scale) + shift * length
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    laid = cv2.warpAffine(cells, matrix, (columns, rows), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    inside = cv2.warpAffine(np.ones((rows, columns), np.float32), matrix, (columns, rows), flags=flags)
+    return laid, inside > 0.99
+
+
+def outline(mask: np.ndarray) -> list[list[list[float]]]:
+    """The polygons around a mask, as points of x and y from 0 to 1."""
+    rows, columns = mask.shape
+    large = cv2.resize(mask.astype(np.uint8), None, fx=CELL, fy=CELL, interpolation=cv2.INTER_NEAREST)
+    contours, _ = cv2.findContours(large, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    polygons = [cv2.approxPolyDP(contour, CELL / 2, True)[:, 0].tolist() for contour in contours]
+    return [
+        [[round((x + 0.5) / (CELL * columns), 4), round((y + 0.5) / (CELL * rows), 4)] for x, y in polygon]
+        for polygon in polygons
+    ]

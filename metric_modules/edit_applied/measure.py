@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
-from .looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, look
+from .looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
+from .sharpness import BLURRED, SHARPENED, grey
+from .structure import ALIKE, COARSE, CONTRAST, WINDOW
 from .transforms import MARGIN
 
-NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share")
+NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
 COLUMNS = {"applied": "edit_applied", "undone": "edit_undone", "part_lost": "part_lost"} | {
     name: name for name in NUMBERS
 }
@@ -18,24 +20,46 @@ COLUMNS = {"applied": "edit_applied", "undone": "edit_undone", "part_lost": "par
 
 def signature() -> dict[str, Any]:
     """What a judgement depends on besides the pictures and the words."""
-    return {"version": 2, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
+    return {"version": 3, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
             "visible": VISIBLE, "faint": FAINT, "seeds": SEEDS, "noise": NOISE, "share": SHARE, "small": SHARE_SMALL,
-            "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN}  # fmt: skip
+            "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN,
+            "alike": ALIKE, "contrast": CONTRAST, "coarse": COARSE, "window": WINDOW, "blurred": BLURRED,
+            "sharpened": SHARPENED}  # fmt: skip
+
+
+class Reduced(NamedTuple):
+    """What is taken of a picture while it is read: its cells, and the grey picture for its sharpness."""
+
+    cells: np.ndarray
+    grey: np.ndarray
 
 
 class KeptPicture(NamedTuple):
-    """What is kept of a picture until its round is judged: its cells, and its CLIP embedding where CLIP is at work."""
+    """What is kept of a picture until its round is judged: with CLIP at work, its embedding too."""
 
     cells: np.ndarray
+    grey: np.ndarray
     embedding: np.ndarray | None = None
 
 
+class Side(NamedTuple):
+    """The reference's side: its cells, its grey picture, and its width and height at the evaluation size."""
+
+    cells: np.ndarray
+    grey: np.ndarray
+    width: int
+    height: int
+
+
 class Scorer:
-    """The judge; where CLIP is at work, its direction must agree."""
+    """The judge; where CLIP is at work its direction must agree, and where registration is, it is undone for a part."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.clip = earlier.get("clip")
-        self.signature = signature() | {"clip": "yes" if self.clip else "no"}
+        self.signature = signature() | {
+            "clip": "yes" if self.clip else "no",
+            "registration": "yes" if earlier.get("registration") else "no",
+        }
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
 
     def release(self) -> None:
@@ -43,35 +67,38 @@ class Scorer:
         if self.clip:
             self.clip.release()
 
-    def prepare(self, picture: np.ndarray) -> np.ndarray:
-        """The cells of a chain's reference."""
-        return look(picture)
+    def prepare(self, picture: np.ndarray) -> Side:
+        """A chain's reference."""
+        return Side(*self.reduce(picture), picture.shape[1], picture.shape[0])
 
-    def reduce(self, picture: np.ndarray) -> np.ndarray:
-        """The picture's cells."""
-        return look(picture)
+    def reduce(self, picture: np.ndarray) -> Reduced:
+        """The picture's cells, and it in grey."""
+        return Reduced(look(picture), grey(picture))
 
-    def embed(self, reduced: Sequence[np.ndarray], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
+    def embed(self, reduced: Sequence[Reduced], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
         """What is kept of some pictures."""
         embeddings = self.clip.embed_pictures(pictures) if self.clip else [None] * len(pictures)
-        return [KeptPicture(*both) for both in zip(reduced, embeddings, strict=True)]
+        return [KeptPicture(*one, embedding) for one, embedding in zip(reduced, embeddings, strict=True)]
 
     def judge(
         self,
         program: Mapping[str, Any],
         position: int,
         pictures: Sequence[KeptPicture | None],
-        reference: np.ndarray,
-    ) -> dict[str, float | bool | str]:
+        reference: Side,
+    ) -> dict[str, Any]:
         """Whether this step made its edit, or took one back, and whether it lost a part of the reference."""
         judged = judge_step(
             program["cycle"],
             program["closes"],
             position,
             [picture and picture.cells for picture in pictures],
-            source=reference,
+            source=reference.cells,
             small=program["small"],
             meaning=self.meaning(pictures, program["shows"]),
+            placement=placement(program.get("found", {}), reference),
+            greys=[picture and picture.grey for picture in pictures],
+            source_grey=reference.grey,
         )
         return {column: value_of(judged, name) for name, column in COLUMNS.items()}
 
@@ -84,9 +111,19 @@ class Scorer:
         return [cosine(one, words) for one in embeddings] if len(embeddings) == len(pictures) else None
 
 
-def value_of(judged: Judgement, name: str) -> float | bool | str:
-    """Yes or no, the ratio, or why there is neither."""
+def placement(found: Mapping[str, Any], reference: Side) -> Placement | None:
+    """Where an accepted registration puts a picture on the reference; None where there is none."""
+    moves = [found.get(name) for name in ("shift_x", "shift_y", "scale")]
+    known = [float(move) for move in moves if isinstance(move, float | int)]
+    if len(known) < len(moves):
+        return None
+    right, down, scale = known
+    return Placement(right / reference.width, down / reference.height, scale)
+
+
+def value_of(judged: Judgement, name: str) -> Any:
+    """Yes or no, a number, the outline, or why there is none."""
     value = getattr(judged, name)
     if value is None:
         return judged.reasons[name]
-    return float(value) if name in NUMBERS else bool(value)
+    return value if name in NUMBERS else bool(value)

@@ -1,0 +1,44 @@
+"""What is drawn in the same colours: local structure, which tells a repainted face from a worn one."""
+
+import cv2
+import numpy as np
+
+from .looks import smooth, together
+
+ALIKE = 0.6  # correlation of a neighbourhood's structure, below which something else is drawn there
+CONTRAST = 3.0  # grey levels (of 100): the least local contrast in which a structure can be told
+BLURS = (0.0, 0.7, 1.2)  # cells: sigmas by which the whole return may be softer than the source
+COARSE, WINDOW = 3.0, 1.5  # cells: sigma of what is taken off as shading, and of the neighbourhood
+
+
+def likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
+    """Around every cell, how well the structure of one look correlates with that of the other; 1 where it has none.
+
+    Shading is taken off first, so that neither cast nor light matters. Blur of the whole picture is no loss of a part:
+    the source is compared as it is and blurred, and the one that suits the picture as a whole best counts. The best of
+    all shifts by one cell counts.
+    """
+    result = np.ones(source.shape[:2], np.float32)
+    source, returned, kept = together(source, returned)
+    light, other = (np.ascontiguousarray(cells[..., 0]) for cells in (source, returned))
+    rows, columns = light.shape
+    padded = cv2.copyMakeBorder(other - smooth(other, COARSE), 1, 1, 1, 1, cv2.BORDER_REPLICATE)
+    shifts = [
+        np.ascontiguousarray(padded[down : down + rows, right : right + columns])
+        for down in range(3)
+        for right in range(3)
+    ]
+    powers = [smooth(shifted * shifted, WINDOW) + 1 for shifted in shifts]
+    best_mean = -2.0
+    for blur in BLURS:
+        blurred = smooth(light, blur) if blur else light
+        first = blurred - smooth(blurred, COARSE)
+        power = smooth(first * first, WINDOW)
+        best = np.full(first.shape, -1, np.float32)
+        for shifted, strength in zip(shifts, powers, strict=True):
+            np.maximum(best, smooth(first * shifted, WINDOW) / np.sqrt((power + 1) * strength), out=best)
+        structured = power > CONTRAST**2
+        mean = float(best[structured].mean()) if structured.any() else 1.0
+        if mean > best_mean:
+            best_mean, result[kept] = mean, np.where(structured, best, 1)
+    return result
