@@ -62,30 +62,12 @@ def costs() -> str:
 
 
 def hosted_editors() -> str:
-    """The page of the hosted models, from generation/vendors/models.toml."""
-    read = models.shipped()["read"]
-    text = (
-        "# The hosted editors\n\n`python docs/write.py` writes this page from "
-        "[`generation/vendors/models.toml`](../generation/vendors/models.toml), "
-        f"as its sources stood on {read}. Prices are US dollars a picture. A model that is not here can be named all "
-        "the same: it has the rules of its nearest relative, and no price until you give one.\n\n"
-        "`convergebench editors prices --refresh` lays the newest public table of LiteLLM over this list, on your "
-        "machine, and says what it changes. The file that `CONVERGEBENCH_PRICES` names wins over both.\n\n"
-        "**A server of your own** that speaks `/v1/images/edits`, such as vLLM-Omni or SGLang, is "
-        "`--editor openai:base_url=http://HOST:8000,model=Qwen/Qwen-Image-Edit-2511`. It is sent the seed and `steps`, "
-        "`guidance`, `true_cfg` and `teacache` where you give them. What the server says of its version, its model and "
-        "its accelerations is part of a chain's identity, and so is the address: after an upgrade the chains are other "
-        "ones. An acceleration that the server does not tell of cannot be seen from here. Several addresses joined by "
-        "`+` share the calls, the least loaded first; one that fails rests until its health check passes. Calls in a "
-        "private network cost nothing; `IMAGE_SERVER_API_KEY` is sent where a server asks for a key, OpenAI's "
-        "never.\n\n**A conversation** (`gemini:session=one`) sends all pictures so far with every call. What a request "
-        "cannot hold is uploaded to Google's Files API, each picture once; Google keeps a file for 48 hours. That a "
-        "model's own turn may be such a file is in the types of the SDK and was not tried live.\n"
-    )
+    """The tables of the hosted models, from generation/vendors/models.toml, as its sources stood on its day."""
+    text = f"Read on {models.shipped()['read']}.\n"
     known = models.listed()
     for vendor in dict.fromkeys(model.vendor for model in known):
         default = editors.load(vendor).model
-        text += f"\n## {vendor}\n\nThrough {models.facts(vendor, models.ANY)['interface']}. Default: `{default}`.\n\n"
+        text += f"\n### {vendor}\n\nThrough {models.facts(vendor, models.ANY)['interface']}. Default: `{default}`.\n\n"
         text += "| model | price | ends | cannot be set or turned off | not verified | source |\n"
         text += "|---|---|---|---|---|---|\n"
         for model in known:
@@ -136,7 +118,8 @@ def put(text: str, name: str, table: str) -> str:
 
 def main(words: list[str]) -> None:
     (HOUSE / "docs" / "commands.md").write_text(commands())
-    (HOUSE / "docs" / "editors.md").write_text(hosted_editors())
+    page = HOUSE / "docs" / "editors.md"
+    page.write_text(put(page.read_text(), "models", hosted_editors()))
     text = put((HOUSE / "README.md").read_text(), "costs", costs())
     if words:
         text = put(text, "results", results(Path(words[0])))

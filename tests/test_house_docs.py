@@ -18,7 +18,8 @@ def test_the_page_of_commands_is_what_help_says():
 
 
 def test_the_page_of_hosted_editors_is_what_the_list_of_models_says():
-    assert (HOUSE / "docs" / "editors.md").read_text() == WRITE["hosted_editors"](), "run `python docs/write.py`"
+    page = (HOUSE / "docs" / "editors.md").read_text()
+    assert WRITE["put"](page, "models", WRITE["hosted_editors"]()) == page, "run `python docs/write.py`"
 
 
 def test_the_costs_in_the_readme_are_those_of_the_plans():
