@@ -5,7 +5,8 @@ serves both, and a viewer without CSS shows the light one.
 """
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 
 class Colour(NamedTuple):
@@ -18,21 +19,52 @@ INK = Colour("#1b2330", "#e9ecf0")
 MUTED = Colour("#566070", "#a9b2be")
 GRID = Colour("#dce1e7", "#353d49")
 
-# After Okabe and Ito: hues that stay apart without red or green, at 4.5:1 or more against the paper.
+ACCENT = Colour("#0068a8", "#5cb8f0")
+
+# Found by optimisation (tests/test_spaces_app_palette.py holds the differences): 12 colours that stay apart in normal
+# vision, protanopia, deuteranopia and in grey, at 4.5:1 or more against the paper; a marker tells apart what is close.
 SERIES = (
-    Colour("#0068a8", "#5cb8f0"),
-    Colour("#b84900", "#ff8f52"),
-    Colour("#00725a", "#3fcfa1"),
-    Colour("#a03a80", "#e895ce"),
-    Colour("#7d5a00", "#e3b94f"),
-    Colour("#5248bd", "#aca6ff"),
-    Colour("#4a5361", "#bdc5d0"),
-    Colour("#9c2f2f", "#ff9c9c"),
+    Colour("#445dea", "#96adf9"),
+    Colour("#ca1b3e", "#f889a5"),
+    Colour("#246d31", "#5eb969"),
+    Colour("#753902", "#e2d886"),
+    Colour("#450585", "#a677ff"),
+    Colour("#cb407a", "#b188b9"),
+    Colour("#621e1e", "#90ab1c"),
+    Colour("#7a417b", "#2dad96"),
+    Colour("#2d02fe", "#27d4dc"),
+    Colour("#726a9f", "#bafff2"),
+    Colour("#8e314e", "#0afcc1"),
+    Colour("#53133a", "#74ea09"),
 )
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "h", "<", ">")  # as matplotlib calls them
+BASELINE_MARKER = "d"
 DASHES = ("--", (0, (5, 1.5, 1, 1.5)), (0, (1.5, 1.5)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 DARK = "@media screen and (prefers-color-scheme: dark)"
+
+
+class Look(NamedTuple):
+    """How an editor is drawn everywhere: baselines are thin, dashed and grey."""
+
+    colour: str  # in the light; its dark partner stands beside it in SERIES
+    marker: str
+    dash: Any
+    width: float
+    is_reference: bool
+    place: int  # in SERIES and MARKERS; after the last of them for a baseline
+
+
+def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str, Look]:
+    """One look for each editor, by the order of the names alone: no rank and no filter changes it."""
+    references = set(references)
+    found = {}
+    for place, editor in enumerate(sorted(set(editors) - references)):
+        at = place % len(SERIES)
+        found[editor] = Look(SERIES[at].light, MARKERS[at], "-", 2.2, False, at)
+    for place, editor in enumerate(sorted(references)):
+        found[editor] = Look(MUTED.light, BASELINE_MARKER, DASHES[place % len(DASHES)], 1.5, True, len(SERIES))
+    return found
 
 
 def luminance(colour: str) -> float:

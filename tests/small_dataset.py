@@ -43,63 +43,84 @@ def identity(*parts):
 
 
 def write(
-    folder, editors=EDITORS, sources=SOURCES, programs=PROGRAMS, rounds=ROUNDS, answer=None, instruction="add a {}"
+    folder,
+    editors=EDITORS,
+    sources=SOURCES,
+    programs=PROGRAMS,
+    rounds=ROUNDS,
+    answer=None,
+    instruction="add a {}",
+    *,
+    cases=None,
+    bytes_of=None,
+    judge=None,
+    roles=ROLES,
+    prices=None,
+    kinds=("scene",),
+    categories=None,
+    kind="png",
+    side=SIDE,
 ):
-    """Chains of two-step rounds; `answer(editor, step)` may give other bytes, or None for a refusal at that step."""
+    """Chains of two-step rounds; `answer(editor, step)` may give other bytes, or None for a refusal at that step.
+
+    `cases` are the sources with programs, otherwise all with all. `bytes_of(editor, source, program, step)` gives all
+    bytes, and `judge(row, editor, source, program)` the scores.
+    """
     chains, steps, scores = [], {name: [] for name in editors}, []
-    for number, source in enumerate(sources):
-        for program in programs:
-            for editor, decay in editors.items():
-                name = identity(source, program, editor)
-                place = {"chain": name, "editor": editor, "source": source, "program": program, "run": 1}
-                asked = [instruction.format(program), f"remove the {program}"]
-                ended = None
-                for step in range(2 * rounds + 1):
-                    round = (step + 1) // 2
-                    data = picture(number, min(decay * round, 0.9))
-                    if answer and step:
-                        data = answer(editor, step) or data if answer(editor, step) != b"" else None
-                    status = "input" if not step else "ok" if data else "refused"
-                    about = place | {"step": step, "round": round, "position": (step - 1) % 2 + 1 if step else 0}
-                    steps[editor].append(
-                        dict.fromkeys(column.name for column in STEPS.columns)
-                        | about
-                        | {"image": {"bytes": data, "path": f"{name}-{step}.png"} if data else None}
-                        | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
-                        | {"reason": None if data else "not allowed to edit this", "type": "png", "width": SIDE}
-                        | {
-                            "height": SIDE,
-                            "bytes": len(data or b""),
-                            "sha256": digest(data),
-                            "details": '{"model": "m-1"}',
-                        }
-                        | {"latency": 1 + decay if step else None, "cost": price(editor) if step else None}
-                        | {"text": "I did it."}
-                    )
-                    if not data:
-                        ended = status
-                        break
-                    if step:
-                        scores.append(score(about, decay, editor))
-                chains.append(
-                    dict.fromkeys(column.name for column in CHAINS.columns)
-                    | place
-                    | {"rounds": rounds, "steps": step, "status": ended or "complete", "kind": "scene", "closes": True}
-                    | {
-                        "category": "objects" if program == "hat" else "light",
-                        "cycle": json.dumps(asked),
-                        "items": "[]",
-                    }
-                    | {"reversibility": "clear", "small": False, "shows": program, "short_side": SIDE, "settings": "{}"}
-                    | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
-                    | {"cost": price(editor) and price(editor) * (step - bool(ended))}
+    price = price_of if prices is None else prices.get
+    wanted = cases or [(source, program) for source in sources for program in programs]
+    for source, program in wanted:
+        number = sources.index(source)
+        for editor, decay in editors.items():
+            name = identity(source, program, editor)
+            place = {"chain": name, "editor": editor, "source": source, "program": program, "run": 1}
+            asked = [instruction.format(program), f"remove the {program}"]
+            ended = None
+            for step in range(2 * rounds + 1):
+                round = (step + 1) // 2
+                data = bytes_of(editor, source, program, step) if bytes_of else picture(number, min(decay * round, 0.9))
+                if answer and step:
+                    data = answer(editor, step) or data if answer(editor, step) != b"" else None
+                status = "input" if not step else "ok" if data else "refused"
+                about = place | {"step": step, "round": round, "position": (step - 1) % 2 + 1 if step else 0}
+                steps[editor].append(
+                    dict.fromkeys(column.name for column in STEPS.columns)
+                    | about
+                    | {"image": {"bytes": data, "path": f"{name}-{step}.png"} if data else None}
+                    | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
+                    | {"reason": None if data else "not allowed to edit this", "type": kind, "width": side}
+                    | {"height": side, "bytes": len(data or b""), "sha256": digest(data), "details": '{"model": "m-1"}'}
+                    | {"latency": 1 + decay if step else None, "cost": price(editor) if step else None}
+                    | {"text": "I did it."}
                 )
+                if not data:
+                    ended = status
+                    break
+                if step:
+                    row = score(about, decay, editor)
+                    scores.append(judge(row, editor, source, program) if judge else row)
+            chains.append(
+                dict.fromkeys(column.name for column in CHAINS.columns)
+                | place
+                | {"rounds": rounds, "steps": step, "status": ended or "complete", "closes": True}
+                | {"kind": kinds[number % len(kinds)]}
+                | {
+                    "category": categories[programs.index(program) % len(categories)]
+                    if categories
+                    else ("objects" if program == "hat" else "light"),
+                    "cycle": json.dumps(asked),
+                    "items": "[]",
+                }
+                | {"reversibility": "clear", "small": False, "shows": program, "short_side": side, "settings": "{}"}
+                | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
+                | {"cost": price(editor) and price(editor) * (step - bool(ended))}
+            )
     data = folder / "data"
     schema.write(data / "chains" / "0000.parquet", CHAINS.columns, chains)
     schema.write(data / "scores" / "0000.parquet", SCORES.columns, scores)
-    schema.write(data / "floors" / "0000.parquet", FLOORS.columns, list(floors(sources)))
+    schema.write(data / "floors" / "0000.parquet", FLOORS.columns, list(floors(sources, side)))
     schema.write(data / "sources" / "0000.parquet", CONFIGS["sources"].columns, list(originals(sources)))
-    described = [{"editor": name, "name": name, "role": ROLES.get(name, "editor"), "about": ""} for name in editors]
+    described = [{"editor": name, "name": name, "role": roles.get(name, "editor"), "about": ""} for name in editors]
     schema.write(data / "editors" / "0000.parquet", CONFIGS["editors"].columns, described)
     for number, rows in enumerate(steps.values()):
         schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS.columns, rows)
@@ -107,7 +128,7 @@ def write(
     return folder
 
 
-def price(editor):
+def price_of(editor):
     """US dollars a call: what lasts costs more, and what does nothing has no price."""
     return {"steady": 0.06, "identity": None}.get(editor, 0.04)
 
@@ -141,11 +162,11 @@ def judge_without_reference(folder):
         pq.write_table(table, path)
 
 
-def floors(sources):
+def floors(sources, side=SIDE):
     for one in sources:
-        for other in [name for name in sources if name != one]:
+        for other in [name for name in sources if name != one][:12]:
             for metric, value in (("rmse", 60.0), ("ssim", 0.0), ("lpips", 0.7)):
-                about = {"source": one, "other": other, "short_side": SIDE, "metric": metric}
+                about = {"source": one, "other": other, "short_side": side, "metric": metric}
                 yield about | {"value": value, "signature": SIGNATURE}
 
 

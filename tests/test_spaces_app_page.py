@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER, SERIES, contrast
+from convergebench.spaces_app.palette import ACCENT, GRID, INK, MUTED, PAPER, SERIES, contrast
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
@@ -163,7 +163,7 @@ def test_text_and_lines_stand_out_from_the_paper(side):
 
 def test_the_stylesheet_uses_the_same_colours_as_the_figures(laid):
     text = (laid[0] / "index.html").read_text()
-    for name, colour in (("paper", PAPER), ("ink", INK), ("muted", MUTED), ("line", GRID), ("accent", SERIES[0])):
+    for name, colour in (("paper", PAPER), ("ink", INK), ("muted", MUTED), ("line", GRID), ("accent", ACCENT)):
         assert f"--{name}: {colour.light}" in text
         assert f"--{name}: {colour.dark}" in text
 

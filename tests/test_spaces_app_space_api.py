@@ -12,7 +12,10 @@ import small_dataset
 from PIL import Image
 from space_server import HOSTILE, shared
 
-ENDPOINTS = {"about", "leaderboard", "curves", "chains", "chain", "pick", "step", "picture", "metrics", "agreement"}
+ENDPOINTS = {
+    *("about", "leaderboard", "table", "failures", "compare", "curves", "chains", "chain", "pick", "step", "picture"),
+    *("metrics", "agreement"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +52,7 @@ def test_a_step_names_its_picture_and_the_picture_is_there(server):
     status, data = server.get(step["url"])
     assert status == 200
     assert Image.open(io.BytesIO(data)).size == (small_dataset.SIDE, small_dataset.SIDE)
-    exact = server.ask("picture", chain_of(server, "steady"), 0, "received", 1)[1]["url"]
+    exact = server.ask("picture", chain_of(server, "steady"), 0, "received", 1, "")[1]["url"]
     assert server.get(exact)[1] == small_dataset.picture(0)
 
 
@@ -81,11 +84,52 @@ def test_a_series_is_scored_for_programs(server):
     assert server.call("score_yours", encoded[0], encoded[1:], 0.5)["half_lives"]["quality"] == "2"
 
 
+def test_failures_come_with_the_reason_and_the_step(server):
+    status, found = server.ask("failures", "fading", "", "", "", "all", "all", "first", 0)
+    assert status == 200
+    assert found["total"] == len(found["rows"]) == 4
+    for row in found["rows"]:
+        assert (row["cause"], row["kept"] + 1) == ("quality lost", row["lost_at"])
+        assert row["step"] == 2 * row["lost_at"]  # the undo of the round
+        assert row["clause"].endswith("% < 50%")
+    assert found["causes"] == [{"cause": "quality lost", "title": "Quality lost", "count": 4}]
+    [chain] = server.ask("chains", "fading", "harbour", "hat", 0)[1]
+    assert (chain["cause"], chain["lost_at"]) == ("quality lost", chain["kept"] + 1)
+    assert server.ask("chains", "steady", "harbour", "hat", 0)[1][0]["lost_at"] is None
+
+
+def test_an_edit_that_was_not_made_is_lost_at_the_edit(server):
+    rows = server.ask("failures", "identity", "not applied", "", "", "all", "all", "first", 0)[1]["rows"]
+    assert {(row["lost_at"], row["step"], row["clause"]) for row in rows} == {(1, 1, "edit not carried out")}
+    everyone = server.ask("failures", "", "", "", "", "all", "all", "first", 0)[1]["rows"]
+    assert "identity" not in {row["editor"] for row in everyone}  # a baseline is asked for by name
+
+
+def test_failures_have_neighbours_and_editors_are_compared_on_one_case(server):
+    rows = server.ask("failures", "", "", "", "", "all", "all", "first", 0)[1]["rows"]
+    found = server.ask("neighbours", rows[1]["chain"], "", "", "", "", "all", "all", "first")[1]
+    assert (found["place"], found["before"]["chain"], found["after"]["step"]) == (1, rows[0]["chain"], rows[2]["step"])
+    found = server.ask("compare", "market", "lamp", ["fading", "steady"])[1]
+    assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]
+
+
+def test_a_detail_is_cut_from_the_same_place_of_every_step(server):
+    chain = chain_of(server, "fading")
+    for step in (0, 2):
+        status, found = server.ask("picture", chain, step, "detail", 8, f"{chain} 8")
+        assert status == 200
+        assert Image.open(io.BytesIO(server.get(found["url"])[1])).size == (400, 200)
+
+
 WRONG = [
+    ("failures", ["nobody", "", "", "", "all", "all", "first", 0], "no editor"),
+    ("failures", ["", "bad luck", "", "", "all", "all", "first", 0], "no cause"),
+    ("picture", ["{chain}", 1, "detail", 8, "../../etc 1"], "no chain"),
+    ("table", ["docx", "", "all", "all", "convergence", 0.5], "no form"),
     ("step", ["../../../etc/passwd", 1], "no chain"),
     ("step", [{"a": 1}, 1], "chain is"),
     ("step", [None, None], "chain is"),
-    ("picture", ["x" * 5000, 1, "view", 8], "no chain"),
+    ("picture", ["x" * 5000, 1, "view", 8, ""], "no chain"),
     ("chain", ["<b>"], "no chain"),
     ("leaderboard", ["../..", "all", "all", "convergence", 0.5, []], "no group"),
     ("leaderboard", ["", "all", "all", "convergence", "NaN", []], "threshold is"),
@@ -100,6 +144,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "data", "words"), WRONG)
 def test_what_is_not_there_is_refused_in_one_sentence(server, name, data, words):
+    data = [chain_of(server, "steady") if each == "{chain}" else each for each in data]
     status, answer = server.ask(name, *data)
     assert status == 500
     assert words in answer["error"]
@@ -130,7 +175,7 @@ def test_no_file_but_a_preview_is_served(server, path):
 
 def test_a_corrupt_shard_is_said_and_the_others_are_shown(server):
     chain = chain_of(server, "broken")
-    answers = [server.ask("picture", chain, step, "view", 1)[1] for step in range(9)]
+    answers = [server.ask("picture", chain, step, "view", 1, "")[1] for step in range(9)]
     assert any(answer["reason"] and "cannot be read" in answer["reason"] for answer in answers)
     assert all(answer["url"] or answer["reason"] for answer in answers)
     assert all(str(server.log.parent.parent) not in str(answer["reason"]) for answer in answers)

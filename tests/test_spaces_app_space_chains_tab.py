@@ -26,6 +26,9 @@ def test_a_chain_is_told_in_full(dataset):
     assert (step["instruction"], step["seed"], step["cost"], step["text"]) == ("add a hat", 1003, 0.04, "I did it.")
     assert step["reasons"] == {"clip": "there are no weights here"}
     assert view["lost_at"] == view["kept"] + 1
+    assert view["lost_step"] == 2 * view["lost_at"]
+    assert view["clause"].startswith("LPIPS ")
+    assert view["clause"].endswith("% < 50%")
     assert list(view["curves"]) == ["rmse", "ssim", "lpips"]
 
 
@@ -36,22 +39,12 @@ def test_worst_and_longest_are_what_they_say(dataset):
         chains_tab.pick(dataset, "best")
 
 
-def test_an_address_is_read_with_suspicion(dataset):
-    chain, other = chain_of(dataset, "fading"), chain_of(dataset, "steady")
-    asked = chains_tab.Address(
-        dataset, {"chain": chain, "beside": other, "step": "3", "view": "difference", "gain": "16"}
-    )
-    assert (asked.chain, asked.beside, asked.step, asked.mode, asked.gain) == (chain, "steady", 3, "difference", "16")
-    bad = {
-        "chain": "../../etc/passwd",
-        "beside": "<x>",
-        "step": "-1",
-        "view": "x' onload='y",
-        "gain": "9e9",
-        "editor": "?",
-    }
-    asked = chains_tab.Address(dataset, bad)
-    assert (asked.chain, asked.beside, asked.step, asked.mode, asked.gain) == (None, "none", None, "", "")
+def test_the_nearest_chain_is_found_for_what_was_chosen(dataset):
+    found = chains_tab.find_chain(dataset, "fading", "market", "nothing of this name")
+    assert dataset.chains[found["chain"]].source.id == "market"
+    assert found["programs"] == list(small_dataset.PROGRAMS)
+    with pytest.raises(UserError, match="no editor"):
+        chains_tab.find_chain(dataset, "<script>")
 
 
 def test_a_refusal_is_told_in_its_own_words(tmp_path):

@@ -1,5 +1,7 @@
 """The Space's leaderboard and first screen: judged like the report, under any choice of a visitor."""
 
+import re
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,10 +9,11 @@ import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import CALLS
-from convergebench.spaces_app.space import chains_tab
 from convergebench.spaces_app.space.leaderboard import Choice, leaderboard
-from convergebench.spaces_app.space.leaderboard_tab import first_screen, leaderboard_html
+from convergebench.spaces_app.space.leaderboard_tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.space.shell import shell_html
+from convergebench.spaces_app.space.story import story_html, typical_cases
 from simulated import report
 
 
@@ -41,10 +44,10 @@ def test_cost_and_time_a_round_are_numbers_and_blank_where_nobody_said(dataset):
     rows = {row["editor"]: row for row in leaderboard(dataset).table.rows}
     assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
     assert rows["fading"]["seconds"] == pytest.approx(2 * 1.16)  # two calls a round
-    text = leaderboard_html(leaderboard(dataset))
-    assert '<td class="cb-n" data-value="0.08">$0.080</td>' in text
-    assert '<td class="cb-n" data-value="">–</td>' in text
-    assert '<button type="button" data-sort>Time a round</button>' in text
+    text = leaderboard_html(leaderboard(dataset), dataset)
+    assert '<td data-col="cost" class="cb-n" data-value="0.08"><span class="cb-value">$0.080</span>' in text
+    assert '<td data-col="cost" class="cb-n" data-value=""><span class="cb-value">–</span>' in text
+    assert '<button type="button" data-sort>Seconds a round</button>' in text
 
 
 def test_the_threshold_moves_rounds_kept(dataset):
@@ -82,18 +85,38 @@ def test_a_choice_that_is_not_there_is_refused_with_what_there_is(dataset, wrong
 def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
     hostile = {'<img src=x onerror="alert(1)">': 0.1, "steady & quiet": 0.02}
     made = open_dataset(str(small_dataset.write(tmp_path / "hostile", hostile)))
-    text = leaderboard_html(leaderboard(made))
+    text = leaderboard_html(leaderboard(made), made)
     assert "<img src=x" not in text
     assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt;" in text
     assert 'data-value="4.0"' in text
-    assert "<img src=x" not in first_screen(made)
-    assert "<img src=x" not in chains_tab.viewer(made, next(iter(made.chains.values())))
+    assert "<img src=x" not in shell_html(made)
+    assert "<img src=x" not in story_html(made)
 
 
 def test_reference_rows_are_not_counted_as_editors(dataset):
-    text = first_screen(dataset)
-    assert "<b>2</b>editors" in text
-    assert "<b>1</b>baseline</span>" in text
+    assert "2 editors, 1 baseline, 2 pictures" in shell_html(dataset)
+    text = leaderboard_html(leaderboard(dataset), dataset)
+    assert ">Baselines, not ranked</th>" in text
+    assert "returns its input: makes no edits" in text
+    assert '<span class="cb-value">makes no edits</span>' in text  # not 0.0, as if it had tried
+
+
+def test_the_story_says_best_and_worst_and_names_the_reason_of_a_loss(dataset):
+    text = story_html(dataset)
+    words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
+    assert "Best: steady survives 4.0 of 4 rounds. Worst: fading ," in words
+    assert re.search(r"lost in round \d: LPIPS \d+% < 50%", words.replace("&lt;", "<"))
+    assert text.count('class="cb-loss"') == 1  # the frame in which it was lost, and no other
+    assert "edited 1" in words
+    found = leaderboard(dataset)
+    cases = typical_cases(found, ["steady", "fading"])
+    assert story_html(dataset, len(cases)) == text  # the cases go round
+
+
+def test_a_lost_frame_never_shows_a_share_above_the_limit(dataset):
+    for place in range(4):
+        for share in re.findall(r"<b>(\d+)%</b> <em>lost</em>", story_html(dataset, place)):
+            assert int(share) < 50
 
 
 def test_an_editor_with_fewer_metrics_stands_apart_with_its_reason(tmp_path):
@@ -105,6 +128,6 @@ def test_an_editor_with_fewer_metrics_stands_apart_with_its_reason(tmp_path):
     found = leaderboard(open_dataset(str(folder)))
     rows = {row["editor"]: row for row in found.table.rows}
     assert (rows["fading"]["role"], rows["steady"]["role"]) == ("editors listed apart", "editors")
-    text = leaderboard_html(found)
-    assert ">editors listed apart</th>" in text
-    assert ">not checked, because its scores lack it: SSIM</td>" in text
+    text = leaderboard_html(found, open_dataset(str(folder)))
+    assert ">Editors listed apart</th>" in text
+    assert ">not checked, because its scores lack it: SSIM</span>" in text

@@ -52,7 +52,8 @@ def test_without_the_steps_at_hand_the_chains_say_what_a_round_cost(dataset, mon
     rows = {row["editor"]: row for row in leaderboard(open_dataset(str(dataset.folder))).table.rows}
     assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
     assert all(row["seconds"] is None for row in rows.values())
-    assert "Time a round" not in leaderboard_html(leaderboard(open_dataset(str(dataset.folder))))
+    made = open_dataset(str(dataset.folder))
+    assert "Seconds a round" not in leaderboard_html(leaderboard(made), made)
 
 
 def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..palette import DASHES, GRID, INK, MARKERS, MUTED, PAPER, SERIES, finish_svg
+from ..palette import GRID, INK, MUTED, PAPER, Look, finish_svg
 from ..study.tables import Table, capitalised, format_value
 
 Rows = Sequence[Mapping[str, Any]]
@@ -44,17 +44,6 @@ STYLE = {
     "axes.facecolor": PAPER.light,
     "savefig.transparent": False,
 }
-
-
-@dataclass(frozen=True)
-class Look:
-    """How an editor is drawn everywhere: reference rows are thin and dashed."""
-
-    colour: str
-    marker: str
-    dash: Any
-    width: float
-    is_reference: bool
 
 
 class FigureContext(NamedTuple):
@@ -107,17 +96,6 @@ def house_style() -> Any:
     import matplotlib
 
     return matplotlib.rc_context(STYLE)
-
-
-def assign_looks(editors: Sequence[str], references: Sequence[str]) -> dict[str, Look]:
-    """One look for each editor, the same in all figures."""
-    found = {}
-    for place, editor in enumerate([*editors, *references]):
-        colour = SERIES[place % len(SERIES)].light
-        is_reference = editor in references
-        dash = DASHES[(place - len(editors)) % len(DASHES)] if is_reference else "-"
-        found[editor] = Look(colour, MARKERS[place % len(MARKERS)], dash, 1.5 if is_reference else 2.2, is_reference)
-    return found
 
 
 def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, width: float = WIDTH, **options: Any) -> Any:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import jinja2
 
-from ..palette import dark_rules
+from ..palette import Look, assign_looks, dark_rules
 from ..statistics import EACH_GROUP, find_statistics, on_page
 from ..study.tables import Column, Table, capitalised, format_cell
-from .figures import Drawing, FigureContext, Look, assign_looks, house_style
+from .figures import Drawing, FigureContext, house_style
 from .filmstrips import Strip
 
 HERE = Path(__file__).parent
@@ -149,10 +149,11 @@ def table_part(table: Table, caption: str = "", rows: Rows | None = None, line_w
 
 
 def editor_looks(leaderboard: Rows) -> dict[str, Look]:
-    """One look for each editor, in the order of the leaderboard."""
+    """One look for each editor; they come in the order of the leaderboard."""
     names = list(dict.fromkeys(row["editor"] for row in leaderboard))
     references = {row["editor"] for row in leaderboard if row["role"] == "reference rows"}
-    return assign_looks([n for n in names if n not in references], [n for n in names if n in references])
+    looks = assign_looks(names, references)
+    return {name: looks[name] for name in names}
 
 
 def slug(title: str) -> str:

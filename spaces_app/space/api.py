@@ -8,12 +8,16 @@ from typing import Any
 from convergebench.generation.records import UserError
 
 from ..study.groups import role_in_tables
-from . import chains_tab, curves_tab, metrics_tab
+from ..study.tables import as_csv, as_json, as_latex
+from . import chains_tab, compare_tab, curves_tab, failures_tab, metrics_tab, story
 from .errors import DAMAGED_FILE, NoPicture, damage_sentence, explain_errors
 from .leaderboard import Choice, leaderboard
+from .leaderboard_tab import comparisons_html, leaderboard_html
 from .previews import Previews
+from .score_yours_tab import Scorer, endpoint, page_endpoint
 from .served_dataset import ServedDataset
 
+TABLE_FORMS = {"csv": as_csv, "json": as_json, "tex": as_latex}
 MOST_CHAINS = 500  # in one answer
 TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 
@@ -85,9 +89,47 @@ class Endpoints:
         """Mean, limits and median of a metric for each editor and round."""
         return curves_tab.curve_rows(self.dataset, Choice(group, kind, category, threshold=threshold), metric)
 
+    def table(
+        self,
+        form: str = "csv",
+        group: str = "",
+        kind: str = "all",
+        category: str = "all",
+        metric: str = "convergence",
+        threshold: float = 0.5,
+    ) -> str:
+        """The headline table as a file: csv, json or tex (LaTeX)."""
+        if form not in TABLE_FORMS:
+            raise UserError(f"no form {form[:40]!r}; it is one of {', '.join(TABLE_FORMS)}")
+        return TABLE_FORMS[form](leaderboard(self.dataset, Choice(group, kind, category, metric, threshold)).table)
+
+    def failures(
+        self,
+        editor: str = "",
+        cause: str = "",
+        program: str = "",
+        group: str = "",
+        kind: str = "all",
+        category: str = "all",
+        sort: str = "first",
+        start: int = 0,
+    ) -> dict:
+        """Lost cases, 60 at a time: the round, the cause, the numbers behind it and the step in which it was lost."""
+        filters = {"editor": editor, "cause": cause, "program": program, "group": group, "kind": kind}
+        return failures_tab.failures(self.dataset, start, **filters, category=category, sort=sort)
+
+    def compare(self, source: str = "", program: str = "", editors: list[str] = []) -> dict:  # noqa: B006 - read only
+        """Two to six editors on one picture and one program: their chains, and what each round retained."""
+        return compare_tab.compare(self.dataset, source, program, editors)
+
     def chains(self, editor: str = "", source: str = "", program: str = "", start: int = 0) -> list[dict]:
-        """Chains that match, 500 at a time: id, editor, picture, program, run, rounds, steps and how they ended."""
+        """Chains that match, 500 at a time: what was asked, how they ended, and where and why they were lost."""
         found = [
+            each
+            for each in self.dataset.chains.values()
+            if editor in ("", each.editor) and source in ("", each.source.id) and program in ("", each.program.id)
+        ]
+        return [
             {
                 "chain": each.id,
                 "editor": each.editor,
@@ -99,11 +141,10 @@ class Endpoints:
                 "status": each.status,
                 "category": each.program.category,
                 "kind": each.source.kind,
+                **chains_tab.outcome_fields(self.dataset, each.id),
             }
-            for each in self.dataset.chains.values()
-            if editor in ("", each.editor) and source in ("", each.source.id) and program in ("", each.program.id)
+            for each in found[max(int(start), 0) :][:MOST_CHAINS]
         ]
-        return found[max(int(start), 0) :][:MOST_CHAINS]
 
     def chain(self, chain: str) -> dict:
         """One chain in full: every step's words, seed, scores, cost and status, its curves and what became of it."""
@@ -127,32 +168,86 @@ class Endpoints:
         """Rank correlations between the metrics over all returns, and how often each has fallen furthest."""
         return metrics_tab.agreement(self.dataset)
 
-    def picture(self, chain: str, step: int, kind: str = "view", gain: int = 8) -> dict:
-        """The address of a picture: thumb, view, difference (amplified by gain) or received (the exact bytes)."""
+    def picture(self, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> dict:
+        """The address of a picture: thumb, small, view, difference (amplified by gain), detail or received (the bytes).
+
+        A detail shows the place that changed most in the step that `at` names, as "CHAIN STEP".
+        """
         try:
-            path = self.previews.path(chain, step, kind, gain)
+            path = self.previews.path(chain, step, kind, gain, at)
         except NoPicture as error:
             return {"url": None, "reason": str(error)}
         except DAMAGED_FILE as error:
             return {"url": None, "reason": damage_sentence(error)}
         return {"url": f"/gradio_api/file={path}", "reason": None}
 
+    # For the page alone: parts that are ready to be shown, and what its controls need.
 
-def attach(endpoints: Endpoints, score_yours: Callable) -> None:
+    def story(self, place: int = 0) -> str:
+        return story.story_html(self.dataset, place)
+
+    def board(
+        self,
+        group: str = "",
+        kind: str = "all",
+        category: str = "all",
+        metric: str = "convergence",
+        threshold: float = 0.5,
+        editors: list[str] = [],  # noqa: B006 - read only
+    ) -> dict:
+        found = leaderboard(self.dataset, Choice(group, kind, category, metric, threshold))
+        keys = ("editor", "role", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "last_round", "cost")
+        return {
+            "html": leaderboard_html(found, self.dataset),
+            "versus": comparisons_html(found.versus, editors),
+            "rows": [{key: row.get(key) for key in keys} for row in found.table.rows],
+        }
+
+    def lines(
+        self, metric: str = "quality", group: str = "", kind: str = "all", category: str = "all", single: str = ""
+    ) -> dict:
+        choice = Choice(group, kind, category)
+        found = curves_tab.editor_curves(self.dataset, choice, metric)
+        return found | {"chains": curves_tab.chain_curves(self.dataset, choice, metric, single) if single else []}
+
+    def find(self, editor: str, source: str = "", program: str = "", run: int = 1) -> dict:
+        return chains_tab.find_chain(self.dataset, editor, source, program, run)
+
+    def neighbours(
+        self,
+        chain: str,
+        editor: str = "",
+        cause: str = "",
+        program: str = "",
+        group: str = "",
+        kind: str = "all",
+        category: str = "all",
+        sort: str = "first",
+    ) -> dict:
+        filters = {"editor": editor, "cause": cause, "program": program, "group": group, "kind": kind}
+        return failures_tab.neighbours(self.dataset, chain, **filters, category=category, sort=sort)
+
+    def place(self, chain: str, step: int) -> list[float]:
+        return self.previews.changed_box(chain, step)
+
+    def metrics_page(self) -> str:
+        return metrics_tab.metrics_html(self.dataset)
+
+
+PUBLIC = ("about", "leaderboard", "table", "failures", "compare", "curves", "chains", "chain", "pick", "step",
+          "picture", "metrics", "agreement")  # fmt: skip
+FOR_THE_PAGE = ("story", "board", "lines", "find", "neighbours", "place", "metrics_page")
+
+
+def attach(endpoints: Endpoints, scorer: Scorer) -> None:
     """Add every endpoint to the Blocks that are open; they answer directly, without a queue."""
     import gradio as gr
 
-    for name in (
-        "about",
-        "leaderboard",
-        "curves",
-        "chains",
-        "chain",
-        "pick",
-        "step",
-        "picture",
-        "metrics",
-        "agreement",
-    ):
-        gr.api(explain_errors(check_types(getattr(endpoints, name))), api_name=name, queue=False)
+    for name in (*PUBLIC, *FOR_THE_PAGE):
+        visible = "public" if name in PUBLIC else "undocumented"
+        answer = explain_errors(check_types(getattr(endpoints, name)))
+        gr.api(answer, api_name=name, queue=False, api_visibility=visible)
+    score_yours, score_files = endpoint(scorer), page_endpoint(scorer)
     gr.api(explain_errors(check_types(score_yours)), api_name="score_yours", concurrency_limit=2)
+    answer = explain_errors(check_types(score_files))
+    gr.api(answer, api_name="score_files", queue=False, api_visibility="undocumented")

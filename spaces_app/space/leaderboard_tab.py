@@ -1,124 +1,66 @@
-"""The first tab: who lasts longest, said and seen, and the leaderboard with its filters."""
+"""The table of the first tab: rounds survived lead, cost and main cause stand beside, the rest on demand."""
 
 import html
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..study.cases import Case, spread_rounds
-from ..study.groups import HALF, outcome_of_case
+from ..study.groups import ROLES
+from ..study.reasons import TITLES
 from ..study.tables import NO_VALUE, Column, Table, format_value, is_missing
 from . import page
-from .errors import explain_errors
-from .leaderboard import ALL, Choice, Leaderboard, leaderboard, metric_titles
+from .leaderboard import Leaderboard
 from .served_dataset import ServedDataset
 
-FRAMES = 4  # returns in a strip
-OUTCOMES = {
-    "not applied": "the edit was not made",
-    "not undone": "the edit was not undone",
-    "quality lost": f"fell below {HALF:.0%} retained quality",
-    "part lost": "one area no longer matches the original",
-    "meaning lost": "its meaning was lost",
-}
 NOTE = (
-    "A test stops counting at the first failure: no edit, no undo, too much quality lost, one area destroyed, or a "
+    "A test stops at the first failure: no edit, no undo, too much quality lost, one area destroyed, or a "
     "refusal; a technical failure counts as one. "
     "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
-    "editors that share fewer than 12 pictures are not ranked. The range of a rank is what the comparisons leave open. "
-    "Click a heading to sort, an editor to see its chains."
+    "editors that share fewer than 12 pictures are not ranked. A range of ranks is what the comparisons leave open. "
 )
-SHORT_TITLES = {
-    "half_life_text": "Half-life",
-    "rounds_kept": "Rounds kept",
-    "rounds_kept_two_way": "Rounds kept, other programs too",
-    "restricted_mean": "Restricted mean",
-    "survival": "Still converging",
-    "last_round": "of rounds",
-    "quality_text": "Quality half-life",
-    "meaning_text": "Meaning half-life",
-    "cost": "Cost a round",
-    "seconds": "Time a round",
-    "cause": "Main cause of failure",
+MAIN = ("rank", "editor", "rounds_kept", "cost", "seconds", "cause")  # shown at first
+# What a heading says, and one line on what the column means.
+HEADINGS = {
+    "editor": ("Editor", "The image editor that was tested."),
+    "rank": ("#", "One more than the number of editors that are better beyond chance."),
+    "rounds_kept": (
+        "Rounds survived",
+        "How many rounds of edit and undo a picture survives, on average over all tests.",
+    ),
+    "cost": ("$ a round", "What one round of edit and undo costs, in US dollars."),
+    "seconds": ("Seconds a round", "How long one round of edit and undo takes, in seconds."),
+    "cause": ("Main cause of failure", "What most of the lost tests failed on, with its share of all tests."),
+    "survival": ("Survived all rounds", "The share of tests that survived every round."),
+    "half_life_text": ("Half-life", "The round by which half of the tests were lost."),
+    "restricted_mean": ("Restricted mean", "The area under the survival curve, in rounds."),
+    "rounds_kept_two_way": (
+        "Rounds survived, other programs too",
+        "The same mean; its range also covers other programs.",
+    ),
+    "quality_text": ("Rounds until quality halves", "The median round in which half of the quality is gone."),
+    "meaning_text": ("Rounds until meaning halves", "The median round in which half of the CLIP similarity is gone."),
+    "forward": ("Edits carried out", "The share of rounds in which the edit was made."),
+    "refused": ("Refused", "The share of tests that the editor refused."),
+    "failed": ("Missing", "The share of tests that a technical failure ended."),
+    "cases": ("Tests", "One test is one picture with one program."),
+    "sources": ("Pictures", "How many different pictures were used."),
+    "apart": ("Listed apart because", "Why this editor has no rank."),
 }
-NEVER_SHOWN = ("restricted_mean", "rounds_kept_two_way", "last_round", "no_image")
-SHOWN_IF_ANY = ("rank", "refused")  # a column of zeros says nothing
+BASELINES = {
+    "No edit": "returns its input: makes no edits",
+    "Perfect undo": "the best possible score",
+    "Random picture": "the worst possible score",
+}
 MOST_COMPARISONS = 12
 BAR = 120  # units of the drawing
-# Links in a table or a strip open the chain without loading the page again.
-FOLLOW_LINKS = """
-element.addEventListener('click', (event) => {
-  const link = event.target.closest('a[data-editor], a[data-open]');
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  trigger('click', {editor: link.dataset.editor ?? '', chain: link.dataset.open ?? '', step: link.dataset.at ?? ''});
-});
-"""
-
-
-def first_screen(dataset: ServedDataset) -> str:
-    """Headline, counts and two strips of pictures; without cases, one sentence."""
-    found = leaderboard(dataset)
-    if found.group is None or not found.table.rows:
-        return f'<p class="cb-note">{html.escape(found.table.note)}</p>'
-    rows = tested_editors(found)
-    tested = sum(dataset.is_tested(name) for name in dataset.names["editor"])
-    counts = {
-        "editor": tested,
-        "baseline": len(dataset.names["editor"]) - tested,
-        "chain": len(dataset.chains),
-        "picture": len(dataset.names["source"]),
-        "step": dataset.scores.num_rows,
-    }
-    strips = [strip(dataset, found, case) for case in telling_cases(found)]
-    worst = rows[-1] if len(rows) > 1 else None
-    return page.render("first_screen.html", best=rows[0], worst=worst, counts=counts, strips=strips)
-
-
-def tested_editors(found: Leaderboard) -> list[Mapping[str, Any]]:
-    """The rows of editors; where there are only baselines, theirs."""
-    return [row for row in found.table.rows if row["role"] == "editors"] or list(found.table.rows)
-
-
-def telling_cases(found: Leaderboard) -> list[Case]:
-    """The first and the last editor on one case; where there is one editor, its best case and its worst."""
-    group = found.group
-    assert group is not None  # noqa: S101 - ours: asked only where there is a table
-    rows = tested_editors(found)
-    first, last = (group.cases[row["editor"]] for row in (rows[0], rows[-1]))
-
-    def mean(case: Case) -> float:
-        values = [value for value in case.quality if value is not None]
-        return sum(values) / len(values) if values else 0.0
-
-    if len(rows) == 1:
-        ordered = sorted(first, key=lambda case: (outcome_of_case(case, group.checks_of(case.editor)).kept, mean(case)))
-        return [ordered[-1], ordered[0]] if len(ordered) > 1 else ordered
-    of_last = {case.key: case for case in last}
-    both = [(case, of_last[case.key]) for case in first if case.key in of_last]
-    better, worse = max(both, key=lambda pair: mean(pair[0]) - mean(pair[1])) if both else (first[0], last[0])
-    return [better, worse]
-
-
-def strip(dataset: ServedDataset, found: Leaderboard, case: Case) -> dict[str, Any]:
-    """One case: the original and a few of its returns; each opens the chain at that step."""
-    assert found.group is not None  # noqa: S101 - ours
-    outcome = outcome_of_case(case, found.group.checks_of(case.editor))
-    length = len(case.chain.program.cycle)
-    last = case.rounds if case.end_round is None else max(case.end_round - 1, 1)
-    words = OUTCOMES.get(str(outcome.cause), outcome.cause)
-    return {
-        "case": case,
-        "survived": not outcome.lost,
-        "outcome": f"round {outcome.lost_at}: {words}" if outcome.lost else "survived",
-        "frames": [(0, "original"), *((round * length, f"round {round}") for round in spread_rounds(last, FRAMES))],
-    }
 
 
 class Heading(NamedTuple):
+    key: str
     short: str
     title: str
     numeric: bool
     bars: bool = False
+    main: bool = True
 
 
 class Bar(NamedTuple):
@@ -132,33 +74,52 @@ class Bar(NamedTuple):
 
 
 class Cell(NamedTuple):
+    key: str
     text: str
     sort: str  # the number, or the name, by which the browser sorts
     numeric: bool = False
     limits: str = ""
-    editor: bool = False
+    link: str = ""
+    small: str = ""  # below the text
+    place: int | None = None  # of the editor's colour
     bar: Bar | None = None
+    main: bool = True
 
 
-def leaderboard_html(found: Leaderboard) -> str:
+def leaderboard_html(found: Leaderboard, dataset: ServedDataset) -> str:
     """The whole table; baselines stand apart below the editors."""
     rows = found.table.rows
     if not rows:
-        return f'<p class="cb-note">{html.escape(found.table.note)}</p>'
-    columns = [
-        column
-        for column in found.table.columns
-        if column.shown
-        and column.key not in NEVER_SHOWN
-        and (column.key not in SHOWN_IF_ANY or any(row.get(column.key) for row in rows))
-    ]
+        reset = '<button type="button" data-reset>Reset filters</button>'
+        return f'<p class="cb-note">{html.escape(found.table.note)} {reset}</p>'
+    columns = shown_columns(found.table)
     parts = [
-        (name, [[cell(row, column) for column in columns] for row in rows if row["role"] == name])
-        for name in dict.fromkeys(row["role"] for row in rows)
+        (title, [[cell(row, column, dataset) for column in columns] for row in rows if row["role"] == role])
+        for role, title in role_titles(rows).items()
     ]
     return table_html(
-        [heading(column) for column in columns], parts, "Leaderboard", max(row["last_round"] or 1 for row in rows)
+        [heading(column) for column in columns], parts, "Results", max(row["last_round"] or 1 for row in rows)
     )
+
+
+def shown_columns(table: Table) -> list[Column]:
+    """The table's columns that have a value, those that are shown at first before the others."""
+    there = {column.key: column for column in table.columns if column.key in HEADINGS}
+    known = {
+        key: column
+        for key, column in there.items()
+        if any(not is_missing(row.get(key)) and row.get(key) != 0 for row in table.rows)
+    }
+    return [
+        *(known[key] for key in MAIN if key in known),
+        *(known[key] for key in HEADINGS if key in known and key not in MAIN),
+    ]
+
+
+def role_titles(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The roles in their order, with what stands above the rows of each; nothing above those of editors."""
+    names = {ROLES["editor"]: "", ROLES["reference"]: "Baselines, not ranked"}
+    return {role: names.get(role, role.capitalize()) for role in dict.fromkeys(row["role"] for row in rows)}
 
 
 def table_html(
@@ -173,26 +134,49 @@ def table_html(
 
 
 def heading(column: Column) -> Heading:
-    short = SHORT_TITLES.get(column.key, column.title).replace("-", "\u2011")  # breaks between words only
-    return Heading(short, column.title, is_numeric(column), column.key == "rounds_kept")
+    short, title = HEADINGS.get(column.key, (column.title, column.title))
+    main = column.key in MAIN or column.key not in HEADINGS
+    return Heading(column.key, short, title, is_numeric(column), column.key == "rounds_kept", main)
 
 
 def is_numeric(column: Column) -> bool:
     return column.form != "text" or column.key.endswith("_text")
 
 
-def cell(row: Mapping[str, Any], column: Column) -> Cell:
+def cell(row: Mapping[str, Any], column: Column, dataset: ServedDataset) -> Cell:
     value = row.get(column.key)
-    text = format_value(value, column.form)
+    text, main = format_value(value, column.form), column.key in MAIN
     if column.key == "editor":
-        return Cell(text, str(value), editor=True)
+        return editor_cell(row, dataset)
+    if column.key == "cause" and row.get("cause"):
+        cause, share = str(value).rpartition(" (")[0], f"{row['cause_share']:.0%}"
+        return Cell("cause", f"{TITLES[cause].lower()} ({share})", str(value), link=f"{row['editor']}\n{cause}")
     limits = ""
     low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
-    if (column.key.endswith("_text") or column.key == "rank") and not is_missing(low) and low != high:
+    if column.interval and column.key != "rounds_kept" and not is_missing(low) and low != high:
         form = "count" if column.form == "text" else column.form
         limits = f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
-    bar = rounds_bar(row) if column.key == "rounds_kept" else None
-    return Cell(text, sort_key(row, column), is_numeric(column), limits, bar=bar)
+    if column.key == "rounds_kept":
+        small = "" if row.get("forward") or row["role"] != ROLES["reference"] else "makes no edits"
+        return Cell("rounds_kept", small or text, sort_key(row, column), numeric=True, bar=rounds_bar(row))
+    return Cell(column.key, text, sort_key(row, column), is_numeric(column), limits, main=main)
+
+
+def editor_cell(row: Mapping[str, Any], dataset: ServedDataset) -> Cell:
+    """The editor's name with its id or, of a baseline, its meaning in small print."""
+    editor = row["editor"]
+    name = dataset.display.get(editor, editor)
+    small = editor if name != editor else ""
+    if row["role"] == ROLES["reference"]:
+        small = BASELINES.get(name) or baseline_words(row) or small
+    look = dataset.looks.get(editor)
+    return Cell("editor", name, editor, link=editor, small=small, place=look.place if look else None)
+
+
+def baseline_words(row: Mapping[str, Any]) -> str:
+    """Of a baseline that makes no edits: how long its quality lasts."""
+    lasts = row.get("quality_text")
+    return "" if row.get("forward") or not lasts else f"makes no edits; its quality halves in round {lasts}"
 
 
 def sort_key(row: Mapping[str, Any], column: Column) -> str:
@@ -230,55 +214,4 @@ def comparisons_html(versus: Table, editors: Sequence[str]) -> str:
         return ""
     items = "".join(f"<li>{html.escape(row['sentence'])}</li>" for row in rows[:MOST_COMPARISONS])
     more = f"<p>and {len(rows) - MOST_COMPARISONS} more</p>" if len(rows) > MOST_COMPARISONS else ""
-    return f'<div class="cb-versus"><h3>Head-to-head, on the cases they share</h3><ul>{items}</ul>{more}</div>'
-
-
-def filters(dataset: ServedDataset) -> tuple[Any, Any, Any]:
-    """Programs, kind of picture, category: the choices that leaderboard and curves have in common."""
-    import gradio as gr
-
-    groups = list(dataset.counted)
-    group = gr.Dropdown(
-        groups, value=groups[0] if groups else None, label="Programs", visible=len(groups) > 1, min_width=150
-    )
-    kind = gr.Dropdown([ALL, *dataset.names["kind"]], value=ALL, label="Pictures", min_width=140)
-    category = gr.Dropdown([ALL, *dataset.names["category"]], value=ALL, label="Edits", min_width=140)
-    return group, kind, category
-
-
-def leaderboard_tab(dataset: ServedDataset) -> list[Any]:
-    """Headline, strips and table with its filters; gives the two components whose links open chains."""
-    import gradio as gr
-
-    strips = gr.HTML(first_screen(dataset), js_on_load=FOLLOW_LINKS, apply_default_css=False)
-    with gr.Row(elem_classes="cb-filters"):
-        group, kind, category = filters(dataset)
-        metric = gr.Dropdown([(title, name) for name, title in metric_titles(dataset).items()], value="convergence",
-                             label="Fails on", min_width=220)  # fmt: skip
-        threshold = gr.Slider(0.05, 0.95, HALF, step=0.05, label="Failure threshold", min_width=230)
-        editors = gr.Dropdown(
-            dataset.names["editor"], value=[], multiselect=True, label="Compare editors", min_width=180
-        )
-    table = gr.HTML(
-        leaderboard_html(leaderboard(dataset)), elem_id="board", js_on_load=FOLLOW_LINKS, apply_default_css=False
-    )
-    versus = gr.HTML(apply_default_css=False)
-    page.note(NOTE)
-
-    @explain_errors
-    def show(group: str, kind: str, category: str, metric: str, threshold: float, editors: list[str]) -> list[str]:
-        found = leaderboard(dataset, Choice(group or "", kind, category, metric, threshold, tuple(editors)))
-        return [leaderboard_html(found), comparisons_html(found.versus, editors)]
-
-    inputs = [group, kind, category, metric, threshold, editors]
-    gr.on(
-        [each.input for each in inputs],
-        show,
-        inputs,
-        [table, versus],
-        api_visibility="private",
-        show_progress="hidden",
-        trigger_mode="always_last",
-        concurrency_limit=4,
-    )
-    return [strips, table]
+    return f'<div class="cb-versus"><h3>Head-to-head, on the tests they share</h3><ul>{items}</ul>{more}</div>'

@@ -2,27 +2,20 @@
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from convergebench.metric_modules.nr_gap.ranges import BY_PLAIN_NAME, RANGES, plain
 from convergebench.metric_modules.specs import quality_columns, retained_columns, specs
 
-from ..palette import SERIES
 from . import page
-from .chains_tab import choices, pick
-from .curves_tab import DASHES, style_axes
-from .errors import explain_errors
 from .served_dataset import ServedDataset
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 NOTE = "Retained: 1 = identical, 0 = an unrelated picture."
 NO_REFERENCE = (
-    " Broken lines: no-reference scores, from the worst (0) to the best (1) of their typical range. They look at each "
-    "picture on its own, so they stay high where an editor returns a clean picture of something else."
+    " Broken lines: scores without a reference, from the worst (0) to the best (1) of their range. Each picture is "
+    "seen on its own, so they stay high where an editor returns a clean picture of something else."
 )
 
 
@@ -80,41 +73,6 @@ def metric_curves(dataset: ServedDataset, chain: str) -> list[dict[str, Any]]:
     return [each for each in found if each["metric"] in known]
 
 
-def figure(dataset: ServedDataset, chain: str) -> "Figure":
-    """The curves of one chain."""
-    import plotly.graph_objects as go
-
-    plot = go.Figure()
-    rows = metric_curves(dataset, chain)
-    there = list(dict.fromkeys(row["metric"] for row in rows))
-    solid = list(retained_titles().values())
-    broken = [name for name in there if name not in solid]
-    for name in there:
-        own = [row for row in rows if row["metric"] == name]
-        if name in solid:
-            colour, dash = SERIES[solid.index(name) % len(SERIES)].light, "solid"
-        else:
-            colour, dash = no_reference_style(broken.index(name))
-        plot.add_trace(
-            go.Scatter(
-                x=[0, *(row["round"] for row in own)],
-                y=[None if name in broken else 1.0, *(row["value"] for row in own)],
-                mode="lines+markers",
-                name=name,
-                line={"color": colour, "width": 2.6, "dash": dash},
-                marker={"size": 6, "color": colour},
-                hovertemplate="%{y:.3f}",
-            )
-        )
-    return style_axes(plot, "retained", True, bool(rows))
-
-
-def no_reference_style(place: int) -> tuple[str, str]:
-    """Colour and dash of a no-reference score: broken, in the hues that the others leave free."""
-    free = SERIES[len(retained_titles()) :] or SERIES
-    return free[place % len(free)].light, DASHES[place // len(free) % len(DASHES)]
-
-
 @lru_cache(maxsize=4)
 def agreement(dataset: ServedDataset) -> dict[str, Any]:
     """Rank correlations over all returns, and how often each metric is the one that has fallen furthest."""
@@ -170,32 +128,7 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
     return ((ends - counts + ends - 1) / 2)[places]
 
 
-def metrics_tab(dataset: ServedDataset, tab: Any) -> None:
-    """Drawn when the tab is first opened."""
-    import gradio as gr
-
-    start = dataset.chain(pick(dataset, "worst"))
-    _, sources, programs, _ = choices(dataset, start.editor, start.source.id, start.program.id)
-    with gr.Row(elem_classes="cb-filters"):
-        editor = gr.Dropdown(dataset.names["editor"], value=start.editor, label="Editor", min_width=150)
-        source = gr.Dropdown(sources, value=start.source.id, label="Picture", min_width=150)
-        program = gr.Dropdown(programs, value=start.program.id, label="Program", min_width=150)
-    plot = gr.Plot(show_label=False, elem_id="metrics")
-    page.note(NOTE + (NO_REFERENCE if no_reference(dataset) else ""))
-    gr.HTML(
-        page.render("metrics.html", metrics=detects_and_misses(), agreement=agreement(dataset)), apply_default_css=False
-    )
-
-    @explain_errors
-    def draw(editor: str, source: str, program: str) -> list[Any]:
-        chain_id, sources, programs, _ = choices(dataset, editor, source or "", program or "")
-        chain = dataset.chain(chain_id)
-        return [
-            gr.Dropdown(sources, value=chain.source.id),
-            gr.Dropdown(programs, value=chain.program.id),
-            figure(dataset, chain_id),
-        ]
-
-    about = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
-    chosen = [editor, source, program]
-    gr.on([tab.select, *(each.input for each in chosen)], draw, chosen, [source, program, plot], **about)
+def metrics_html(dataset: ServedDataset) -> str:
+    """What each metric detects and misses, and how far they agree."""
+    note = NOTE + (NO_REFERENCE if no_reference(dataset) else "")
+    return page.render("metrics.html", metrics=detects_and_misses(), agreement=agreement(dataset), note=note)

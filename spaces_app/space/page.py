@@ -1,17 +1,21 @@
 """The page around the tabs: templates, theme, style sheet and scripts; nothing is fetched from another host."""
 
+import html
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..palette import INK, MUTED, SERIES
+from ..palette import MUTED, SERIES
 
 if TYPE_CHECKING:
     from gradio.themes import Base
     from jinja2 import Environment
 
 HERE = Path(__file__).parent
-SCRIPTS = ("space.js", "viewer.js")
+STRIP = "/strip.jpg"  # the picture of a link, made when it is asked for
+DESCRIPTION = "We ask an image editor for a change, then ask to undo it. How many rounds before the picture breaks?"
+SCRIPTS = ("space.js", "chart.js", "results.js", "failures.js", "compare.js", "curves.js", "viewer.js", "yours.js")
 
 
 @cache
@@ -29,13 +33,6 @@ def render(name: str, **values: Any) -> str:
     return templates().get_template(name).render(values)
 
 
-def note(words: str) -> Any:
-    """A paragraph of explanation below or above a table or a figure."""
-    import gradio as gr
-
-    return gr.HTML(f'<p class="cb-note">{words}</p>', apply_default_css=False)
-
-
 def theme() -> "Base":
     """Gradio's plain theme in the system's own fonts."""
     import gradio as gr
@@ -51,34 +48,23 @@ def theme() -> "Base":
 
 
 def css() -> str:
-    """The style sheet, with the palette's colours for lines by number and, in the dark, for Plotly's drawings."""
+    """The style sheet, with the palette's colours by number."""
     numbered = [
         f"{theme}.cb-series-{place} {{ --cb-line: {colour}; }}"
-        for theme, colours in (("", [each.light for each in SERIES]), (".dark ", [each.dark for each in SERIES]))
+        for theme, colours in (
+            ("", [each.light for each in (*SERIES, MUTED)]),
+            (".dark ", [each.dark for each in (*SERIES, MUTED)]),
+        )
         for place, colour in enumerate(colours)
     ]
-    # Plotly writes colours into the drawing; in the dark each of ours is turned into its partner.
-    dark_plots = [
-        f'.dark .js-plotly-plot [style*="{name}: {as_rgb(colour.light)}"]{{{name}:{colour.dark} !important}}'
-        for colour in (*SERIES, INK)
-        for name in ("stroke", "fill")
-    ]
-    return (HERE / "space.css").read_text(encoding="utf-8") + "\n".join(numbered + dark_plots)
-
-
-def as_rgb(colour: str) -> str:
-    """As browsers write it into a style.
-
-    >>> as_rgb("#0068a8")
-    'rgb(0, 104, 168)'
-    """
-    return f"rgb({int(colour[1:3], 16)}, {int(colour[3:5], 16)}, {int(colour[5:], 16)})"
+    return (HERE / "space.css").read_text(encoding="utf-8") + "\n".join(numbered)
 
 
 def head() -> str:
-    """Our scripts, inline, and what search engines show."""
-    scripts = "".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    return (
-        f"<script>{scripts}</script>"
-        '<meta name="description" content="How long does an image editor survive being used again and again?">'
-    )
+    """Our scripts, inline, and what search engines and those who are sent a link show."""
+    scripts = "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    host = os.environ.get("SPACE_HOST")
+    strip = f"https://{host}{STRIP}" if host else STRIP
+    tags = {"og:title": "ConvergeBench", "og:description": DESCRIPTION, "og:image": strip, "og:type": "website"}
+    meta = "".join(f'<meta property="{name}" content="{html.escape(value)}">' for name, value in tags.items())
+    return f'<script>{scripts}</script><meta name="description" content="{html.escape(DESCRIPTION)}">{meta}'

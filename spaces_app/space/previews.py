@@ -18,9 +18,10 @@ from PIL import Image, ImageChops
 from .errors import NoPicture
 from .served_dataset import ServedDataset
 
-KINDS = ("thumb", "view", "difference", "received")
+KINDS = ("thumb", "small", "view", "difference", "detail", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
-SIDES = {"thumb": 176, "view": 1024, "difference": 1024}
+SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "detail": 400}
+CELL = 16  # pixels of the grid on which the place that changed most is looked for, at a short side of 512
 MOST_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared away
@@ -42,24 +43,38 @@ class Previews:
         self.clearing = threading.Lock()
         self.decoding = threading.BoundedSemaphore(os.cpu_count() or 2)  # a decoded picture is large
         self.original = lru_cache(maxsize=4)(self._original)
+        self.place = lru_cache(maxsize=512)(self._place)
 
-    def path(self, chain: str, step: int, kind: str = "view", gain: int = 8) -> Path:
-        """The file of one step's picture; made if nobody has asked for it before."""
+    def path(self, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> Path:
+        """The file of one step's picture; made if nobody has asked for it before.
+
+        `at` is for details: the chain and the step, with a space between, whose most changed place is shown.
+        """
         if kind not in KINDS:
             raise UserError(f"no picture of kind {str(kind)[:40]!r}; the kinds are {', '.join(KINDS)}")
         if gain not in GAINS:
             raise UserError(f"gain is {str(gain)[:40]!r}; it is one of {', '.join(map(str, GAINS))}")
         self.dataset.chain(chain)
-        name = hashlib.sha256(f"{chain} {step} {kind} {gain if kind == 'difference' else ''}".encode()).hexdigest()[:32]
+        at = self.checked_place(at or f"{chain} {step}") if kind == "detail" else ""
+        about = f"{chain} {step} {kind} {gain if kind == 'difference' else ''}{at}"
+        name = hashlib.sha256(about.encode()).hexdigest()[:32]
         with self.locks[int(name[:2], 16) % len(self.locks)]:
             for ending in ENDINGS:
                 path = self.folder / f"{name}.{ending}"
                 if path.exists():
                     os.utime(path)
                     return path
-            return self.write_preview(chain, step, kind, gain, name)
+            return self.write_preview(chain, step, kind, gain, name, at)
 
-    def write_preview(self, chain: str, step: int, kind: str, gain: int, name: str) -> Path:
+    def checked_place(self, at: str) -> str:
+        """The same, if it names a chain and a step of this dataset."""
+        chain, _, step = at.partition(" ")
+        if not step.isdecimal() or len(step) > 6:
+            raise UserError(f"no place {at[:40]!r}; it is the id of a chain and a step, with a space between")
+        self.dataset.chain(chain)
+        return f"{chain} {int(step)}"
+
+    def write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: str = "") -> Path:
         data = self.received(chain, step)
         with self.decoding:
             if kind == "received":
@@ -70,7 +85,10 @@ class Previews:
             picture = decode(data)
             if kind == "difference":
                 picture = difference(self.original(chain), picture, gain)
-            picture.thumbnail((SIDES[kind], SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
+            if kind == "detail":
+                picture = cut_out(picture, self.place(at))
+            else:
+                picture.thumbnail((SIDES[kind], SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
             return self.write(f"{name}.jpg", as_jpeg(picture, 80 if kind == "thumb" else 92))
 
     def received(self, chain: str, step: int) -> bytes:
@@ -85,18 +103,22 @@ class Previews:
     def _original(self, chain: str) -> Image.Image:
         return decode(self.received(chain, 0))
 
-    def keep(self, name: str, data: bytes) -> Path:
-        """Any other small file that is offered for download, made once."""
-        path = self.folder / name
-        with self.locks[len(data) % len(self.locks)]:
-            if path.exists():
-                os.utime(path)
-                return path
-            return self.write(name, data)
-
     def own_files(self) -> list[Path]:
         """What was written here; a stranger's file under another name is neither counted nor removed."""
         return [path for path in self.folder.iterdir() if OWN_NAME.fullmatch(path.name) and path.is_file()]
+
+    def changed_box(self, chain: str, step: int) -> list[float]:
+        """Around the place that changed most: left, top, width and height as shares of the picture."""
+        across, down = self.place(self.checked_place(f"{chain} {step}"))
+        side = 0.22
+        return [min(max(across - side / 2, 0), 1 - side), min(max(down - side / 2, 0), 1 - side), side, side]
+
+    def _place(self, at: str) -> tuple[float, float]:
+        chain, _, step = at.partition(" ")
+        try:
+            return most_changed_place(self.original(chain), decode(self.received(chain, int(step))))
+        except NoPicture:
+            return 0.5, 0.5
 
     def write(self, name: str, data: bytes) -> Path:
         """Write a file whole; where there is no room, remove those that nobody asked for longest.
@@ -150,6 +172,33 @@ def difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.
     if picture.size != original.size:
         picture = Image.fromarray(pictures.resize_to(np.asarray(picture), *original.size))
     return ImageChops.difference(original, picture).point(lambda value: min(255, value * gain))
+
+
+def most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[float, float]:
+    """Where two pictures differ most, as shares of width and height, away from the edge."""
+    size = pictures.evaluation_size(*original.size, 512)
+    one, other = (
+        np.asarray(each.convert("L").resize(size, Image.Resampling.BOX), float) for each in (original, picture)
+    )
+    rows, columns = (max(side // CELL, 1) for side in one.shape)
+    far = np.abs(one - other)[: rows * CELL, : columns * CELL]
+    cells = far.reshape(rows, far.shape[0] // rows, columns, -1).mean((1, 3))
+    padded = np.pad(cells, 2, mode="edge")
+    near = sum(padded[y : y + rows, x : x + columns] for y in range(5) for x in range(5))
+    row, column = np.unravel_index(int(np.argmax(near)), cells.shape)
+    return (column + 0.5) / columns, (row + 0.5) / rows
+
+
+def cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
+    """The surroundings of a place, twice as wide as high, a quarter of the picture's width, enlarged."""
+    width, height = picture.size
+    wide = max(min(width, 2 * height) / 3.2, 8)
+    high = wide / 2
+    left = min(max(place[0] * width - wide / 2, 0), width - wide)
+    top = min(max(place[1] * height - high / 2, 0), height - high)
+    box = (left, top, left + wide, top + high)
+    side = SIDES["detail"]
+    return picture.resize((side, side // 2), Image.Resampling.LANCZOS, box=box)
 
 
 def as_jpeg(picture: Image.Image, quality: int) -> bytes:

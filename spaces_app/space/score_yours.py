@@ -24,6 +24,7 @@ MOST_PIXELS = 16_800_000  # of one picture
 LEAST_SIDE = 64
 MOST_SECONDS = 90.0
 SHORT_SIDE = 512
+SAME_RMSE, SAME_SSIM = 16.0, 0.75  # a picture of the dataset this near to an uploaded original is the original
 UNRELATED = 12  # pictures of the dataset, for the floors
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 
@@ -93,8 +94,8 @@ def plain_distances(reference: np.ndarray) -> Distance:
 
 
 def floors_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Each metric's median over the unrelated pictures; a copy of the original among them is left out."""
-    unrelated = [row for row in rows if row["rmse"]]
+    """Each metric's median over the unrelated pictures; the original itself among them, also resized, is left out."""
+    unrelated = [row for row in rows if row["rmse"] > SAME_RMSE or row["ssim"] < SAME_SSIM]
     found = {}
     for metric, ceiling in ceilings().items():
         values = [row[metric] for row in unrelated if metric in row]

@@ -16,8 +16,10 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
 
+from ..palette import Look, assign_looks
 from ..study.apart import reasons_apart
 from ..study.cases import Case, read_cases
+from ..study.display_names import display_names
 from ..study.floors import Floors
 from ..study.groups import CaseGroup, group_cases
 from .errors import DAMAGED_FILE
@@ -113,6 +115,46 @@ class ServedDataset:
         if self.reader.remote is None and self.scores.num_rows <= MANY_STEPS:
             return mean_calls_of_steps(self.reader)
         return mean_calls_of_chains(self.chains.values())
+
+    @cached_property
+    def link(self) -> str:
+        """Where the dataset is on the Hub; empty for a folder here."""
+        path, _, revision = self.reader.root.partition("@")
+        return f"https://huggingface.co/{path}/tree/{revision or 'main'}" if self.reader.remote else ""
+
+    @cached_property
+    def version(self) -> str:
+        """The revision of a Hub dataset, otherwise the suites with their versions."""
+        if self.reader.remote and "@" in self.reader.root:
+            return self.reader.root.partition("@")[2][:12]
+        return ", ".join(sorted({f"{chain.suite} {chain.suite_version}" for chain in self.chains.values()}))
+
+    @cached_property
+    def display(self) -> dict[str, str]:
+        """What a reader calls each editor."""
+        return display_names(self.names["editor"])
+
+    @cached_property
+    def looks(self) -> dict[str, Look]:
+        """Colour and marker of each editor, the same everywhere."""
+        return assign_looks(self.names["editor"], self.references)
+
+    @cached_property
+    def sources(self) -> dict[str, Row]:
+        """Title, attribution and licence of every picture, without the picture itself."""
+        if not self.reader.files("sources"):
+            return {}
+        rows = self.reader.rows("sources", ["source", "title", "attribution", "licence"])
+        return {row["source"]: row for row in rows}
+
+    def title(self, source: str) -> str:
+        """What a reader calls a picture."""
+        return (self.sources.get(source) or {}).get("title") or source
+
+    @cached_property
+    def references(self) -> list[str]:
+        """The editors that are baselines."""
+        return [name for name in self.names["editor"] if not self.is_tested(name)]
 
     def chain(self, chain: str) -> FinishedChain:
         """A chain by its id, or one sentence that says there is none."""

@@ -1,8 +1,10 @@
-// The parts of the Space that run in the browser: pictures on demand, tables that sort, and the view of a chain.
+// What all tabs of the Space share: questions to the server, pictures on demand, the address, tabs, filters.
 // Whatever a dataset says is written as text, never as HTML.
 (() => {
   const root = () => (window.gradio_config?.root ?? "").replace(/\/$/, "");
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+  const known = (value) => value !== null && value !== undefined;
+  const percent = (value) => `${Math.round(value * 100)}%`;
 
   // Without a session of its own, every question makes the server describe all components to itself again.
   const session = Math.random().toString(36).slice(2);
@@ -25,96 +27,225 @@
       if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
       else node.setAttribute(name, value === true ? "" : value);
     }
-    node.append(...inside.filter((part) => part !== null && part !== undefined));
+    node.append(...inside.flat().filter((part) => part !== null && part !== undefined && part !== false));
     return node;
   }
 
+  function choose(label, options, value, change, about = {}) {
+    const box = make("select", { "aria-label": label, onchange: () => change(box.value), ...about },
+      options.map(([name, title, off]) => make("option", { value: name, selected: name === value, disabled: off }, title)));
+    return make("label", { class: "cb-choose" }, make("span", {}, label), box);
+  }
+
   // Pictures: the server makes a file when it is first asked for, and says where it is.
-  const known = new Map();
-  function picture(chain, step, kind, gain = 8) {
-    const key = [chain, step, kind, kind === "difference" ? gain : 0].join(" ");
-    if (!known.has(key)) {
-      if (known.size > 4000) known.delete(known.keys().next().value);
-      const answer = ask("picture", chain, step, kind, gain).catch((error) => {
-        known.delete(key);
-        return { url: null, reason: error.message };
-      });
-      known.set(key, answer);
+  const answers = new Map();
+  function picture(chain, step, kind, gain = 8, at = "") {
+    const key = [chain, step, kind, kind === "difference" ? gain : 0, at].join(" ");
+    if (!answers.has(key)) {
+      const local = cb.local(chain, step, kind);
+      if (local) return Promise.resolve(local);
+      if (answers.size > 4000) answers.delete(answers.keys().next().value);
+      answers.set(key, ask("picture", chain, step, kind, gain, at).then(
+        (found) => ({ ...found, src: found.url && root() + found.url }),
+        (error) => { answers.delete(key); return { src: null, reason: error.message }; },
+      ));
     }
-    return known.get(key);
+    return answers.get(key);
+  }
+
+  // Chains as the viewer shows them; `yours` is made in the browser.
+  const chains = new Map();
+  function chainOf(id) {
+    if (!chains.has(id)) {
+      if (chains.size > 60) chains.delete(chains.keys().next().value);
+      chains.set(id, ask("chain", id).catch((error) => { chains.delete(id); throw error; }));
+    }
+    return chains.get(id);
   }
 
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((each) => each.isIntersecting)) {
       const image = entry.target;
       seen.unobserve(image);
-      picture(image.dataset.chain, Number(image.dataset.step), image.dataset.kind || "thumb").then((found) => {
-        if (found.url) image.src = root() + found.url;
+      picture(image.dataset.chain, Number(image.dataset.step), image.dataset.kind || "thumb", 8, image.dataset.at).then((found) => {
+        if (found.src) image.src = found.src;
         else image.replaceWith(make("span", { class: "cb-none", title: found.reason }, "no picture"));
       });
     }
   }, { rootMargin: "200px" });
+  const thumb = (chain, step, kind = "thumb", alt = "", at = null) =>
+    make("img", { "data-chain": chain, "data-step": step, "data-kind": kind, "data-at": at, alt, draggable: "false" });
 
-  // Tables: rows stay within their part, empty values at the end.
-  function sort(button) {
-    const cell = button.closest("th");
-    const place = [...cell.parentNode.children].indexOf(cell);
-    const down = cell.getAttribute("aria-sort") !== "descending";
-    for (const each of cell.parentNode.children) each.removeAttribute("aria-sort");
-    cell.setAttribute("aria-sort", down ? "descending" : "ascending");
-    for (const body of cell.closest("table").tBodies) {
-      const rows = [...body.rows].filter((row) => !row.classList.contains("cb-role"));
-      const value = (row) => row.children[place].dataset.value ?? "";
-      const number = (text) => (text === "" ? NaN : Number(text));
-      rows.sort((one, other) => {
-        const [a, b] = [value(one), value(other)];
-        if (a === "" || b === "") return (a === "") - (b === "");
-        const numbers = Number.isNaN(number(a)) || Number.isNaN(number(b));
-        return (numbers ? a.localeCompare(b) : number(a) - number(b)) * (down ? -1 : 1);
-      });
-      body.append(...rows);
-    }
-  }
-
-  // The address always opens what is seen.
-  function remember(state) {
-    const query = new URLSearchParams(location.search);
+  // The address says what is seen: a new view adds to the browser's history, a step in it does not.
+  const address = () => new URLSearchParams(location.search);
+  const get = (name, or = "") => address().get(name) ?? or;
+  const many = (name) => address().getAll(name);
+  function write(state, push) {
+    const query = address();
     for (const [name, value] of Object.entries(state)) {
-      if (value === null || value === undefined || value === "") query.delete(name);
-      else query.set(name, value);
+      query.delete(name);
+      for (const each of Array.isArray(value) ? value : [value]) if (known(each) && each !== "") query.append(name, each);
     }
-    history.replaceState(null, "", `${location.pathname}?${query}`);
+    const text = query.toString();
+    const url = location.pathname + (text ? `?${text}` : "");
+    if (url === location.pathname + location.search) return;
+    history[push ? "pushState" : "replaceState"](null, "", url);
+  }
+  const set = (state) => write(state, false);
+  function go(state) {
+    write(state, true);
+    apply();
+  }
+  const KEPT = ["group", "kind", "category", "metric", "threshold", "e"]; // by a link to another tab
+
+  // Tabs: each registers how it is opened; it reads the rest from the address.
+  const views = {};
+  let open = null;
+  function tabName() {
+    const asked = get("tab");
+    if (document.getElementById(`panel-${asked}`)) return asked;
+    return get("chain") ? "chains" : "leaderboard";
+  }
+  async function apply() {
+    const name = tabName();
+    for (const tab of document.querySelectorAll("[role=tab][data-tab]")) {
+      const is = tab.dataset.tab === name;
+      tab.setAttribute("aria-selected", is);
+      tab.tabIndex = is ? 0 : -1;
+      document.getElementById(`panel-${tab.dataset.tab}`).hidden = !is;
+    }
+    if (open !== name) window.scrollTo(0, 0);
+    open = name;
+    trouble("");
+    for (const slot of document.querySelectorAll(`#panel-${name} [data-filters]`)) filters(slot);
+    try { await views[name]?.(); } catch (error) { trouble(error.message); }
+  }
+  function trouble(words) {
+    const box = document.getElementById("cb-trouble");
+    box.textContent = words;
+    box.hidden = !words;
   }
 
-  // Gradio selects the first tab by itself while the page loads; only a visitor's choice belongs into the address.
-  let touched = false;
-  for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, () => { touched = true; }, true);
-  const tab = (name) => { if (touched) remember({ tab: name }); };
+  // Filters that all tabs share; what cannot be chosen with the others is disabled.
+  function filters(slot) {
+    const { groups, kinds, categories, together } = cb.known;
+    const now = { group: get("group", groups[0] ?? ""), kind: get("kind", "all"), category: get("category", "all") };
+    const fits = (other) => together.some(([group, kind, category]) =>
+      group === other.group && ["all", kind].includes(other.kind) && ["all", category].includes(other.category));
+    const options = (name, values) => values.map((value) => [value, value === "all" ? "all" : value, value !== now[name] && !fits({ ...now, [name]: value })]);
+    const change = (name) => (value) => go({ [name]: value === "all" || value === groups[0] ? null : value, start: null });
+    const chosen = Object.entries(now).filter(([name, value]) => value !== (name === "group" ? groups[0] : "all"));
+    const row = make("div", { class: "cb-filters" },
+      groups.length > 1 ? choose("Test type", options("group", groups), now.group, change("group")) : null,
+      choose("Pictures", options("kind", ["all", ...kinds]), now.kind, change("kind")),
+      choose("Edits", options("category", ["all", ...categories]), now.category, change("category")),
+      chosen.length ? make("button", { type: "button", "data-reset": true }, "Reset filters") : null);
+    const wide = window.matchMedia("(min-width: 761px)").matches;
+    const was = slot.querySelector("details")?.open;
+    slot.replaceChildren(make("details", { class: "cb-filterbox", open: wide || was },
+      make("summary", {}, "Filters", chosen.length ? make("b", {}, ` (${chosen.map(([, value]) => value).join(", ")})`) : null), row));
+  }
+  // Controls of one tab stand in the same row as the filters that all share.
+  function addFilters(panel, ...nodes) {
+    const row = document.querySelector(`#panel-${panel} .cb-filters`);
+    for (const old of row.querySelectorAll(":scope > .cb-own")) old.remove();
+    for (const node of nodes.reverse()) { node.classList.add("cb-own"); row.prepend(node); }
+  }
+  const filtered = () => [get("group"), get("kind", "all"), get("category", "all")];
 
-  window.convergebench = { ask, make, picture, seen, sort, clamp, remember, tab, root };
+  // Editors: names, colours, markers.
+  const editor = (id) => cb.editors.get(id) ?? { id, name: id, place: 0, baseline: false };
+  const around = (count, size, turned = -Math.PI / 2) => Array.from({ length: count }, (_, each) =>
+    [size * Math.cos(turned + (2 * Math.PI * each) / count), size * Math.sin(turned + (2 * Math.PI * each) / count)]);
+  const cross = [[-1.7, -4.6], [1.7, -4.6], [1.7, -1.7], [4.6, -1.7], [4.6, 1.7], [1.7, 1.7], [1.7, 4.6], [-1.7, 4.6], [-1.7, 1.7], [-4.6, 1.7], [-4.6, -1.7], [-1.7, -1.7]];
+  const star = around(10, 1).map(([x, y], each) => [x * (each % 2 ? 2.1 : 5.2), y * (each % 2 ? 2.1 : 5.2)]);
+  const POLYGONS = [around(24, 4.2), [[-3.7, -3.7], [3.7, -3.7], [3.7, 3.7], [-3.7, 3.7]], around(3, 5.2), around(4, 5.2), around(3, 5.2, Math.PI / 2),
+    cross, cross.map(([x, y]) => [(x - y) * 0.71, (x + y) * 0.71]), star, around(5, 4.9), around(6, 4.9), around(3, 5.2, Math.PI), around(3, 5.2, 0), [[0, -4.6], [2.6, 0], [0, 4.6], [-2.6, 0]]];
+  const SHAPES = POLYGONS.map((points) => `M${points.map((point) => point.map((value) => value.toFixed(2)).join(" ")).join("L")}z`);
+  function dot(id) {
+    const { place } = editor(id);
+    return make("svg", { svg: true, class: `cb-mark cb-series-${place}`, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, make("path", { svg: true, d: SHAPES[place] }));
+  }
+
+  // Files that a visitor takes home.
+  function save(name, content, type = "text/plain") {
+    const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+    const link = make("a", { href: url, download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+  function menu(title, entries) {
+    const box = make("details", { class: "cb-menu" }, make("summary", {}, title),
+      make("div", {}, entries.map(([name, action]) => make("button", { type: "button", onclick: () => { box.open = false; action(); } }, name))));
+    return box;
+  }
+
+  const cb = (window.convergebench = {
+    ask, make, choose, picture, chains, chainOf, thumb, clamp, has: known, percent, root, get, many, set, go, views, apply, trouble, filtered, addFilters,
+    editor, dot, SHAPES, POLYGONS, save, menu, local: () => null, editors: new Map(),
+  });
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-sort]");
-    if (button) sort(button);
-    if (event.target.closest("[data-theme-toggle]")) document.body.classList.toggle("dark");
+    for (const box of document.querySelectorAll(".cb-menu[open]")) if (!box.contains(event.target)) box.open = false;
+    if (event.target.closest("[data-theme-toggle]")) {
+      const dark = document.body.classList.toggle("dark");
+      try { localStorage.setItem("convergebench-theme", dark ? "dark" : "light"); } catch { /* private windows */ }
+    }
+    if (event.target.closest("[data-reset]")) go({ group: null, kind: null, category: null, editor: null, cause: null, program: null, q: null });
+    const tab = event.target.closest("[data-tab]");
+    if (tab) go({ tab: tab.dataset.tab });
+    if (event.target.closest("[data-how]")) {
+      event.preventDefault();
+      if (tabName() !== "leaderboard") go({ tab: "leaderboard" });
+      const how = document.getElementById("cb-how");
+      how.open = true;
+      how.scrollIntoView({ behavior: "smooth" });
+    }
+    const link = event.target.closest('#cb a[href^="?"]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    const asked = new URLSearchParams(link.getAttribute("href"));
+    const kept = [...address()].filter(([name]) => KEPT.includes(name) && !asked.has(name));
+    for (const [name, value] of kept) asked.append(name, value);
+    history.pushState(null, "", `${location.pathname}?${asked}`);
+    apply();
   });
+  document.addEventListener("keydown", (event) => {
+    const tab = event.target.closest?.("[role=tab][data-tab]");
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!tab || !way) return;
+    const tabs = [...document.querySelectorAll("[role=tab][data-tab]")];
+    const next = tabs[(tabs.indexOf(tab) + way + tabs.length) % tabs.length];
+    go({ tab: next.dataset.tab });
+    next.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  window.addEventListener("popstate", () => apply());
 
   function attend(node) {
     if (!(node instanceof Element)) return;
     for (const image of node.querySelectorAll("img[data-chain]:not([src]):not([data-own])")) seen.observe(image);
-    for (const viewer of node.querySelectorAll(".cb-viewer:not([data-on])")) window.convergebench.show(viewer);
+    for (const slot of node.querySelectorAll("[data-marker]:empty")) slot.append(make("svg", { svg: true, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, make("path", { svg: true, d: SHAPES[slot.dataset.marker] })));
+    const shell = document.getElementById("cb");
+    if (shell && !("on" in shell.dataset)) {
+      shell.dataset.on = "";
+      cb.known = JSON.parse(shell.dataset.known);
+      for (const each of cb.known.editors) cb.editors.set(each.id, each);
+      apply();
+    }
   }
   function begin() {
+    try {
+      const theme = localStorage.getItem("convergebench-theme");
+      if (theme) document.body.classList.toggle("dark", theme === "dark");
+    } catch { /* private windows */ }
     attend(document.body);
     new MutationObserver((changes) => {
-      for (const { type, target, attributeName, addedNodes } of changes) {
-        for (const node of addedNodes) attend(node.parentNode ?? node);
-        if (type !== "attributes") continue;
-        // Another chain may come into the element that is there already: Gradio changes it in place.
-        if (attributeName === "data-views") target.removeAttribute("data-on");
-        attend(target.parentNode);
-      }
-    }).observe(document.body, { childList: true, subtree: true, attributeFilter: ["data-views", "data-on"] });
+      for (const { addedNodes } of changes) for (const node of addedNodes) attend(node.parentNode ?? node);
+    }).observe(document.body, { childList: true, subtree: true });
   }
   if (document.body) begin();
   else document.addEventListener("DOMContentLoaded", begin);

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..palette import PAPER
+from ..palette import PAPER, Look
 from ..reporting.figures import (
     Drawing,
     FigureContext,
-    Look,
     add_legend,
     new_figure,
     one_panel,

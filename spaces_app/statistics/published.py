@@ -5,7 +5,8 @@ from typing import Any
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
-from ..reporting.figures import Drawing, FigureContext, add_legend, assign_looks, draw_lines, last_values, new_figure
+from ..palette import assign_looks
+from ..reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_figure
 from ..study.cases import COLUMNS as METRICS
 from ..study.cases import CURVES, TITLES
 from ..study.published_scores import PublishedMetric

@@ -1,0 +1,87 @@
+"""What a reader calls an editor: "Seedream 4.0" for `seedream:model=seedream-4-0-250828`; the label stays its id."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+# Names of models as their makers write them; longest first, so that "gpt-image" is found before "gpt".
+BRANDS = {
+    "gemini-nano-banana": "Nano Banana",
+    "grok-imagine-image": "Grok Imagine",
+    "chatgpt-image": "ChatGPT Image",
+    "flux-kontext": "FLUX Kontext",
+    "gpt-image": "GPT Image",
+    "qwen-image": "Qwen-Image",
+    "seedream": "Seedream",
+    "gemini": "Gemini",
+    "flux": "FLUX",
+    "grok": "Grok",
+    "qwen": "Qwen",
+    "openai": "OpenAI",
+    "xai": "xAI",
+    "bfl": "FLUX",
+    "migan": "MI-GAN",
+    "waifu2x": "waifu2x",
+    "identity": "No edit",
+    "oracle": "Perfect undo",
+    "random": "Random picture",
+    "jpeg": "JPEG only",
+    "webp": "WebP only",
+    "resize": "Resize only",
+    "noise": "Noise only",
+    "blur": "Blur only",
+    "vae": "VAE only",
+    "tint": "Tint only",
+}
+MODEL_OPTIONS = ("model", "checkpoint")
+DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
+LONGEST = 34  # signs, for a phone
+
+
+def display_names(editors: Iterable[str]) -> dict[str, str]:
+    """A name for each editor, no two alike: where two would be, both keep all of their options, or their labels.
+
+    >>> display_names(["seedream:model=seedream-4-0-250828", "jpeg:quality=75"])
+    {'seedream:model=seedream-4-0-250828': 'Seedream 4.0', 'jpeg:quality=75': 'JPEG only, quality 75'}
+    """
+    editors = list(editors)
+    names = {editor: display_name(editor) for editor in editors}
+    counts = Counter(names.values())
+    return {editor: name if counts[name] == 1 else editor for editor, name in names.items()}
+
+
+def display_name(editor: str) -> str:
+    """The maker's name of the model with the options that were set; a label of another form stays as it is."""
+    name, _, rest = editor.partition(":")
+    if not re.fullmatch(r"[\w.+-]+", name) or "/" in name:
+        return editor
+    pairs = [part.partition("=") for part in rest.split(",") if part]
+    if any(not sign for _, sign, _ in pairs):
+        return editor
+    options = {key: value for key, _, value in pairs}
+    model = next((options.pop(key) for key in MODEL_OPTIONS if key in options), name)
+    others = [
+        value if key == "quality" and not value.isdecimal() else f"{key} {value}" for key, value in options.items()
+    ]
+    full = ", ".join([model_name(model), *others])
+    return full if len(full) <= LONGEST else editor
+
+
+def model_name(model: str) -> str:
+    """A model's id as a name.
+
+    >>> model_name("gemini-3.1-flash-image-preview"), model_name("gpt-image-1-mini"), model_name("my-editor")
+    ('Gemini 3.1 Flash Image Preview', 'GPT Image 1 Mini', 'my-editor')
+    """
+    model = DATES.sub("", model.rsplit("/", 1)[-1]).removeprefix("doubao-")
+    for start, brand in BRANDS.items():
+        if model == start:
+            return brand
+        if model.startswith(f"{start}-"):
+            version = re.sub(r"(?<![\d.])(\d)-(\d)(?![\d.b])", r"\1.\2", model[len(start) + 1 :])
+            return " ".join([brand, *(capitalised_part(part) for part in version.split("-"))])
+    return model
+
+
+def capitalised_part(part: str) -> str:
+    return part if any(sign.isdigit() for sign in part) else part.capitalize()

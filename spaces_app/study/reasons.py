@@ -1,0 +1,87 @@
+"""Why a case was lost, in one clause with its numbers, and the step in which it was."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.halflife.outcomes import Outcome
+
+from .cases import COLUMNS, MEANINGS, QUALITIES, Case
+from .groups import HALF
+
+WORDS = {
+    "not applied": "edit not carried out",
+    "not undone": "edit not undone",
+    "part lost": "one area no longer matches",
+    "refused": "the editor refused",
+    "no image": "no picture came back",
+    "shrunk": "the picture came back smaller",
+    "technical failure": "technical failure",
+}
+TITLES = {  # causes as a heading or a filter says them
+    "not applied": "Edit not carried out",
+    "not undone": "Edit not undone",
+    "quality lost": "Quality lost",
+    "part lost": "One area lost",
+    "meaning lost": "Meaning lost",
+    "refused": "Refused",
+    "no image": "No picture",
+    "shrunk": "Shrunk",
+    "technical failure": "Technical failure",
+}
+Row = Mapping[str, Any]
+
+
+def loss_clause(
+    case: Case, outcome: Outcome, checks: Sequence[str], threshold: float = HALF, row: Row | None = None
+) -> str:
+    """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; empty where nothing was lost.
+
+    `row` holds the scores of the step in which it was lost; with it the clause has the numbers of edits as well.
+    """
+    if outcome.lost_at is None:
+        return ""
+    cause, place = str(outcome.cause), outcome.lost_at - 1
+    if cause in ("quality lost", "meaning lost"):
+        wanted = QUALITIES if cause == "quality lost" else MEANINGS
+        values = {name: case.retained[name][place] for name in wanted if name in checks and place < case.rounds}
+        known = {name: value for name, value in values.items() if value is not None}
+        if known:
+            name = min(known, key=lambda each: known[each])
+            return f"{COLUMNS[name].title} {below(known[name], threshold)} < {threshold:.0%}"
+        return TITLES[cause].lower()
+    words = WORDS.get(cause, cause)
+    left = (row or {}).get("undo_ratio")
+    if cause == "not undone" and left is not None and math.isfinite(left):
+        return f"{words}, {min(left, 1):.0%} of it left"
+    share = (row or {}).get("part_lost_share")
+    if cause == "part lost" and share is not None and math.isfinite(share):
+        return f"{share:.1%} of the picture no longer matches"
+    return words
+
+
+def below(value: float, threshold: float) -> str:
+    """A share that lies below a threshold, never rounded up to it.
+
+    >>> below(0.4996, 0.5), below(0.45, 0.5)
+    ('49%', '45%')
+    """
+    rounded = f"{value:.0%}"
+    return rounded if rounded != f"{threshold:.0%}" else f"{math.floor(value * 100)}%"
+
+
+def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, Row]) -> int | None:
+    """The step in which the case was lost: the edit that was not made, or else the last of the round."""
+    if outcome.lost_at is None:
+        return None
+    cycle = case.chain.program.cycle
+    first = (outcome.lost_at - 1) * len(cycle)
+    if outcome.cause == "not applied":
+        forward = [
+            place for place, role in enumerate(roles(cycle, case.chain.program.closes), 1) if role.kind == "forward"
+        ]
+        missed = [place for place in forward if (scores.get(first + place) or {}).get("edit_applied") is False]
+        return first + (missed or forward or [len(cycle)])[0]
+    last_there = case.chain.calls if case.end != "complete" else case.rounds * len(cycle)
+    return max(1, min(first + len(cycle), last_there))
