@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="The dataset's folder.",
 )
+@click.option("--licence", help="Of your own pictures, where none was given. `publish` asks for it.")
+@click.option("--attribution", help="Whose they are.")
 @json_option
-def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
+def build(runs: tuple[Path, ...], out: Path, licence: str | None, attribution: str | None, as_json: bool) -> None:
     """Turn the finished chains of one or more runs into a dataset that load_dataset reads.
 
     \b
@@ -31,7 +33,7 @@ def build(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
     """
     from convergebench import dataset_builder
 
-    built = dataset_builder.build(runs, out, quiet=as_json)
+    built = dataset_builder.build(runs, out, licence=licence, attribution=attribution, quiet=as_json)
     print_built(built, as_json)
 
 

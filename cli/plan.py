@@ -13,7 +13,10 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option(
-                "--suite", default="demo", show_default=True, help="Which suite; `convergebench suites` lists them."
+                "--suite",
+                default="demo",
+                show_default=True,
+                help="Which suite; `convergebench suites` lists them. Or ./FILE.toml of your own.",
             ),
             click.option(
                 "--editor",
@@ -22,6 +25,12 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="NAME or NAME:option=value,..., or ./FILE.py:FUNCTION of your own; repeatable. "
                 "Default: the suite's editors.",
             ),
+            click.option("--pictures", type=click.Path(), help="A folder of your own, instead of the suite's."),
+            click.option(
+                "--pictures-kind",
+                "kind",
+                help="What they show: face, object, scene, texture or text. Default: guessed.",
+            ),
             click.option("--rounds", type=int, help="Rounds per chain instead of the suite's."),
             click.option("--runs", type=int, help="Runs per case instead of the suite's."),
             click.option("--program", "programs", multiple=True, help="Only this program; repeatable."),
@@ -29,6 +38,11 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--kind", "kinds", multiple=True, help="Only pictures of this kind; repeatable."),
             click.option("--source", "sources", multiple=True, help="Only this picture; repeatable."),
             click.option("--limit", type=int, help="Only so many cases, balanced, the same for every editor."),
+            click.option(
+                "--audit/--no-audit",
+                default=True,
+                help="Disturb a fifth of the chains, to find editors that remember. Default: audit.",
+            ),
         )
     ):
         command = option(command)
@@ -37,26 +51,42 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("plan")
 @plan_options
+@click.option("--max-cost", type=click.FloatRange(0), help="Say how many cases fit so many US dollars.")
 @json_option
 def plan(
-    suite: str, specs: tuple[str, ...], rounds: int | None, runs: int | None, as_json: bool, **selected: Any
+    suite: str,
+    specs: tuple[str, ...],
+    rounds: int | None,
+    runs: int | None,
+    pictures: str | None,
+    kind: str | None,
+    audit: bool,
+    max_cost: float | None,
+    as_json: bool,
+    **selected: Any,
 ) -> None:
     """Count the chains, calls, images, bytes and dollars of a run, before anything runs.
 
     \b
     convergebench plan --suite demo --editor paint --editor jpeg:quality=40 --rounds 5
-    convergebench plan --suite v1 --editor openai --category colour --limit 24
+    convergebench plan --suite v1 --editor openai --category geometric --limit 24
+    convergebench plan --suite v1-mini --editor openai --max-cost 25
+    convergebench plan --suite ./mine.toml --pictures ./photographs --editor paint
     """
     from convergebench.generation import plan as planning
     from convergebench.generation import suites
     from convergebench.generation.records import canonical
     from convergebench.generation.selection import Selection
 
-    run_plan = planning.make_plan(suites.load(suite), specs, rounds, runs, Selection(**selected))
+    loaded = suites.load(suite, pictures, kind)
+    run_plan = planning.make_plan(loaded, specs, rounds, runs, Selection(**selected), audit)
     rows = planning.summary(run_plan)
+    fits = None if max_cost is None else planning.what_fits(run_plan, max_cost)
     if as_json:
-        about = {"suite": run_plan.suite.name, "version": run_plan.suite.version, "editors": rows}
+        about: dict[str, Any] = {"suite": run_plan.suite.name, "version": run_plan.suite.version, "editors": rows}
         about["warnings"] = planning.warnings(run_plan)
+        if fits:
+            about["fits"] = dict(zip(("cases", "of", "dollars"), fits, strict=True))
         click.echo(canonical({**about, "chains": [chain.id for chain in run_plan.chains]}))
         return
     click.echo(f"{run_plan.suite.name} {run_plan.suite.version}: {run_plan.suite.title}\n")
@@ -67,5 +97,8 @@ def plan(
         click.echo(
             f"{row['editor']!s:32} {row['chains']:>7} {row['calls']:>8} {row['images']:>8} {size:>8} {dollars:>11}"
         )
+    if fits and max_cost is not None:
+        some = f"--limit {fits[0]} fits" if fits[0] else "not one case fits"
+        click.echo(f"\n{some} ${max_cost:g}: {fits[0]} of {fits[1]} cases cost ${fits[2]:,.2f}")
     for warning in planning.warnings(run_plan):
         click.echo(f"warning: {warning}", err=True)

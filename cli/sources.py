@@ -24,7 +24,8 @@ def sources(suite: str, out: Path | None, as_json: bool) -> None:
     from convergebench.generation.progress import progress_bar
     from convergebench.generation.sources.catalogue import cache_folder, gather
 
-    wanted = dict.fromkeys(id.partition("~")[0] for id in suites.load(suite).sources)
+    loaded = suites.load(suite)
+    wanted = dict.fromkeys(id.partition("~")[0] for id in loaded.sources if id not in loaded.own_pictures)
     folder = out or cache_folder()
     with progress_bar("pictures", len(wanted), "pictures", as_json) as advance:
         problems = gather(wanted, folder, lambda id: advance(1, id))

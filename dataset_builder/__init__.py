@@ -11,10 +11,16 @@ __all__ = ["build"]
 
 
 def build(
-    runs: str | Path | Sequence[str | Path], out: str | Path = "convergebench", *, quiet: bool = False
+    runs: str | Path | Sequence[str | Path],
+    out: str | Path = "convergebench",
+    *,
+    licence: str | None = None,
+    attribution: str | None = None,
+    quiet: bool = False,
 ) -> "Built":
     """Turn the finished chains of one or more runs into a dataset folder, or bring the one that is there up to date.
 
+    `licence` and `attribution` are those of pictures of which nobody said any; without them nothing is published.
     Several processes may call it after a run that they shared: the first of them builds, when all have come so far.
     """
     from convergebench.generation.processes import by_the_first
@@ -24,13 +30,14 @@ def build(
     from .building import build as building
     from .building.metric_folders import check_metric_folders, copy_metric_folders
 
+    rights = {key: value for key, value in (("licence", licence), ("attribution", attribution)) if value}
     folders = [runs] if isinstance(runs, str | Path) else runs
 
     def write() -> "Built":
         found = find_finished({Path(run) for run in folders})
         check_metric_folders(Path(out))
         with progress_bar("build", found.steps, "steps", quiet) as advance:
-            built = building.build(found, Path(out), lambda: advance(1, ""))
+            built = building.build(found, Path(out), lambda: advance(1, ""), rights)
         copy_metric_folders(Path(out))
         return built
 

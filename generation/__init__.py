@@ -15,7 +15,7 @@ __all__ = ["Refused", "generate"]
 
 def generate(
     editor: "Callable[..., Any] | str | Sequence[Callable[..., Any] | str]" = (),
-    suite: str = "demo",
+    suite: str | Path = "demo",
     out: str | Path | None = None,
     *,
     name: str | None = None,
@@ -28,6 +28,9 @@ def generate(
     retry: Collection[str] = (),
     shard: str | None = None,
     trackio: str | None = None,
+    pictures: str | Path | None = None,
+    kind: str | None = None,
+    audit: bool = True,
     quiet: bool = False,
     **selection: Any,
 ) -> "Outcome":
@@ -39,6 +42,8 @@ def generate(
     editor has the same name and version; unless you give them, they are the function's name and a hash of its file.
     `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
     Without an editor, those of the suite run. `trackio` names the project under which trackio draws the progress.
+    A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
+    say or that is guessed. Without `audit` no chain is disturbed to find editors that remember the original.
     """
     from . import editors, plan, processes, run_log, scheduler, suites
     from .progress import progress_bar
@@ -52,9 +57,14 @@ def generate(
     words = {"name": name, "version": version, "concurrency": concurrency}
     given = {key: str(value) for key, value in words.items() if value is not None}
     chosen = [each if isinstance(each, str) else editors.own_choice(each, "", given) for each in many]
-    planned = plan.make_plan(suites.load(suite), chosen, rounds, runs, Selection(**selection))
+    loaded = suites.load(str(suite), pictures, kind)
+    planned = plan.make_plan(loaded, chosen, rounds, runs, Selection(**selection), audit)
     for warning in plan.warnings(planned):
         print(f"warning: {warning}", file=sys.stderr)
+    if max_cost is not None and not plan.unpriced(planned):
+        cases, of, _ = plan.what_fits(planned, max_cost)
+        if cases < of:
+            print(f"warning: {of - cases} of {of} cases may not fit ${max_cost:g}; limit {cases} does", file=sys.stderr)
     index, parts = processes.part(shard)
     mine = plan.share(planned.chains, index, parts)
     if max_cost is not None:

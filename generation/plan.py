@@ -7,9 +7,10 @@ from typing import Any
 from . import editors, recall_audit, suites
 from .prepare import prepared_size
 from .records import Chain, Source, UserError
-from .selection import Selection
+from .selection import Case, Selection, balanced, case_of
 
 BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
+FEWEST_PICTURES = 3  # of one's own, for a floor that is more than one comparison
 MOST_ROUNDS, MOST_RUNS = 10_000, 1_000  # beyond any study, and a plan is held in memory
 
 
@@ -35,8 +36,12 @@ def make_plan(
     rounds: int | None = None,
     runs: int | None = None,
     selection: Selection | None = None,
+    audit: bool = True,
 ) -> Plan:
-    """Every fitting source and program of the suite, by every editor, so many rounds, so many times."""
+    """Every fitting source and program of the suite, by every editor, so many rounds, so many times.
+
+    Without `audit` no chain is disturbed to find editors that remember the original.
+    """
     for name, number, most in (("rounds", rounds, MOST_ROUNDS), ("runs", runs, MOST_RUNS)):
         if number is not None and not 1 <= number <= most:
             raise UserError(f"--{name} is {number}; it is a whole number from 1 to {most}")
@@ -51,14 +56,14 @@ def make_plan(
             if choice is None:
                 continue
             choices[choice.label] = choice
-            for chain in variant_chains(suite, variant, choice, rounds or variant.rounds, runs or variant.runs):
+            for chain in variant_chains(suite, variant, choice, rounds or variant.rounds, runs or variant.runs, audit):
                 chains[chain.id] = chain
     chosen = selection.of(suite, chains.values()) if selection else chains.values()
     return Plan(suite, tuple(choices.values()), tuple(chosen))
 
 
 def variant_chains(
-    suite: suites.Suite, variant: suites.Variant, choice: editors.Choice, rounds: int, runs: int
+    suite: suites.Suite, variant: suites.Variant, choice: editors.Choice, rounds: int, runs: int, audit: bool
 ) -> Iterator[Chain]:
     """The chains of one editor under one variant.
 
@@ -66,7 +71,7 @@ def variant_chains(
     """
     settings = {**choice.settings, "short_side": suite.short_side}
     outside = not editors.trait(choice.editor, "embedded") and not editors.trait(choice.editor, "remembers")
-    audits = outside or editors.trait(choice.editor, "audited")
+    audits = audit and (outside or editors.trait(choice.editor, "audited"))
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds)
@@ -116,11 +121,42 @@ def warnings(plan: Plan) -> list[str]:
     """What to know before money is spent: models that have ended or end soon, and those without a price."""
     found = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
     hosted = {label: model for label, model in found.items() if model is not None}
+    guessed = [f"{id} is a {own.source.kind}" for id, own in plan.suite.own_pictures.items() if own.guessed]
+    own = [f"guessed: {', '.join(guessed)}; --pictures-kind or a folder's name says what pictures show"] * bool(guessed)
+    if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < FEWEST_PICTURES:
+        own.append(f"what a round retained is measured against other pictures; give at least {FEWEST_PICTURES} of them")
     ends = [f"{label}: {warning}" for label, model in hosted.items() if (warning := model.warning())]
     unpriced = [choice for choice in plan.choices if editors.trait(choice.editor, "price")() is None]
-    return ends + [
-        f"{choice.label}: {hosted[choice.label].no_price()}" for choice in unpriced if choice.label in hosted
-    ]
+    return (
+        own
+        + ends
+        + [f"{choice.label}: {hosted[choice.label].no_price()}" for choice in unpriced if choice.label in hosted]
+    )
+
+
+def unpriced(plan: Plan) -> list[str]:
+    """The editors of which nobody knows what a call costs."""
+    return [choice.label for choice in plan.choices if editors.trait(choice.editor, "price")() is None]
+
+
+def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
+    """How many of the plan's cases fit an amount of money, in the order in which --limit takes them; of all; the cost.
+
+    A case costs what all editors' chains of it do, each call once.
+    """
+    if unknown := unpriced(plan):
+        raise UserError(f"what fits ${max_cost:g} cannot be said: the price of a call of {unknown[0]!r} is not known")
+    prices = {choice.label: editors.trait(choice.editor, "price")() for choice in plan.choices}
+    costs: dict[Case, float] = {}
+    for chain in plan.chains:
+        costs[case_of(chain)] = costs.get(case_of(chain), 0.0) + call_count(chain) * prices[chain.editor]
+    order = balanced(plan.suite.name, {case_of(chain): chain for chain in plan.chains}, len(costs))
+    spent = 0.0
+    for place, case in enumerate(order):
+        if spent + costs[case] > max_cost + 1e-9:
+            return place, len(order), round(spent, 4)
+        spent += costs[case]
+    return len(order), len(order), round(spent, 4)
 
 
 def prepared_pixels(source: Source, short_side: int, sizes: tuple[tuple[int, int], ...]) -> int:

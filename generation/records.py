@@ -18,6 +18,7 @@ PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decod
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
 ROLES = ("editor", "baseline", "transport")  # under test; an end of the scale; a re-encoding that every answer passes
 
+UNKNOWN = "unknown"  # a licence or an attribution that nobody gave; `convergebench publish` asks for it
 Setting = str | int | float | bool | None
 
 

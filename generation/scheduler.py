@@ -74,7 +74,7 @@ def generate(
     store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
     for source in {chain.source.id: chain.source for chain in waiting}.values():
-        store.keep_source(run, source.sha256, catalogue.read(source.id))
+        store.keep_source(run, source.sha256, suite.read(source.id))
         if source.reference and (reference := catalogue.read_reference(source.id)):
             store.keep_source(run, source.reference, reference)
     paid = any(trait(choice.editor, "price")() != 0 for choice in plan.choices)

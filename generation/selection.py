@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import heapq
 from collections.abc import Iterable, Sequence
 
 from .records import Chain, UserError
@@ -39,7 +40,7 @@ class Selection:
             left = [chain for chain in left if not wanted or values(chain) in wanted]
         if self.limit is None:
             return left
-        chosen = balanced(suite.name, {case_of(chain): chain for chain in left}, self.limit)
+        chosen = set(balanced(suite.name, {case_of(chain): chain for chain in left}, self.limit))
         return [chain for chain in left if case_of(chain) in chosen]
 
 
@@ -47,19 +48,25 @@ def case_of(chain: Chain) -> Case:
     return chain.source.id, chain.program.id
 
 
-def balanced(seed: str, cases: dict[Case, Chain], limit: int) -> set[Case]:
+def balanced(seed: str, cases: dict[Case, Chain], limit: int) -> list[Case]:
     """So many cases, each the one whose category, kind, source and program were taken least so far.
 
     Ties go by a hash, so that the same words choose the same cases everywhere and a larger limit keeps the smaller's.
     """
     taken: dict[tuple[str, str], int] = {}
-    chosen: set[Case] = set()
-    waiting = sorted(cases, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())
+    chosen: list[Case] = []
+    by_hash = sorted(cases, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())
+    waiting: list[tuple[tuple[int, ...], int]] = [
+        ((0, 0, 0, 0), place) for place in range(len(by_hash))
+    ]  # a heap, whose counts may have grown since
     while waiting and len(chosen) < limit:
-        case = min(waiting, key=lambda case: [taken.get(trait, 0) for trait in traits(cases[case])])
-        waiting.remove(case)
-        chosen.add(case)
-        for trait in traits(cases[case]):
+        counts, place = heapq.heappop(waiting)
+        now = tuple(taken.get(trait, 0) for trait in traits(cases[by_hash[place]]))
+        if now != counts:
+            heapq.heappush(waiting, (now, place))
+            continue
+        chosen.append(by_hash[place])
+        for trait in traits(cases[by_hash[place]]):
             taken[trait] = taken.get(trait, 0) + 1
     return chosen
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.records import EditorInfo, UserError
+from convergebench.generation.records import UNKNOWN, EditorInfo, Source, UserError
 from convergebench.generation.store_reader import (
     FoundChains,
     StoredChain,
@@ -59,10 +59,15 @@ class PlannedFile:
     chains: tuple[StoredChain, ...]
 
 
-def build(found: FoundChains, out: Path, progress: Callable[[], None] = lambda: None) -> Built:
+def build(
+    found: FoundChains,
+    out: Path,
+    progress: Callable[[], None] = lambda: None,
+    rights: Mapping[str, str] | None = None,
+) -> Built:
     """Write the finished chains found as a dataset folder, or bring the one that is there up to date.
 
-    `progress` is called for every row of `steps`.
+    `progress` is called for every row of `steps`. `rights` is the licence and attribution of pictures that have none.
     """
     if not found.done:
         raise UserError("no chain is done in the runs given; `convergebench generate` finishes them")
@@ -76,7 +81,7 @@ def build(found: FoundChains, out: Path, progress: Callable[[], None] = lambda: 
         draft = out / ".building"
         shutil.rmtree(draft, ignore_errors=True)
         try:
-            written = write_files(draft, plan_files(chains, of_sources), progress)
+            written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
             written |= write_editors(draft, found.editors)
             manifest.expect(out, {file: about.entry for file, about in written.items()})
             replace_files(draft, out, set(written))
@@ -149,14 +154,16 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
     return folders
 
 
-def write_files(draft: Path, files: list[PlannedFile], progress: Callable[[], None]) -> dict[str, Written]:
+def write_files(
+    draft: Path, files: list[PlannedFile], progress: Callable[[], None], rights: Mapping[str, str]
+) -> dict[str, Written]:
     """Write every file; a few at once, because finding chunk borders keeps one core busy per file."""
 
     def write_file(planned: PlannedFile) -> Written:
         path = draft / planned.file
         path.parent.mkdir(parents=True, exist_ok=True)
         shard = Shard(path, planned.config.columns)
-        for row in rows_of(planned):
+        for row in rows_of(planned, rights):
             shard.add(row)
             if planned.config is STEPS:
                 progress()
@@ -171,7 +178,7 @@ def write_files(draft: Path, files: list[PlannedFile], progress: Callable[[], No
             raise
 
 
-def rows_of(planned: PlannedFile) -> Iterator[Row]:
+def rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
     """The rows of a file, read from the stores as they are asked for."""
     for chain in planned.chains:
         if planned.config is STEPS:
@@ -181,7 +188,13 @@ def rows_of(planned: PlannedFile) -> Iterator[Row]:
             yield chain_row(chain, read_reference(chain))
         else:
             path, data = read_source(chain)
-            yield source_row(chain.source, data, path)
+            yield source_row(with_rights(chain.source, rights), data, path)
+
+
+def with_rights(source: Source, rights: Mapping[str, str]) -> Source:
+    """The source with these rights in place of those that nobody knows."""
+    known = {name: value for name, value in source.to_dict().items() if value != UNKNOWN}
+    return Source.from_dict({**rights, **known})
 
 
 def write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, Written]:

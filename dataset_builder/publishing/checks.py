@@ -89,7 +89,7 @@ def check_sources(reader: Reader) -> None:
     for row in reader.table("sources", ["source", "licence", "attribution"]).to_pylist():
         for name in ("licence", "attribution"):
             if (row[name] or "").strip() in ("", "unknown"):
-                raise UserError(f"source {row['source']!r} has no known {name}; say whose it is before it is published")
+                raise UserError(f"source {row['source']!r} has no known {name}; `build --{name}` says it")
 
 
 def check_rows(reader: Reader, file: str, secrets: dict[str, str]) -> None:

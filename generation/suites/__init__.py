@@ -1,15 +1,24 @@
-"""Suites as data: which sources, programs, rounds and runs."""
+"""Suites as data: which sources, programs, rounds and runs.
+
+A suite of one's own is a file of the same form, with one's own programs and pictures in it: see `read_own`.
+"""
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from .. import programs
 from ..records import Program, Setting, Source, UserError
-from ..sources import catalogue
+from ..sources import catalogue, own_pictures
+from ..sources.own_pictures import OwnPicture
+
+# What a suite of one's own, and a program in it, may leave out.
+OWN = {"version": "1", "short_side": 512, "rounds": 10, "runs": 1, "sources": []}
+OWN_PROGRAM = {"category": "own", "closes": True, "reversibility": "clear"}
 
 
 @dataclass(frozen=True)
@@ -39,11 +48,33 @@ class Suite:
     editors: tuple[str, ...] = ("paint",)
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # program: the sources it is planned for
     variants: tuple[Variant, ...] = ()
+    own_programs: Mapping[str, Program] = field(default_factory=dict)
+    own_pictures: Mapping[str, OwnPicture] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.variants:
             everything = Variant("default", {}, self.sources, self.programs, self.rounds, self.runs)
             object.__setattr__(self, "variants", (everything,))
+
+    def program(self, id: str) -> Program:
+        return self.own_programs[id] if id in self.own_programs else programs.get(id)
+
+    def source(self, id: str) -> Source:
+        return self.own_pictures[id].source if id in self.own_pictures else catalogue.source(id)
+
+    def read(self, id: str) -> bytes:
+        """A source's bytes."""
+        return self.own_pictures[id].read() if id in self.own_pictures else catalogue.read(id)
+
+    def fits(self, source: str, program: Program) -> bool:
+        """Whether the program makes sense for the picture."""
+        if source not in self.own_pictures:
+            return fits(source, program)
+        own = self.own_pictures[source]
+        return own.source.kind in program.fits and program.id not in own.unfit
+
+
+FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "own_programs", "own_pictures")]
 
 
 def names() -> tuple[str, ...]:
@@ -51,25 +82,79 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.name[:-5] for path in files(__package__).iterdir() if path.name.endswith(".toml")))
 
 
+def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
+    """The suite of that name, or in that file ending in .toml; on the pictures of a folder instead of its own."""
+    suite = read_own(Path(name)) if str(name).endswith(".toml") else load_shipped(name)
+    return suite if pictures is None else with_pictures(suite, Path(pictures), kind)
+
+
 @cache
-def load(name: str) -> Suite:
+def load_shipped(name: str) -> Suite:
     """The suite of that name, with every source and program it names checked to exist."""
     if name not in names():
-        raise UserError(f"no suite {name!r}; the suites are {', '.join(names())}")
+        raise UserError(f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml")
     return from_values(name, tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")))
 
 
-def from_values(name: str, values: Mapping[str, Any]) -> Suite:
+def read_own(path: Path) -> Suite:
+    """A suite of one's own: the fields of the shipped ones, and [[program]], `pictures` (a folder) and [[picture]]."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{path} is no TOML: {error}") from error
+    if path.stem in names():
+        raise UserError(f"{path} has the name of a suite that is here already; call it otherwise")
+    rows = [{**OWN_PROGRAM, **row} for row in values.pop("program", [])]
+    own = {program.id: program for program in map(programs.from_row, rows)}
+    folder, about = values.pop("pictures", None), values.pop("picture", [])
+    if about and folder is None:
+        raise UserError(f'{path} has [[picture]] rows; it also needs pictures = "FOLDER", where they lie')
+    found = own_pictures.find(path.parent / folder, about) if folder is not None else {}
+    refuse_taken(own, found)
+    values = {"title": path.stem, "programs": list(own), **OWN, **values}
+    values["sources"] = [*found, *(id for id in values["sources"] if id not in found)]
+    suite = from_values(path.stem, values, own, found)
+    if not suite.programs or not suite.sources:
+        what = "sources" if suite.programs else "programs"
+        raise UserError(f"{path} names no {what}; {', '.join(FIELDS)}, program, pictures and picture are its fields")
+    return suite
+
+
+def with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite:
+    """The suite's programs on the pictures of a folder."""
+    found = own_pictures.find(folder, (), kind)
+    refuse_taken({}, found)
+    ids = tuple(found)
+    variants = tuple(replace(variant, sources=ids) for variant in suite.variants)
+    name = f"{suite.name}-{folder.resolve().name}"
+    return replace(suite, name=name, sources=ids, variants=variants, only={}, own_pictures=found)
+
+
+def refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
+    """Refuse ids that shipped programs and sources have: two things of one name cannot be told apart in a report."""
+    for what, ids, taken in (("program", own, programs.load()), ("picture", pictures, catalogue.manifest())):
+        if both := [id for id in ids if id in taken]:
+            raise UserError(f"{what} {both[0]!r} has the name of one that is here already; give yours another")
+
+
+def from_values(
+    name: str,
+    values: Mapping[str, Any],
+    own_programs: Mapping[str, Program] | None = None,
+    own_pictures: Mapping[str, OwnPicture] | None = None,
+) -> Suite:
     """A suite's file as a Suite, or one sentence that says what is wrong with it."""
-    refuse_unknown(f"suite {name!r}", values, [item.name for item in fields(Suite) if item.name != "name"])
+    refuse_unknown(f"suite {name!r}", values, FIELDS)
     whole: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
     whole["variants"] = tuple(read_variant(name, row, whole) for row in values.get("variants", ()))
     whole["only"] = {program: tuple(chosen) for program, chosen in values.get("only", {}).items()}
-    suite = Suite(name=name, **whole)
+    suite = Suite(name=name, **whole, own_programs=own_programs or {}, own_pictures=own_pictures or {})
     for id in {*suite.sources, *(id for each in suite.variants for id in each.sources)}:
-        catalogue.source(id)
+        suite.source(id)
     for id in {*suite.programs, *suite.only, *(id for each in suite.variants for id in each.programs)}:
-        programs.get(id)
+        suite.program(id)
     return suite
 
 
@@ -91,10 +176,10 @@ def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Pr
     """The fitting pairs, source by source: the program suits the source, and the suite and variant want both."""
     chosen = variant or Variant("", {}, suite.sources, suite.programs, suite.rounds, suite.runs)
     return [
-        (catalogue.source(source), programs.get(program))
+        (suite.source(source), suite.program(program))
         for source in chosen.sources
         for program in chosen.programs
-        if fits(source, programs.get(program)) and source in suite.only.get(program, chosen.sources)
+        if suite.fits(source, suite.program(program)) and source in suite.only.get(program, chosen.sources)
     ]
 
 

@@ -1,0 +1,192 @@
+"""One's own pictures and programs, from a folder and a TOML file to the report; and what fits an amount of money."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from convergebench import generation
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.publishing import checks
+from convergebench.generation import plan, suites
+from convergebench.generation.pictures import decode
+from convergebench.generation.records import UserError
+from convergebench.generation.selection import Selection, case_of
+from convergebench.generation.sources import catalogue, own_pictures
+from PIL import Image
+from vendors import openai
+from vendors.loopback import picture, serving
+
+MINE = """
+rounds = 2
+short_side = 96
+pictures = "shots"
+programs = ["logo", "red-ball", "flip-horizontally"]
+editors = ["oracle", "identity"]
+
+[[picture]]
+file = "mug.png"
+kind = "object"
+licence = "CC0-1.0"
+attribution = "me"
+unfit = ["logo"]
+
+[[program]]
+id = "logo"
+cycle = ["add a yellow umbrella", "remove the yellow umbrella"]
+shows = "a yellow umbrella"
+fits = ["object", "scene"]
+"""
+
+
+def run(*words):
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three pictures, one of them in a folder that says its kind."""
+    shots = tmp_path / "shots"
+    (shots / "scene").mkdir(parents=True)
+    for name, seed in (("mug.png", 1), ("Two words.png", 2), ("scene/yard.jpg", 3)):
+        noise = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+        Image.fromarray(noise).resize((160, 120), Image.Resampling.BICUBIC).save(shots / name)
+    (tmp_path / "mine.toml").write_text(MINE)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_own_pictures_and_programs_go_from_a_folder_and_a_file_to_the_report(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert run("generate", "--suite", "mine.toml").exit_code == 0
+    for words in (
+        ("build", "runs/mine", "--out", "set"),
+        ("score", "set", "--metrics", "psnr,ssim,edit_applied"),
+        ("report", "set"),
+    ):
+        done = run(*words)
+        assert done.exit_code == 0, done.output
+    rows = json.loads((folder / "report" / "leaderboard.json").read_text())["rows"]
+    assert {row["editor"]: row["rounds_kept"] for row in rows} == {"oracle": 2, "identity": 0}
+    chains = Reader(folder / "set").chains()
+    assert {(chain.source.id, chain.program.id) for chain in chains} >= {("yard", "logo"), ("mug", "red-ball")}
+    assert ("mug", "logo") not in {(chain.source.id, chain.program.id) for chain in chains}
+    assert {chain.source.kind for chain in chains if chain.source.id == "yard"} == {"scene"}
+
+
+def test_a_licence_is_asked_for_before_pictures_are_published(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert run("generate", "--suite", "mine.toml", "--editor", "identity", "--rounds", 1).exit_code == 0
+    run("build", "runs/mine", "--out", "set")
+    with pytest.raises(UserError, match="no known licence; `build --licence` says it"):
+        checks.check(folder / "set")
+    run("build", "runs/mine", "--out", "set", "--licence", "CC-BY-4.0", "--attribution", "A. Body")
+    checks.check(folder / "set")
+    rows = {row["source"]: row for row in Reader(folder / "set").table("sources").to_pylist()}
+    assert (rows["mug"]["licence"], rows["yard"]["licence"]) == ("CC0-1.0", "CC-BY-4.0")
+
+
+def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    told = run("plan", "--suite", "demo", "--pictures", "shots", "--pictures-kind", "scene", "--json")
+    assert json.loads(told.stdout)["suite"] == "demo-shots"
+    made = plan.make_plan(suites.load("demo", folder / "shots", "scene"), ["identity"])
+    assert {chain.source.id for chain in made.chains} == {"mug", "two-words", "yard"}
+    assert {"red-ball", "chair-left"} <= {chain.program.id for chain in made.chains}
+    assert not plan.warnings(made)
+    guessed = plan.warnings(plan.make_plan(suites.load("demo", folder / "shots"), ["identity"]))
+    assert "mug is a " in guessed[0]
+    assert "yard" not in guessed[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("rounds = 2", "round = 2"), "has no use for round"),
+        (('file = "mug.png"', 'file = "cup.png"'), "has no picture 'cup.png'; it has Two words.png"),
+        (('kind = "object"', 'kind = "mug"'), "no kind 'mug'"),
+        (('kind = "object"', 'colour = "red"'), "picture 'mug.png' has no use for colour"),
+        (('id = "logo"', 'id = "hat"'), "program 'hat' has the name of one that is here already"),
+        (('id = "logo"\ncycle', 'id = "logo"\nsteps'), "has no use for steps"),
+        (('"red-ball"', '"red-balls"'), "no program 'red-balls'"),
+        (('pictures = "shots"', 'pictures = "shoots"'), "there is no folder"),
+        (('pictures = "shots"', ""), "it also needs pictures"),
+        (("rounds = 2", "rounds = "), "is no TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_ones_own_is_one_sentence(folder, change, words):
+    (folder / "mine.toml").write_text(MINE.replace(*change))
+    with pytest.raises(UserError, match=words):
+        suites.load(str(folder / "mine.toml"))
+
+
+def test_a_name_that_is_taken_or_given_twice_is_refused(folder):
+    shutil.copy(folder / "mine.toml", folder / "demo.toml")
+    with pytest.raises(UserError, match="name of a suite that is here already"):
+        suites.load(str(folder / "demo.toml"))
+    shutil.copy(folder / "shots" / "mug.png", folder / "shots" / "Mug.jpg")
+    with pytest.raises(UserError, match="both be called 'mug'"):
+        suites.load("demo", folder / "shots")
+    (folder / "shots" / "Mug.jpg").rename(folder / "shots" / "coffee.jpg")
+    with pytest.raises(UserError, match="picture 'coffee' has the name of one that is here"):
+        suites.load("demo", folder / "shots")
+
+
+def test_kinds_are_guessed_where_simple_rules_can_tell():
+    pictures = {id: np.asarray(decode(catalogue.read(id))) for id in ("astronaut", "rocket", "brick")}
+    guessed = {id: own_pictures.guess_kind(pixels) for id, pixels in pictures.items()}
+    assert guessed == {"astronaut": "face", "rocket": "scene", "brick": "texture"}
+
+
+def test_without_audit_no_chain_is_disturbed():
+    suite = suites.load("v1-mini")
+    audited, plain = (plan.make_plan(suite, ["gemini"], audit=audit).chains for audit in (True, False))
+    assert len(audited) == len(plain)
+    assert sum("audit" in chain.settings for chain in audited) > len(plain) / 10
+    assert not any("audit" in chain.settings for chain in plain)
+    told = run("plan", "--suite", "smoke", "--editor", "gemini", "--no-audit", "--json")
+    assert set(json.loads(told.stdout)["chains"]) == {
+        chain.id for chain in plan.make_plan(suites.load("smoke"), ["gemini"], audit=False).chains
+    }
+
+
+def test_what_fits_an_amount_of_money_is_what_limit_takes():
+    whole = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"])
+    cases, of, dollars = plan.what_fits(whole, 25)
+    assert 0 < cases < of == len({case_of(chain) for chain in whole.chains})
+    assert dollars <= 25
+    few = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"], selection=Selection(limit=cases))
+    assert plan.summary(few)[0]["dollars"] == pytest.approx(dollars, abs=0.01)
+    more = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"], selection=Selection(limit=cases + 1))
+    assert plan.summary(more)[0]["dollars"] > 25
+    told = run("plan", "--suite", "v1-mini", "--editor", "bfl:model=flux-kontext-pro", "--max-cost", 25)
+    assert f"--limit {cases} fits $25: {cases} of {of} cases" in told.stdout
+
+
+@pytest.mark.slow
+def test_a_plan_of_24_balanced_cases_never_passes_five_dollars_with_a_vendor_that_fails_now_and_then(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+    calls = iter(range(10**6))
+
+    def vendor(server, request):
+        number = next(calls)
+        return openai.error(500) if number % 7 == 3 else openai.shown(server, picture((1024, 1024)))
+
+    with serving(vendor) as server:
+        spec = openai.SPEC.format(base=server.base, timeout=20) + ",quality=high"
+        made = plan.make_plan(suites.load("v1"), [spec], rounds=2, runs=1, selection=Selection(sources=LOCAL, limit=24))
+        assert len({case_of(chain) for chain in made.chains}) == 24
+        outcome = generation.generate(
+            spec, suite="v1", out=tmp_path, rounds=2, runs=1, sources=LOCAL, limit=24, max_cost=5, quiet=True
+        )
+    assert 4 < outcome.spent <= 5
+    assert "would pass the limit" in outcome.stopped
+
+
+LOCAL = tuple(
+    id for id in suites.load("v1").sources if catalogue.row(id).package.split(":")[0] in ("installed", "painted")
+)
