@@ -79,7 +79,7 @@ def test_own_pictures_and_programs_go_from_a_folder_and_a_file_to_the_report(fol
 def test_a_licence_is_asked_for_before_pictures_are_published(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert run("generate", "--suite", "mine.toml", "--editor", "identity", "--rounds", 1).exit_code == 0
-    run("build", "runs/mine", "--out", "set")
+    assert run("build", "runs/mine", "--out", "set").exit_code == 0
     with pytest.raises(UserError, match="no known licence; `build --licence` says it"):
         checks.check(folder / "set")
     run("build", "runs/mine", "--out", "set", "--licence", "CC-BY-4.0", "--attribution", "A. Body")

@@ -193,8 +193,8 @@ def rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
 
 def with_rights(source: Source, rights: Mapping[str, str]) -> Source:
     """The source with these rights in place of those that nobody knows."""
-    known = {name: value for name, value in source.to_dict().items() if value != UNKNOWN}
-    return Source.from_dict({**rights, **known})
+    values = source.to_dict()
+    return Source.from_dict({**values, **{name: said for name, said in rights.items() if values[name] == UNKNOWN}})
 
 
 def write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, Written]:
