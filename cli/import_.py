@@ -40,6 +40,12 @@ if TYPE_CHECKING:
 @click.option("--config", help="dataset: which config.")
 @click.option("--revision", help="dataset: which version.")
 @click.option("--closes/--open", default=None, help="Whether a finished round should equal the source.")
+@click.option(
+    "--originals",
+    type=click.Path(path_type=Path),
+    help="Folder of the pictures that chains begin at, such as NAME.png for the source NAME: one step 0 for all "
+    "editors that were given other encodings of it.",
+)
 @click.option("--kind", help="Of the sources: face, object, scene, texture or text.")
 @click.option("--origin", type=click.Choice(["real", "synthetic"]), default="real", show_default=True)
 @click.option("--licence", default="unknown", show_default=True, help="Of the sources; it must be known to publish.")
@@ -59,6 +65,7 @@ def import_(
     config: str | None,
     revision: str | None,
     closes: bool | None,
+    originals: Path | None,
     kind: str | None,
     origin: str,
     licence: str,
@@ -66,6 +73,9 @@ def import_(
     as_json: bool,
 ) -> None:
     """Import chains made elsewhere: their bytes stay as they are, and files that cannot be read are listed.
+
+    Ends with 1 where a part of a case did not come in; files that belong to no case are listed only. Importing again
+    with other words replaces the chains of the same answers.
 
     \b
     convergebench import chains/flux --layout edit-converge-bench --editor flux
@@ -92,17 +102,21 @@ def import_(
         )
     out = out or Path("runs") / (editor or Path(path).stem).replace("/", "-")
     rights = importing.SourceRights(origin, licence, attribution)
-    imported = importing.import_chains(findings, out, rights)
+    pictures = importing.find_originals(originals) if originals else None
+    imported = importing.import_chains(findings, out, rights, pictures)
     for problem in imported.problems:
         click.echo(f"{problem.where}: {problem.reason}", err=True)
     if as_json:
         problems = [{"where": problem.where, "reason": problem.reason} for problem in imported.problems]
-        click.echo(json.dumps({"made": imported.written, "already": imported.already_there, "problems": problems}))
+        about = {"made": imported.written, "already": imported.already_there, "replaced": imported.replaced}
+        click.echo(json.dumps(about | {"problems": problems}))
     else:
         counts = (
             f"{count_text(len(imported.written), 'chain')} imported, {len(imported.already_there)} were there before"
         )
+        if imported.replaced:
+            counts += f", {len(imported.replaced)} replaced whose words were others"
         listed = " (listed above)" if imported.problems else ""
         click.echo(f"{out}: {counts}; {count_text(len(imported.problems), 'problem')}{listed}")
-    if imported.problems:
+    if not all(problem.is_stray for problem in imported.problems):
         sys.exit(1)

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     help="How many pictures are computed at once. It changes memory, never results.",
 )
+@click.option(
+    "--ssim-window",
+    type=click.Choice(["gaussian", "uniform7"]),
+    default="gaussian",
+    show_default=True,
+    help="The window of SSIM: 11 pixels, weighted, or 7 alike, as many published numbers have it.",
+)
 @click.option("--profile", is_flag=True, help="Print the share of time that each metric took.")
 @json_option
 def score(
@@ -31,6 +38,7 @@ def score(
     device: str | None,
     dtype: str | None,
     batch_size: int | None,
+    ssim_window: str,
     profile: bool,
     as_json: bool,
 ) -> None:
@@ -44,7 +52,15 @@ def score(
     asked = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None
     from convergebench import metric_modules
 
-    outcome = metric_modules.score(dataset, asked, device=device, dtype=dtype, batch_size=batch_size, quiet=as_json)
+    outcome = metric_modules.score(
+        dataset,
+        asked,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
+        ssim_window=ssim_window,
+        quiet=as_json,
+    )
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(outcome.to_dict()))
     elif outcome.rank == 0:

@@ -98,6 +98,14 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
     return True
 
 
+def remove_chain(run: Path, chain_id: str) -> str:
+    """Take a chain out of the run; the mark that it is done goes first. Sources stay, others may begin at them."""
+    folder = run / "chains" / chain_id
+    (folder / "done.json").unlink(missing_ok=True)
+    shutil.rmtree(folder)
+    return chain_id
+
+
 def cost_so_far(run: Path) -> float:
     """US dollars that all steps of a run say they have cost, those that were taken back included."""
     return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").iterdir())), 6)

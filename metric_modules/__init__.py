@@ -17,6 +17,7 @@ def score(
     device: str | None = None,
     dtype: str | None = None,
     batch_size: int | None = None,
+    ssim_window: str = "gaussian",
     quiet: bool = False,
 ) -> "Outcome":
     """Add scores and floors to a dataset; the same call again computes only what is missing.
@@ -35,7 +36,7 @@ def score(
 
     folder = Path(dataset)
     rank, size = rank_and_size()
-    job = engine.prepare(folder, metrics, device, dtype)
+    job = engine.prepare(folder, metrics, device, dtype, {"ssim": {"window": ssim_window}})
     if rank == 0:
         card.refuse_other_folders(folder)
     title = "score" if size == 1 else f"score, part 1 of {size}"

@@ -20,7 +20,7 @@ in the report and shown in the Space without another line being changed. The eng
 
 `measure.py` holds what the engine runs, one class (a "statistic" has none):
     class Scorer:
-        def __init__(self, device: str, dtype: str, earlier: Mapping[str, Scorer]): ...
+        def __init__(self, device: str, dtype: str, earlier: Mapping[str, Scorer]): ...  # and options with defaults
             # `earlier` has the scorers of the metrics named in `after` that are at work. FileNotFoundError: the
             # weights are not here; its message is what the scores say.
         signature: dict[str, str | int | float]     # whatever a value depends on; "version" among it

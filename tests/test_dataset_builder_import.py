@@ -234,11 +234,111 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
         list(layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", ["turn_9_image"]))
 
 
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        [
+            {
+                "name": "glasses_add_remove",
+                "category": "accessories",
+                "forward": "Add glasses",
+                "backward": "Remove them",
+            }
+        ],
+        {
+            "metadata": {"model": "x"},
+            "evaluations": [
+                {
+                    "image_filename": "portrait_01.jpg",
+                    "edit_pair_name": "glasses_add_remove",
+                    "edit_category": "accessories",
+                    "forward_prompt": "Add glasses",
+                    "backward_prompt": "Remove them",
+                }
+            ],
+        },
+        {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "accessories"}},
+    ],
+    ids=["pairs", "results", "by name"],
+)
+def test_files_of_that_repository_give_words_and_glasses_are_small(case, tmp_path, prompts):
+    stores.write(tmp_path / "p.json", json.dumps(prompts))
+    from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+    (one,) = read(tmp_path / "run")
+    program = one.chain.program
+    assert (program.cycle, program.category, program.small) == (("Add glasses", "Remove them"), "accessories", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "small"),
+    [
+        ("Add glasses to the person", True),
+        ("put earrings on her", True),
+        ("add a ring", True),
+        ("add two glasses of wine", False),
+        ("add a hat", False),
+        ("bring a red ball", False),
+        ("they watch a boat", False),
+    ],
+)
+def test_what_covers_little_is_known_by_its_words(words, small):
+    assert importing.is_small([words, "undo it"]) == small
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        {"glasses_add_remove": {"add": "Add glasses", "remove": "Remove them"}},
+        {"glasses_add_remove": {"forward": "Add glasses", "backward": None}},
+        {"hat_add_remove": {"forward": "Add a hat", "backward": "Remove it"}},
+        ["Add glasses"],
+    ],
+)
+def test_prompts_of_another_form_are_refused_with_the_form_that_is_wanted(case, tmp_path, prompts):
+    stores.write(tmp_path / "p.json", json.dumps(prompts))
+    with pytest.raises(UserError, match=r'it is \{"NAME": \{"forward": "Add \.\.\."'):
+        from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+
+
+def test_importing_again_with_better_words_replaces_the_chain(case, tmp_path):
+    first = from_pairs(case, tmp_path / "run")
+    stores.write(tmp_path / "p.json", json.dumps({case.name: {"forward": "Add glasses", "backward": "Remove them"}}))
+    second = from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+    assert (second.replaced, len(second.written)) == (first.written, 1)
+    (one,) = read(tmp_path / "run")
+    assert one.chain.program.cycle == ("Add glasses", "Remove them")
+    assert from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json").replaced == []
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+
+
+def test_editors_that_were_given_other_encodings_of_a_picture_have_one_step_0(case, tmp_path):
+    other = tmp_path / "gemini" / case.name
+    other.mkdir(parents=True)
+    for path in case.iterdir():
+        (other / path.name).write_bytes(path.read_bytes())
+    stores.write(other / "I0_source.png", stores.picture(1, kind="jpg"))
+    stores.write(tmp_path / "originals" / "portrait_01.png", stores.picture(1))
+    originals = importing.find_originals(tmp_path / "originals")
+    for folder in (case, other):
+        found = layout_pairs.find_chains(folder, folder.parent.name)
+        importing.import_chains(found, tmp_path / "run", originals=originals)
+    done = read(tmp_path / "run")
+    assert len(done) == 2
+    assert len({one.chain.source.id for one in done}) == 1
+    assert {store_reader.read_picture(one, store_reader.read_steps(one)[0]) for one in done} == {stores.picture(1)}
+    made = importing.import_chains(layout_pairs.find_chains(case, "flux"), tmp_path / "no", originals={})
+    assert "there is no original 'portrait_01'; the originals are none" in made.problems[0].reason
+
+
 def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     out = ["--layout", "edit-converge-bench", "--editor", "flux", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(main, ["import", str(case.parent), *out, "--json"])
     assert done.exit_code == 0, done.output
     assert len(json.loads(done.stdout)["made"]) == 1
+    stores.write(case.parent / "README.txt", "mine")
+    done = CliRunner().invoke(main, ["import", str(case.parent), *out])
+    assert done.exit_code == 0, "all that is a case came in"
+    assert "README.txt: is no case of this layout" in done.stderr
     (case / "I1_forward.png").unlink()
     done = CliRunner().invoke(main, ["import", str(case.parent), *out])
     assert done.exit_code == 1

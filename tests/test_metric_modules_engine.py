@@ -76,6 +76,18 @@ def pictures(folder):
     return {key: (start[key[0]], pixels) for key, pixels in found.items()}
 
 
+def test_the_uniform_window_of_ssim_gives_scikit_images_default_and_stands_in_the_signature(dataset):
+    def score_with(window):
+        engine.run(engine.prepare(dataset, ["ssim"], "cpu", None, {"ssim": {"window": window}}))
+        return {key: row["ssim"] for key, row in scores(dataset).items() if row["ssim"] is not None}
+
+    uniform, shown = score_with("uniform7"), pictures(dataset)
+    for key, value in uniform.items():
+        assert value == pytest.approx(structural_similarity(*shown[key], channel_axis=2), abs=1e-6)
+    assert {json.loads(row["signature"])["ssim"]["window"] for row in scores(dataset).values()} == {"uniform7"}
+    assert score_with("gaussian") != uniform
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_every_value_agrees_with_its_reference_implementation(dataset, models, dtype):
     score(dataset, ["psnr", "ssim", "lpips", "clip"], dtype)

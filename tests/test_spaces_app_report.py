@@ -257,7 +257,7 @@ def test_a_reference_that_strangers_resemble_is_left_out_by_name():
             )
     made = report(scores, chains, floors)
     facts = {row["fact"]: row["value"] for row in made.tables["facts"].rows}
-    assert facts["excluded sources"] == "picture-03"
+    assert facts["excluded sources"] == "picture-03 (like picture-00)"
     assert board(made)["one"]["sources"] == 4
 
 

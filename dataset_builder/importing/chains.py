@@ -4,6 +4,7 @@ A layout finds the chains. What cannot be read is listed, and a chain ends at it
 editor had failed there.
 """
 
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,10 +25,18 @@ from convergebench.generation.records import (
     UserError,
     canonical,
 )
-from convergebench.generation.store import ChainWriter, keep_source, open_run
+from convergebench.generation.store import ChainWriter, keep_source, open_run, remove_chain
+from convergebench.generation.store_reader import find_finished
 
 MOST_BYTES = 2**27  # of one picture's file
 MOST_ANSWERS = 100_000  # of one chain
+# What the small programs of the catalogue show, and the like: it covers a few thousandths of a picture.
+SMALL = re.compile(
+    r"\b(?:sun)?glasses\b(?! of)|\b(?:spectacles|monocle|earrings?|necklaces?|pendant|bracelets?|wristwatch|brooch)\b"
+    r"|\b(?:an?|the|her|his) (?:watch|ring|badge|button|piercing|hair ?(?:clip|pin)|bow[ -]?tie)\b"
+    r"|\bm(?:o)?ustache\b|\bfreckles\b|\bflower (?:in|to) (?:the|her|his) hair\b",
+    re.IGNORECASE,
+)
 ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
@@ -62,10 +71,11 @@ class FoundChain:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be imported, or not whole."""
+    """Something that could not be imported, or not whole; a stray is no part of any case, so that nothing is lost."""
 
     where: str
     reason: str
+    is_stray: bool = False
 
 
 Findings = Iterator[FoundChain | Problem]  # what a layout yields
@@ -77,6 +87,7 @@ class Imported:
 
     written: list[str] = field(default_factory=list)
     already_there: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)  # the same answers under other words, imported before
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -89,27 +100,57 @@ class SourceRights:
     attribution: str = "unknown"
 
 
+def find_originals(folder: Path) -> dict[str, Path]:
+    """The pictures of a folder by their names without ending: the one step 0 of all who edited that picture."""
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder; it holds the pictures that chains begin at, such as NAME.png")
+    return {path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")}
+
+
 def import_chains(
     findings: Iterable[FoundChain | Problem],
     out: Path,
     rights: SourceRights | None = None,
+    originals: Mapping[str, Path] | None = None,
     progress: Callable[[], None] = lambda: None,
 ) -> Imported:
-    """Write what a layout found into a chain store; chains that are there already stay as they are."""
+    """Write what a layout found into a chain store; chains that are there already stay as they are.
+
+    The same answers under other words take the place of the chain that was there. `originals` names a picture for each
+    source: editors that were given it in different encodings then have one step 0, and so one case.
+    """
     imported = Imported()
     open_run(out, ABOUT)
     with disk_errors_explained(out), locked(out):
+        before = chains_by_answers(out)
         for finding in findings:
             if isinstance(finding, Problem):
                 imported.problems.append(finding)
+            elif originals is not None and finding.source not in originals:
+                reason = f"there is no original {finding.source!r}; the originals are {', '.join(originals) or 'none'}"
+                imported.problems.append(Problem(finding.where, reason))
             else:
-                import_chain(finding, out, rights or SourceRights(), imported)
+                found = finding if originals is None else replace(finding, picture=originals[finding.source])
+                import_chain(found, out, rights or SourceRights(), imported, before)
             progress()
     return imported
 
 
-def import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: Imported) -> None:
-    """Write one chain whole, under an id that depends on its pictures."""
+def answers_key(chain: Chain) -> str:
+    """Names what was answered, whatever the words were: equal for two imports of the same pictures."""
+    place = [chain.settings.get(name) for name in ("imported", "case", "content")]
+    return canonical([chain.editor, chain.source.sha256, chain.run, *place])
+
+
+def chains_by_answers(out: Path) -> dict[str, str]:
+    """The ids of the chains that are there by what was answered."""
+    return {answers_key(each.chain): each.id for each in find_finished([out]).done.values()}
+
+
+def import_chain(
+    found: FoundChain, out: Path, rights: SourceRights, imported: Imported, before: dict[str, str] | None = None
+) -> None:
+    """Write one chain whole, under an id that depends on its pictures; `before` are the chains that are there."""
     try:
         data = read_bytes(found.picture)
         picture = inspect(data)
@@ -132,6 +173,10 @@ def import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: I
         keep_source(out, source.sha256, data)
         new = writer.finish_draft(chain, "complete" if last in ("input", "ok") else last)
     (imported.written if new else imported.already_there).append(chain.id)
+    earlier = {} if before is None else before
+    if earlier.get(answers_key(chain), chain.id) != chain.id:
+        imported.replaced.append(remove_chain(out, earlier[answers_key(chain)]))
+    earlier[answers_key(chain)] = chain.id
 
 
 def describe_source(found: FoundChain, data: bytes, picture: PictureInfo, rights: SourceRights) -> Source:
@@ -196,6 +241,11 @@ def reason_text(error: Exception) -> str:
     return "the file is missing" if isinstance(error, FileNotFoundError) else str(error)
 
 
+def is_small(cycle: Sequence[str]) -> bool:
+    """Whether the words ask for something that covers little of a picture, such as glasses or earrings."""
+    return any(SMALL.search(words) for words in cycle)
+
+
 def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: bool = True) -> Program:
     """A program as far as it is known; `about` may hold category, reversibility, reason, shows and small."""
     return Program(
@@ -206,7 +256,7 @@ def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], 
         reversibility=about.get("reversibility", "clear"),
         reason=about.get("reason", ""),
         shows=about.get("shows", ""),
-        small=bool(about.get("small", False)),
+        small=bool(about.get("small", is_small(cycle))),
     )
 
 

@@ -1,7 +1,7 @@
 """The layout edit-converge-bench: a folder for each case, with a file for each answer."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,11 @@ from .tables import json_file
 
 ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
 SOURCE = re.compile(r"I0_source\.(png|jpg|jpeg|webp)")
+WAYS = ("forward", "backward")
+PROMPTS_FORM = (
+    'it is {"NAME": {"forward": "Add ...", "backward": "Remove ..."}} by the name of the case or the pair, or a list '
+    'of {"name": ..., "forward": ..., "backward": ...}, as in that repository'
+)
 KIND_BY_NAME = {
     "portrait": "face",
     "face": "face",
@@ -25,9 +30,10 @@ KIND_BY_NAME = {
 def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str | None = None) -> Findings:
     """Folders IMAGE_PAIR with I0_source.png and, for each round n, I{n}_forward.png and I{n}_backward.png.
 
-    `prompts` is a JSON file that somewhere under the case's or the pair's name says {"forward": ..., "backward": ...}.
+    `prompts` is a JSON file with the words of each pair: under the case's or the pair's name at any depth, or in a list
+    of such entries, or in that repository's own files of pairs or of results.
     """
-    words_by_name = json_file(prompts) if prompts else {}
+    words_by_name = prompts_by_name(prompts, editor) if prompts else {}
     if not path.is_dir():
         raise UserError(f"{path} is not a folder; give the folder that holds one editor's cases")
     cases = [path] if source_of(path) else sorted(each for each in path.iterdir() if each.is_dir() and source_of(each))
@@ -39,9 +45,12 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
         raise UserError(f"{path} holds no case{hint}")
     for other in sorted(set(path.iterdir()) - set(cases)) if cases != [path] else []:
         if not other.name.startswith("."):
-            yield Problem(str(other), "is no case of this layout: there is no I0_source.png in it")
+            yield Problem(str(other), "is no case of this layout: there is no I0_source.png in it", is_stray=True)
+    names = {case: case.resolve().name for case in cases}
+    if prompts and not any(words_of(words_by_name, name) for name in names.values()):
+        raise UserError(f"{prompts} has the words of none of these cases, such as {names[cases[0]]}; {PROMPTS_FORM}")
     for case in cases:
-        yield from find_chain(case, editor, words_by_name, kind)
+        yield from find_chain(case, words_of(words_by_name, names[case]), editor, kind)
 
 
 def source_of(folder: Path) -> Path | None:
@@ -50,17 +59,16 @@ def source_of(folder: Path) -> Path | None:
     return found[0] if found else None
 
 
-def find_chain(folder: Path, editor: str, words_by_name: Mapping[str, Any], kind: str | None) -> Findings:
+def find_chain(folder: Path, about: Mapping[str, Any], editor: str, kind: str | None) -> Findings:
     """One case: its image and its pair of edits by its folder's name, its answers by their files' names."""
     image, name = split_case(folder.resolve().name)
-    about = find_entry(words_by_name, folder.resolve().name, editor) or find_entry(words_by_name, name, editor) or {}
     words = [about.get(way) or f"[{way} of {name}; the words were not recorded]" for way in ("forward", "backward")]
     files = {}
     for path in sorted(folder.iterdir()):
         if found := ANSWER.fullmatch(path.name):
             files[int(found[1]), found[2]] = path
         elif not SOURCE.fullmatch(path.name) and not path.name.startswith("."):
-            yield Problem(str(path), "is no part of this layout")
+            yield Problem(str(path), "is no part of this layout", is_stray=True)
     if 2 * max((round for round, _ in files), default=0) > MOST_ANSWERS:
         yield Problem(str(folder), f"has more than {MOST_ANSWERS:,} answers by the numbers of its files")
         return
@@ -93,11 +101,38 @@ def split_case(name: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (name, name)
 
 
-def find_entry(values: Any, name: str, editor: str) -> dict[str, Any] | None:
-    """The entry of that name at any depth, an entry under the editor's own name before others."""
-    if not isinstance(values, dict):
-        return None
-    if isinstance(values.get(name), dict):
-        return values[name]
-    inner = [values[editor]] if editor in values else []
-    return next((found for each in [*inner, *values.values()] if (found := find_entry(each, name, editor))), None)
+def words_of(words_by_name: Mapping[str, Mapping[str, Any]], case: str) -> Mapping[str, Any]:
+    """What the prompts say of a case, or else of its pair; nothing where they say nothing."""
+    return words_by_name.get(case) or words_by_name.get(split_case(case)[1]) or {}
+
+
+def prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
+    """The entries of a file of prompts by the name of their case or pair, those under the editor's own name first."""
+    found: dict[str, dict[str, Any]] = {}
+    values = json_file(path)
+    own = values.get(editor) if isinstance(values, dict) else None
+    for name, entry in [*entries(own), *entries(values)]:
+        words = {way: entry.get(way, entry.get(f"{way}_prompt")) for way in WAYS}
+        if not all(isinstance(each, str) and each.strip() for each in words.values()):
+            raise UserError(f"{path} has for {name!r} no words for forward and backward; {PROMPTS_FORM}")
+        category = entry.get("category", entry.get("edit_category"))
+        about = entry | words | ({"category": category} if isinstance(category, str) else {})
+        found.setdefault(name, about)
+    if not found:
+        raise UserError(f"{path} has no words of any pair; {PROMPTS_FORM}")
+    return found
+
+
+def entries(values: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every entry at any depth with its name: the key above it, or what it calls itself in a list."""
+    if isinstance(values, dict):
+        if {"forward", "backward", "forward_prompt", "backward_prompt"} & values.keys():
+            yield name or str(values.get("edit_pair_name", values.get("name"))), values
+            if "image_filename" in values:
+                yield f"{Path(str(values['image_filename'])).stem}_{values.get('edit_pair_name')}", values
+            return
+        for key, each in values.items():
+            yield from entries(each, key)
+    elif isinstance(values, list):
+        for each in values:
+            yield from entries(each)

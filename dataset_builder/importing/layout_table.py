@@ -13,7 +13,7 @@ from .tables import objects, read_rows
 MOST_CHARACTERS = 100_000  # of one value
 NEEDED = ("chain", "round", "path")
 TYPES: dict[str, type] = {
-    **dict.fromkeys(("chain", "path", "instruction", "editor", "program", "kind", "category", "status"), str),
+    **dict.fromkeys(("chain", "path", "source", "instruction", "editor", "program", "kind", "category", "status"), str),
     **dict.fromkeys(("round", "position", "run", "seed"), int),
     **dict.fromkeys(("latency", "cost"), float),
     **dict.fromkeys(("text", "reason"), str),
@@ -119,7 +119,7 @@ def find_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str | 
     ]
     yield FoundChain(
         case=name,
-        source=Path(first["path"]).stem,
+        source=first.get("source", Path(first["path"]).stem),
         picture=base / first["path"],
         where=first["where"],
         program=imported_program(first.get("program", name), cycle, first, closes),

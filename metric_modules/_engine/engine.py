@@ -115,12 +115,18 @@ class Outcome:
         return asdict(self)
 
 
-def prepare(folder: Path, asked: Sequence[str] | None, device: str | None, dtype: str | None) -> Job:
+def prepare(
+    folder: Path,
+    asked: Sequence[str] | None,
+    device: str | None,
+    dtype: str | None,
+    options: metrics.Options | None = None,
+) -> Job:
     """Read what there is and make the metrics ready."""
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is no dataset: there is no data/chains; `convergebench build` makes one")
-    chosen = metrics.choose(asked, device, dtype)
+    chosen = metrics.choose(asked, device, dtype, options)
     chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
     return Job(folder, reader, chains, chosen, tasks, earlier_results.read_results(reader, chains, tasks, chosen.specs))

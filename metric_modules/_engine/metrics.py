@@ -5,7 +5,7 @@ Every metric is found by its folder and run by the protocol of specs.py; no metr
 
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from convergebench.generation.records import UserError
 from ..specs import Spec, scored_specs
 
 DTYPES = ("float32", "bfloat16")
+Options = Mapping[str, Mapping[str, Any]]  # by metric: further arguments of its Scorer
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,10 @@ class Metrics:
     specs: dict[str, Spec]  # of every metric that has columns, asked for or not
 
 
-def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -> Metrics:
-    """The metrics asked for (all, where none are named), ready on a device."""
+def choose(
+    asked: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
+) -> Metrics:
+    """The metrics asked for (all, where none are named), ready on a device; options are given to their scorers."""
     specs = scored_specs()
     names = [name for name in specs if asked is None or name in asked]
     for name in asked or ():
@@ -79,7 +82,7 @@ def choose(asked: Sequence[str] | None, device: str | None, dtype: str | None) -
         module = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
         earlier = {other: runs[other].scorer for other in spec.after if other in runs}
         try:
-            scorer = module.Scorer(device, dtype, earlier)
+            scorer = module.Scorer(device, dtype, earlier, **(options or {}).get(name, {}))
         except FileNotFoundError as error:
             absent[name] = str(error)
             continue

@@ -22,11 +22,18 @@ def close_share(
 
     `unrelated` holds, for each quality metric, one value for each unrelated picture, in one order.
     """
+    marks = resembling(unrelated, floors, ceilings)
+    return sum(marks) / len(marks)
+
+
+def resembling(
+    unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float], ceilings: Mapping[str, float] = CEILINGS
+) -> list[bool]:
+    """Which unrelated pictures seem to have kept more than half of the reference on every quality metric."""
     columns = [
         [retained_value(value, floors[name], ceilings[name]) for value in values] for name, values in unrelated.items()
     ]
-    rows = list(zip(*columns, strict=True))
-    return sum(min(row) > CLOSE for row in rows) / len(rows)
+    return [min(row) > CLOSE for row in zip(*columns, strict=True)]
 
 
 def excluded(

@@ -179,12 +179,12 @@ def signature(window: str = "gaussian") -> dict[str, Any]:
 class Scorer:
     """SSIM as the scoring engine runs it: float32 on the processor, whatever the device and the dtype."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        self.signature = signature()
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], window: str = "gaussian"):
+        self.window, self.signature = window, signature(window)
 
     def prepare(self, picture: np.ndarray) -> Reference | None:
         """The reference's side of the formula; None where the window does not fit."""
-        return reference(picture) if min(picture.shape[:2]) >= smallest() else None
+        return reference(picture, self.window) if min(picture.shape[:2]) >= smallest(self.window) else None
 
     def compare(
         self, reference: Reference | None, pictures: Sequence[np.ndarray], earlier: object

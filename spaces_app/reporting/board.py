@@ -12,7 +12,7 @@ from ..study.study import Options
 from ..study.tables import Table, as_text, capitalised
 from .filmstrips import Strip
 from .page import render_board
-from .sentences import headline, where_chains_went
+from .sentences import excluded_sentence, headline, where_chains_went
 from .write import write_report
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def write_board(dataset: Path, out: Path, threshold: float) -> Board:
         raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
     table = headline(written.report.tables, HEADLINE)
     known = {row["fact"]: row["value"] for row in written.report.tables["facts"].rows}
-    return Board(table, written.page, written.files, where_chains_went(known), tuple(written.strips))
+    chains = " ".join(filter(None, [where_chains_went(known), excluded_sentence(known) if table.rows else ""]))
+    return Board(table, written.page, written.files, chains, tuple(written.strips))
 
 
 def check_dataset(dataset: Path, threshold: float) -> None:

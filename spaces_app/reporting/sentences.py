@@ -20,7 +20,7 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
         group: group_sentences(group, [row for row in board if row["group"] == group], tables, known)
         for group in groups
     }
-    found["lead"] = lead_sentences(board, tables, known) if board else ["There is no case to count in these scores."]
+    found["lead"] = lead_sentences(board, tables, known) if board else [why_nothing_counts(known)]
     found[METHODS] = [part for part in methods_paragraph(tables["facts"]).split("\n\n") if not part.startswith("#")]
     found[WORST_CASES] = [
         "For each editor the cases that were lost first, with pictures; the share is the retained quality of a return."
@@ -80,8 +80,8 @@ def group_sentences(
             f"A verdict needs {known['sources for a verdict']} common pictures; without them an editor has no rank, "
             "and its numbers are indicative."
         )
-    if known["excluded sources"] != "none":
-        found.append(f"Left out, because too many unrelated pictures resemble them: {known['excluded sources']}.")
+    if excluded := excluded_sentence(known):
+        found.append(excluded)
     on = {row["on"] for row in tables["curves"].rows if row["group"] == group and row["slice"] == "all"}
     words = (
         "the cases that all editors finished without technical failure"
@@ -105,8 +105,27 @@ def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
         for column in board.columns
         if column.key in columns and column.key not in empty
     )
-    title = rows[0]["name"] if rows else board.note
+    known = {row["fact"]: row["value"] for row in tables["facts"].rows}
+    title = rows[0]["name"] if rows else why_nothing_counts(known)
     return Table(board.name, str(title), shown, rows, format_value(None, "text"))
+
+
+def excluded_sentence(known: Mapping[str, Any]) -> str:
+    """Which pictures no headline counts, and why; empty where all count."""
+    if known["excluded sources"] == "none":
+        return ""
+    return f"Left out, because too many unrelated pictures resemble them: {known['excluded sources']}."
+
+
+def why_nothing_counts(known: Mapping[str, Any]) -> str:
+    """What a board without a row says."""
+    nothing = "There is no case to count in these scores"
+    excluded = excluded_sentence(known)
+    return (
+        f"{nothing}. {excluded} Encodings of one picture take one step 0 when they are imported with `--originals`."
+        if (excluded)
+        else f"{nothing}."
+    )
 
 
 def methods_paragraph(facts: Table) -> str:

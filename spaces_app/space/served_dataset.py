@@ -61,7 +61,7 @@ class ServedDataset:
         self.chains = {chain.id: chain for chain in chains}
         self.roles = {label: editor.role for label, editor in reader.editors().items()}
         self.floors = Floors(list(reader.rows("floors")), chains)
-        self.excluded = self.floors.excluded_sources(chains)
+        self.excluded = list(self.floors.look_alikes(chains))
         self.scores = read_scores(reader)
         self.score_slices = slices_by_chain(self.scores)
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)

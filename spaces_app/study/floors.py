@@ -1,11 +1,11 @@
 """The floor of every reference: what unrelated pictures score against it, where nothing of the original is left."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules.retained.floors import excluded, floor
+from convergebench.metric_modules.retained.floors import SHARE, floor, resembling
 from convergebench.metric_modules.specs import ceilings, quality_columns
 
 Row = Mapping[str, Any]
@@ -21,8 +21,10 @@ class Floors:
             if row["value"] is not None:
                 self.values[row["source"], row["short_side"]][row["metric"]][row["other"]] = row["value"]
         self.sources_of_suite: dict[str, set[str]] = defaultdict(set)
+        self.name_of: dict[str, str] = {}  # imported sources are NAME-DIGEST: two encodings of a picture share the name
         for chain in chains:
             self.sources_of_suite[chain.suite].add(chain.source.id)
+            self.name_of[chain.source.id] = chain.source.id.removesuffix(f"-{chain.source.sha256[:8]}")
         self.cached: dict[tuple[str, int | None, str], ValuesByMetric] = {}
 
     def unrelated_values(self, chain: FinishedChain) -> ValuesByMetric:
@@ -37,25 +39,52 @@ class Floors:
                 metric: {other: value for other, value in values.items() if other in suite}
                 for metric, values in found.items()
             }
-            self.cached[key] = {metric: values for metric, values in own.items() if values}
+            self.cached[key] = self.without_encodings(key[0], {metric: each for metric, each in own.items() if each})
         return self.cached[key]
+
+    def without_encodings(self, source: str, values: ValuesByMetric) -> ValuesByMetric:
+        """The values without those of the same picture in another encoding: it has the name, and resembles it."""
+        name = self.name_of.get(source)
+        of_other_names = choose_others(values, lambda other: self.name_of.get(other) != name)
+        alike = resembling_others(values, of_other_names) if of_other_names != values else {}
+        same = {other for other, is_like in alike.items() if is_like and self.name_of.get(other) == name}
+        return choose_others(values, lambda other: other not in same) if same else values
 
     def floor(self, chain: FinishedChain, metric: str) -> float | None:
         """The median over the unrelated pictures; None where there are none."""
         values = self.unrelated_values(chain).get(metric)
         return floor(list(values.values())) if values else None
 
-    def excluded_sources(self, chains: Iterable[FinishedChain]) -> list[str]:
-        """Sources that more than 5% of unrelated pictures resemble on all qualities: no headline counts them."""
-        names: set[str] = set()
-        qualities, untouched = quality_columns(), ceilings()
+    def look_alikes(self, chains: Iterable[FinishedChain]) -> dict[str, list[str]]:
+        """Sources that more than 5% of unrelated pictures resemble on all qualities, each with those pictures.
+
+        No headline counts them.
+        """
+        found: dict[str, set[str]] = defaultdict(set)
         for chain in {(chain.source.id, chain.short_side, chain.suite): chain for chain in chains}.values():
-            values = self.unrelated_values(chain)
-            if not all(values.get(metric) for metric in qualities):
-                continue
-            others = sorted(set.intersection(*(set(values[metric]) for metric in qualities)))
-            columns = {metric: [values[metric][other] for other in others] for metric in qualities}
-            medians = {metric: floor(list(values[metric].values())) for metric in qualities}
-            if others and all(medians[metric] != untouched[metric] for metric in qualities):
-                names |= {chain.source.id} if excluded(columns, medians, untouched) else set()
-        return sorted(names)
+            marks = resembling_others(self.unrelated_values(chain))
+            if sum(marks.values()) > SHARE * len(marks):
+                found[chain.source.id] |= {other for other, is_like in marks.items() if is_like}
+        return {name: sorted(others) for name, others in sorted(found.items())}
+
+
+def choose_others(values: ValuesByMetric, is_chosen: Callable[[str], bool]) -> ValuesByMetric:
+    """The values of some of the other pictures; a metric without any is left out."""
+    kept = {metric: {other: each[other] for other in each if is_chosen(other)} for metric, each in values.items()}
+    return {metric: each for metric, each in kept.items() if each}
+
+
+def resembling_others(values: ValuesByMetric, floors_of: ValuesByMetric | None = None) -> dict[str, bool]:
+    """Whether each unrelated picture resembles the reference on all qualities; empty where they are not all known.
+
+    The floors are medians of the values, or of others.
+    """
+    qualities, untouched, floors_of = quality_columns(), ceilings(), floors_of or values
+    if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
+        return {}
+    others = sorted(set.intersection(*(set(values[metric]) for metric in qualities)))
+    columns = {metric: [values[metric][other] for other in others] for metric in qualities}
+    medians = {metric: floor(list(floors_of[metric].values())) for metric in qualities}
+    if any(medians[metric] == untouched[metric] for metric in qualities):
+        return {}
+    return dict(zip(others, resembling(columns, medians, untouched), strict=True))

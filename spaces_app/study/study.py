@@ -45,7 +45,8 @@ class Study:
         self.options = options
         self.roles = roles or {}
         self.floors = Floors(floors, chains)
-        self.excluded = self.floors.excluded_sources(chains)
+        self.look_alikes = self.floors.look_alikes(chains)
+        self.excluded = list(self.look_alikes)
         self.cases: list[Case]
         self.cases, self.left_out = read_cases(scores, chains, self.floors, calls)
         scored = {row["chain"] for row in scores}

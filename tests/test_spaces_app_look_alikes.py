@@ -1,0 +1,68 @@
+"""Pictures that resemble each other: encodings of one picture are no strangers, and an emptied board says why."""
+
+from types import SimpleNamespace
+
+import pytest
+from convergebench.spaces_app.reporting.sentences import headline, methods_paragraph, page_sentences
+from convergebench.spaces_app.statistics.leaderboard import HEADLINE
+from convergebench.spaces_app.study.floors import Floors
+from simulated import dataset, report
+
+NEAR = {"rmse": 6.0, "ssim": 0.9, "lpips": 0.05}
+FAR = {"rmse": 70.0, "ssim": 0.35, "lpips": 0.75}
+
+
+def floors_of(names, near):
+    """Floors of imported sources NAME-DIGEST; `near` are the pairs of names and digests that resemble each other."""
+    ids = [f"{name}-{digest * 8}" for name, digest in names]
+    sources = [SimpleNamespace(id=each, sha256=each[-8:] * 8) for each in ids]
+    chains = [SimpleNamespace(source=source, suite="imported", short_side=512) for source in sources]
+    rows = [
+        {"source": one, "other": other, "short_side": 512, "metric": metric, "value": value}
+        for one in ids
+        for other in ids
+        if one != other
+        for metric, value in (NEAR if near(one, other) else FAR).items()
+    ]
+    return Floors(rows, chains), chains, ids
+
+
+def test_two_encodings_of_one_picture_are_not_unrelated_and_exclude_nothing():
+    names = [("eiffel", "a"), ("eiffel", "b"), ("taj", "c"), ("taj", "d")]
+    floors, chains, _ = floors_of(names, lambda one, other: one[:3] == other[:3])
+    assert floors.look_alikes(chains) == {}
+    assert all(floors.floor(chain, "rmse") == FAR["rmse"] for chain in chains)
+    assert all(len(floors.unrelated_values(chain)["ssim"]) == 2 for chain in chains)
+
+
+def test_pictures_of_one_name_that_do_not_resemble_each_other_stay_unrelated():
+    floors, chains, ids = floors_of([("input", "a"), ("input", "b"), ("input", "c")], lambda one, other: False)
+    assert set(floors.unrelated_values(chains[0])["rmse"]) == set(ids[1:])
+    floors, chains, _ = floors_of([("input", "a"), ("input", "b"), ("other", "c")], lambda one, other: False)
+    assert len(floors.unrelated_values(chains[0])["rmse"]) == 2
+
+
+def test_strangers_that_resemble_each_other_are_excluded_with_their_names():
+    names = [("brick", "a"), ("gravel", "b"), ("taj", "c"), ("face", "d")]
+    floors, chains, ids = floors_of(names, lambda one, other: {one[0], other[0]} == {"b", "g"})
+    assert floors.look_alikes(chains) == {ids[0]: [ids[1]], ids[1]: [ids[0]]}
+
+
+@pytest.fixture(scope="module")
+def emptied():
+    """A dataset in which every picture has another that resembles it."""
+    scores, chains, floors = dataset({"one": 1.0}, sources=4, programs=1, rounds=3)
+    pairs = {"picture-00": "picture-01", "picture-02": "picture-03"}
+    pairs |= {other: one for one, other in pairs.items()}
+    near = NEAR | {"clip": 0.9}
+    for row in floors:
+        row["value"] = near[row["metric"]] if pairs[row["source"]] == row["other"] else row["value"]
+    return report(scores, chains, floors)
+
+
+def test_a_board_that_exclusion_emptied_says_which_pictures_and_why(emptied):
+    why = "too many unrelated pictures resemble them: picture-00 (like picture-01), picture-01 (like picture-00)"
+    assert why in headline(emptied.tables, HEADLINE).title, "the terminal"
+    assert why in page_sentences(emptied.tables)["lead"][0], "the page"
+    assert "picture-02 (like picture-03)" in methods_paragraph(emptied.tables["facts"])
+    assert not emptied.tables["leaderboard"].rows
