@@ -9,12 +9,17 @@ import numpy as np
 
 from .images import ImageInputs, Size, available_device, batches, dealt, pairs, signature_text
 from .measure import SMALLEST, Distance, Model, compare, features, model, signature
-from .packages import Unavailable  # noqa: F401 - `evaluate` downloads the files that this one imports, and weights.py needs it
+from .packages import Unavailable
 from .pictures import resize_to
-from .registries import python_indexes  # noqa: F401 - packages.py needs it
+from .registries import python_indexes
 from .weights import load
 
-__all__ = ["Lpips", "resize_to"]  # evaluate brings along only what this file itself imports
+__all__ = [
+    "Lpips",
+    "Unavailable",
+    "python_indexes",
+    "resize_to",
+]  # evaluate brings what this file imports
 
 DESCRIPTION = """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared
 upper bound; and the same of the picture's worst tile out of 8 x 8."""

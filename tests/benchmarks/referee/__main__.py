@@ -32,7 +32,9 @@ ABOUT = """# The referee's bench
 What others published, beside what our metrics give for the same pictures. `make referee` writes this page from clones
 of public repositories that you name:
 
-    make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH I2EBENCH=PATH
+```text
+make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH I2EBENCH=PATH
+```
 
 Nothing of theirs is kept here but figures. A shift by one pixel in any picture makes the bench fail: published values
 no longer come out, and where none were published the sums of PSNR in `tests/benchmarks/referee/frozen.json` no longer
