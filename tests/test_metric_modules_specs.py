@@ -64,7 +64,7 @@ def test_the_columns_stay_in_their_order():
     ]
     measured += ["shift_x", "shift_y", "scale", "registration_residual", "changed_size", "edit_applied", "edit_undone"]
     measured += ["undo_ratio", "undo_explained", "part_lost", "part_lost_share"]
-    measured += ["part_redrawn_share", "part_outline"]
+    measured += ["part_redrawn_share", "part_outline", "edit_share"]
     measured += ["recalled", "recall_unshown", "recall_shown"]
     retained = [f"retained_{name}" for name in ("rmse", "ssim", "lpips", "clip")]
     assert names[10:] == [*measured, *retained, "reasons", "signature"]

@@ -13,8 +13,12 @@ from .structure import ALIKE, COARSE, CONTRAST, WINDOW
 from .transforms import MARGIN
 
 NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
-COLUMNS = {"applied": "edit_applied", "undone": "edit_undone", "part_lost": "part_lost"} | {
-    name: name for name in NUMBERS
+COLUMNS = {
+    "applied": "edit_applied",
+    "region_share": "edit_share",
+    "undone": "edit_undone",
+    "part_lost": "part_lost",
+    **{name: name for name in NUMBERS},
 }
 
 
@@ -126,4 +130,4 @@ def value_of(judged: Judgement, name: str) -> Any:
     value = getattr(judged, name)
     if value is None:
         return judged.reasons[name]
-    return value if name in NUMBERS else bool(value)
+    return value if name in (*NUMBERS, "region_share") else bool(value)

@@ -67,6 +67,13 @@ SPEC = {
             "title": "Outline of the lost part",
             "meaning": "JSON: the rule that found the lost part (colour or structure) and its polygons, from 0 to 1",
         },
+        {
+            "name": "edit_share",
+            "title": "Area of the edit",
+            "meaning": "the share of the picture that the largest region changed by the forward edit covers",
+            "low": 0.0,
+            "high": 1.0,
+        },
     ],
     "reasons": {
         "no_change": ["not applicable", "one instruction that closes asks for no lasting change"],

@@ -1,4 +1,4 @@
-"""How the order of editors moves with the threshold, with the metric, and with the number of rounds."""
+"""How the order of editors moves with the threshold, the limits of the edit checks, the metric, and the rounds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -9,6 +9,7 @@ from convergebench.metric_modules.halflife.survival import area, kaplan_meier
 
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ..study.cases import RETAINED, Case
+from ..study.edit_limits import EditLimits, RejudgedCases
 from ..study.groups import CaseGroup, count_failures, outcome_of_case, outcome_of_curve
 from ..study.study import Study
 from ..study.tables import Column
@@ -16,7 +17,14 @@ from . import Rows
 
 TITLE = "Mean rounds kept when the rules change"
 SECTION = "What the order depends on"
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+AREAS = (0.00075, 0.0015, 0.003, 0.006, 0.012)
+# What is changed -> the column of the scores that it needs, the field of EditLimits, and its settings.
+EDIT_LIMITS: dict[str, tuple[str, str, tuple[float, ...]]] = {
+    "least area of an edit": ("edit_share", "share", AREAS),
+    "most that may be left of an edit": ("undo_ratio", "left", (0.2, 0.3, 0.4, 0.5, 0.6)),
+    "least area of a lost part": ("part_lost_share", "part", AREAS),
+}
 COLUMNS = (
     Column("what", "What is changed"),
     Column("group", "Programs", shown=False),
@@ -37,11 +45,14 @@ def rows(study: Study) -> list[dict[str, Any]]:
     """One row per change; tau is 1 where the order stays as it is."""
     found: list[dict[str, Any]] = []
     threshold = study.options.threshold
+    rejudged = RejudgedCases((case for group in study.groups.values() for own in group.cases.values() for case in own),
+                             study.scores, study.floors)  # fmt: skip
     for name, group in study.groups.items():
         editors = group.tested(2)
         headline = partial(headline_outcome, group=group, threshold=threshold)
         usual = mean_rounds(group, editors, headline, group.rounds)
-        for what, setting, rule, horizon in rule_changes(group, threshold):
+        changes = rule_changes(group, threshold) + limit_changes(group, headline, rejudged)
+        for what, setting, rule, horizon in changes:
             changed = mean_rounds(group, editors, rule, horizon)
             about = {"group": name, "what": what, "setting": setting, "tau": kendall_tau(changed, usual)}
             found.append(about | changed)
@@ -65,6 +76,23 @@ def rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rul
         ("rounds", f"{horizon}", partial(headline, threshold=threshold, horizon=horizon), horizon)
         for horizon in shorter
     ]
+
+
+def limit_changes(group: CaseGroup, headline: Rule, rejudged: RejudgedCases) -> list[tuple[str, str, Rule, int]]:
+    """The same for the limits of the edit checks, where the scores hold the numbers that are held against them."""
+    found: list[tuple[str, str, Rule, int]] = []
+    for what, (column, field, settings) in EDIT_LIMITS.items():
+        is_checked = ("part_lost" if field == "part" else "edits") in group.checks
+        if is_checked and rejudged.has_numbers(column):
+            for setting in settings:
+                changed = rejudged.changed(EditLimits(**{field: setting}))
+                found.append((what, f"{setting:g}", partial(by_other_limits, headline=headline, changed=changed),
+                              group.rounds))  # fmt: skip
+    return found
+
+
+def by_other_limits(case: Case, headline: Rule, changed: Mapping[str, Case]) -> Outcome:
+    return headline(changed.get(case.chain.id, case))
 
 
 def headline_outcome(case: Case, group: CaseGroup, threshold: float, horizon: int | None = None) -> Outcome:
@@ -105,23 +133,38 @@ def kendall_tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | 
 
 
 def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
-    """Mean rounds kept under other thresholds: where lines cross, the order depends on the threshold."""
-    rows = [row for row in rows if row["group"] == context.group and row["what"] == "threshold"]
+    """Mean rounds kept under other thresholds and limits: where lines cross, the order depends on them."""
+    rows = [row for row in rows if row["group"] == context.group and row["what"] in ("threshold", *EDIT_LIMITS)]
     chosen = {
         editor: look for editor, look in context.looks.items() if any(row.get(editor) is not None for row in rows)
     }
     if not chosen:
         return []
-    figure, grid = new_figure(height=3.2)
-    axes, words = grid[0, 0], []
-    for editor, look in chosen.items():
-        own = [(float(row["setting"]), row[editor]) for row in rows if row.get(editor) is not None]
-        axes.plot(*zip(*own, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
-                  label=editor, clip_on=False)  # fmt: skip
-        words.append(f"{editor} " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in own))
-    axes.set_xticks([float(row["setting"]) for row in rows])
-    axes.set_ylim(0)
-    axes.set_xlabel("threshold of what has to be retained")
-    axes.set_ylabel("rounds kept, mean")
-    add_legend(figure, axes)
-    return [Drawing("sensitivity", "Rounds kept under other thresholds", "; ".join(words) + ".", figure)]
+    panels = list(dict.fromkeys(row["what"] for row in rows))
+    height = 3.2 * (1 + (len(panels) > 2))
+    figure, grid = new_figure(1 + (len(panels) > 2), min(len(panels), 2), height, sharey=True)
+    words = []
+    for what, axes in zip(panels, grid.flat, strict=False):
+        for editor, look in chosen.items():
+            own = [
+                (float(row["setting"]), row[editor])
+                for row in rows
+                if row["what"] == what and row.get(editor) is not None
+            ]
+            axes.plot(*zip(*own, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
+                      label=editor if what == panels[0] else None, clip_on=False)  # fmt: skip
+            words.append(f"{editor}, {what}: " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in own))
+        levels = sorted({float(row["setting"]) for row in rows if row["what"] == what})
+        if levels[-1] > 8 * levels[0]:
+            axes.set_xscale("log")
+        axes.set_xticks(levels, [f"{level:.2g}" if level >= 0.1 else f"{level:.2%}" for level in levels], minor=False)
+        axes.minorticks_off()
+        axes.set_xlabel("threshold of what has to be retained" if what == "threshold" else what)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    grid[0, 0].set_ylim(0)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("rounds kept, mean")
+    add_legend(figure, grid[0, 0])
+    title = "Rounds kept under other thresholds" + (" and limits of the edit checks" if len(panels) > 1 else "")
+    return [Drawing("sensitivity", title, "; ".join(words) + ".", figure)]

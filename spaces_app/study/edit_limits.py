@@ -1,0 +1,82 @@
+"""Edits judged again under other limits than the scores were made with, from the numbers that the scores hold.
+
+Whether CLIP's direction agreed is known only where the picture's own check passed; elsewhere it is taken to agree.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convergebench.metric_modules.edit_applied.judge import EXPLAINED, LEFT, SHARE, SHARE_SMALL
+from convergebench.metric_modules.scores import missing_values
+
+from .cases import Case, case_of_chain
+from .floors import Floors
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EditLimits:
+    """The least that an edit covers, the most that may be left of it, and the least that a lost part covers."""
+
+    share: float = SHARE
+    left: float = LEFT
+    part: float = SHARE
+
+
+class RejudgedCases:
+    """The cases of a dataset under other limits; only those that change are made anew."""
+
+    def __init__(self, cases: Iterable[Case], scores: Iterable[Row], floors: Floors):
+        self.cases = {case.chain.id: case for case in cases}
+        self.floors = floors
+        self.rows: dict[str, list[Row]] = defaultdict(list)
+        for row in scores:
+            if row["chain"] in self.cases:
+                self.rows[row["chain"]].append(row)
+
+    def has_numbers(self, column: str) -> bool:
+        return any(row.get(column) is not None for rows in self.rows.values() for row in rows)
+
+    def changed(self, limits: EditLimits) -> dict[str, Case]:
+        """The cases that another judgement of some step changes, by chain."""
+        found = {}
+        for name, rows in self.rows.items():
+            case = self.cases[name]
+            again = [judge_again(row, limits, case.chain.program.small) for row in rows]
+            if any(new is not old for new, old in zip(again, rows, strict=True)):
+                found[name] = case_of_chain(case.chain, again, self.floors, ())
+        return found
+
+
+def judge_again(row: Row, limits: EditLimits, small: bool = False) -> Row:
+    """The row with its edit and part judged under these limits; the row itself where nothing changes.
+
+    >>> judge_again({"edit_undone": True, "undo_ratio": 0.3}, EditLimits(left=0.2))["edit_undone"]
+    False
+    """
+    changes: dict[str, bool] = {}
+    made, share = row.get("edit_applied"), row.get("edit_share")
+    if made is not None and share is not None:
+        least, usual = ((each * SHARE_SMALL / SHARE if small else each) for each in (limits.share, SHARE))
+        changes["edit_applied"] = share >= least and (made or share < usual)
+    undone, ratio = row.get("edit_undone"), row.get("undo_ratio")
+    part = row.get("part_lost")
+    areas = [row[name] for name in ("part_lost_share", "part_redrawn_share") if row.get(name) is not None]
+    lost_by_undo = None
+    if undone is not None and ratio is not None and not is_geometric(row):
+        another = row.get("undo_explained") is not None and row["undo_explained"] < EXPLAINED
+        changes["edit_undone"] = (ratio <= limits.left or another) and (undone or (ratio > LEFT and not another))
+        lost_by_undo = ratio > limits.left and changes["edit_undone"]
+    if part is not None and (areas or lost_by_undo is not None):
+        changes["part_lost"] = bool(lost_by_undo) or max(areas, default=0.0) >= limits.part
+    changes = {column: value for column, value in changes.items() if value != row[column]}
+    return {**row, **changes} if changes else row
+
+
+def is_geometric(row: Row) -> bool:
+    """Whether the edit moves the whole picture, and an exact oracle judges it without any limit."""
+    reason = missing_values(row).get("undo_explained") if row.get("undo_explained") is None else None
+    return reason is not None and reason.code == "whole_picture"
