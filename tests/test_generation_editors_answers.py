@@ -133,8 +133,9 @@ def test_bfl_moderates_the_request_or_the_result(ask, status):
     assert "Safety Filter" in step.reason
 
 
-def test_bfl_ends_a_task_in_an_error_which_is_tried_again(ask):
-    step = ask(bfl, lambda server: bfl.accepted(server, bfl.ended("Error")), DATA)
+@pytest.mark.parametrize("status", ["Error", "Failed"])
+def test_bfl_ends_a_task_in_an_error_which_is_tried_again(ask, status):
+    step = ask(bfl, lambda server: bfl.accepted(server, bfl.ended(status)), DATA)
     assert step.status == "ok"
     assert step.cost == pytest.approx(0.09)
 

@@ -13,6 +13,9 @@ from ..records import Answer, UserError
 from ..vendors import keys, models, wire
 from ..vendors.sizes import KONTEXT, MEGAPIXEL, Size, ratio
 
+# A task is Pending, Reasoning or Generating before one of these; Failed is in the guides and not in the OpenAPI.
+ENDS = ("Ready", "Error", "Failed", "Request Moderated", "Content Moderated", "Task not found")
+
 
 @dataclass(frozen=True)
 class Editor:
@@ -91,7 +94,9 @@ class Editor:
     def wait(self, client: Any, key: dict[str, str], place: str) -> dict[str, Any]:
         """Poll until there is an end."""
         place = wire.trusted(place, self.address(), "bfl.ai")
-        response, reply = wire.poll(client, place, key, self.poll, lambda reply: reply.get("status") == "Pending")
+        response, reply = wire.poll(
+            client, place, key, self.poll, lambda reply: reply.get("status", "Error") not in ENDS
+        )
         if response.status_code >= 400 and "status" not in reply:
             raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
         return dict(reply)
@@ -111,6 +116,6 @@ class Editor:
                 return Answer(status="no_image", reason="ready, without a picture", details=about)
             data, declared = wire.download(client, details["sample"], self.address())
             return Answer(data, details={**about, "declared": declared})
-        if status == "Error":
+        if status in ("Error", "Failed"):
             raise Transient(f"the task ended in an error: {str(reply.get('details'))[:200]}", charged=True)
         raise Rejected(f"the task ended as {status!r}", charged=True)

@@ -100,6 +100,7 @@ class Editor:
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         given = {"size": f"{image.width}x{image.height}", "n": 1, "seed": seed}
+        given |= {"output_format": "png", "prompt_upsampling": False}
         asked = {
             "model": self.model,
             "prompt": instruction,

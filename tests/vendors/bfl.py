@@ -66,8 +66,9 @@ def rest(server: Server, request: Request) -> Reply:
     number = int(request.path.rpartition("-")[2])
     order = server.orders[number]  # type: ignore[attr-defined]
     polls = sum(each.path == request.path for each in server.requests)
-    if polls < 3:
-        return told({"id": f"task-{number}", "status": "Pending", "result": None})
+    if polls < 4:
+        stages = ["Pending", "Reasoning", "Generating"]
+        return told({"id": f"task-{number}", "status": stages[polls % 3], "result": None})
     result = {"sample": f"{server.base}/delivery/{number}", "seed": 7} if order.status == "Ready" else None
     status = 404 if order.status == "Task not found" else 200
     return told({"id": f"task-{number}", "status": order.status, "result": result, **order.more}, status)
