@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel wheels slow simulations weights-test check format space real-editors bench referee goldens clean
+.PHONY: help setup demo test test-wheel wheels slow simulations weights-test check format space real-editors bench referee verdicts goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -85,6 +85,10 @@ bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH I2EBENCH
 referee: .venv/dev  ## what others published beside what we get, from clones that you name; writes docs/referee.md
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.referee
+
+export REAL_CHAINS
+verdicts: .venv/dev  ## how often verdicts are right, on pictures whose truth is known; writes docs/verdicts.md
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts --card metric_modules/edit_applied/README.md
 
 goldens: .venv/dev  ## the demo and a simulated suite still come to the same bytes and numbers, on a machine like that of goldens.json
 	$(BIN)/python tests/goldens.py build/goldens --check

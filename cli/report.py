@@ -16,9 +16,14 @@ from ._shared import json_option
 @click.option(
     "--threshold", type=float, default=0.5, show_default=True, help="The retained quality below which a round is lost."
 )
+@click.option(
+    "--framing", type=float, help="The loss of framing (shift, zoom) above which a round is lost. [default: none is]"
+)
 @click.option("--compare", nargs=2, metavar="A B", help="Print a comparison of these two editors instead.")
 @json_option
-def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] | None, as_json: bool) -> None:
+def report(
+    dataset: Path, out: Path, threshold: float, framing: float | None, compare: tuple[str, str] | None, as_json: bool
+) -> None:
     """Write index.html, figures and tables of a scored dataset, and print the headline.
 
     \b
@@ -30,7 +35,7 @@ def report(dataset: Path, out: Path, threshold: float, compare: tuple[str, str] 
         return
     from convergebench import spaces_app
 
-    board = spaces_app.report(dataset, out, threshold=threshold)
+    board = spaces_app.report(dataset, out, threshold=threshold, framing=framing)
     about = {"page": str(board.page), "files": board.files, "headline": board.title, "chains": board.chains}
     about |= {"rows": board.rows}
     click.echo(json.dumps(about) if as_json else board)

@@ -59,7 +59,7 @@ from typing import Any
 
 LAST = 1000  # the order of a metric that names none
 KINDS = ("picture", "round", "statistic")
-HEADLINES = ("quality", "meaning", "part", "edits")
+HEADLINES = ("quality", "meaning", "part", "edits", "framing")
 SHOWN = ("curve", "number", "dataset")
 
 
@@ -78,7 +78,7 @@ class ScoreColumn:
     high: float | None = None
     ceiling: float | None = None  # what an untouched picture scores
     floor: bool = False  # unrelated pictures say where nothing is left, and the scores get a column `retained_NAME`
-    headline: str | None = None  # what the headline checks it for: "quality", "meaning", "part", "edits", or not at all
+    headline: str | None = None  # what the headline checks it for: one of HEADLINES, or not at all
     floor_of: str | None = None  # the column whose floor counts for this one too
     # "curve": drawn over rounds in the report and in the Space's tab Curves, and listed like a "number";
     # "number": listed for each step in the Space's tab Chains; "dataset": only stored, and explained on the card.

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 
-def report(dataset: str | Path, out: str | Path = "report", *, threshold: float = 0.5) -> "Board":
+def report(
+    dataset: str | Path, out: str | Path = "report", *, threshold: float = 0.5, framing: float | None = None
+) -> "Board":
     """Write the report of a scored dataset and return its first table.
 
     Several processes may call it: the first of them writes, when all have come so far.
@@ -18,4 +20,4 @@ def report(dataset: str | Path, out: str | Path = "report", *, threshold: float 
 
     from .reporting.board import write_board
 
-    return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold))
+    return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold, framing))

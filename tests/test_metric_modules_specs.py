@@ -62,7 +62,16 @@ def test_the_columns_stay_in_their_order():
         "psnr_registered",
         "ssim_registered",
     ]
-    measured += ["shift_x", "shift_y", "scale", "registration_residual", "changed_size", "edit_applied", "edit_undone"]
+    measured += [
+        "shift_x",
+        "shift_y",
+        "scale",
+        "registration_residual",
+        "framing_loss",
+        "changed_size",
+        "edit_applied",
+        "edit_undone",
+    ]
     measured += ["undo_ratio", "undo_explained", "part_lost", "part_lost_share"]
     measured += ["part_redrawn_share", "part_outline", "edit_share"]
     measured += ["recalled", "recall_unshown", "recall_shown"]

@@ -1,6 +1,7 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from convergebench.spaces_app.reporting.page import render_board
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from convergebench.spaces_app.study import tables
 from convergebench.spaces_app.study.recall_outcomes import chain_ratio, recall_outcome
-from simulated import chain_row, dataset, end_chain, floor_rows, report, score_rows
+from simulated import FLOORS, chain_row, dataset, end_chain, floor_rows, report, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}
 
@@ -354,3 +355,58 @@ def test_names_that_mean_something_to_html_or_latex_stay_text():
     assert "<script>" not in page
     latex = tables.as_latex(made.tables["leaderboard"])
     assert r"50\%\_of \{\$x\$\} \& \textbackslash{}co" in latex
+
+
+def moved(scores, round, quality, framing):
+    """The same scores where every picture lies elsewhere from one round on: as it is, and registered."""
+    changed = []
+    for row in scores:
+        if row["round"] < round:
+            changed.append(row)
+            continue
+        low = {f"retained_{name}": 0.2 for name in ("rmse", "ssim")}
+        rmse = FLOORS["rmse"] * (1 - quality)
+        laid = {
+            "psnr_registered": 20 * math.log10(255 / rmse),
+            "ssim_registered": 1 - (1 - quality) * (1 - FLOORS["ssim"]),
+        }
+        changed.append(row | low | laid | {"framing_loss": framing})
+    return changed
+
+
+def test_a_shift_is_no_loss_of_quality_and_a_loss_of_framing_only_where_that_is_asked():
+    scores, chains, floors = dataset({"still": 12.0}, sources=4, programs=1)
+    scores = [row | {"part_lost": False if row["position"] == 2 else None} for row in scores]
+    for row in scores:
+        row |= {f"retained_{name}": 0.9 for name in FLOORS}
+        row |= {"edit_applied": True} if row["position"] == 1 else {"edit_undone": True}
+    shifted = moved(scores, 5, 0.8, 0.07)
+
+    def row_of(scores, **options):
+        [row] = report(scores, chains, floors, **options).tables["leaderboard"].rows
+        return row
+
+    assert row_of(shifted)["rounds_kept"] == 12
+    assert row_of(shifted, framing=0.1)["rounds_kept"] == 12
+    lost = row_of(shifted, framing=0.05)
+    assert (lost["rounds_kept"], lost["cause"]) == (4, "framing lost (100%)")
+    broken = row_of(moved(scores, 5, 0.3, 0.07))
+    assert (broken["rounds_kept"], broken["cause"]) == (4, "quality lost (100%)")
+    assert report(shifted, chains, floors).tables["cases"].rows[0]["framing"] == 0.07
+
+
+def test_the_area_under_retained_quality_counts_nothing_after_a_refusal():
+    scores, chains, floors = dataset({"one": 12.0}, sources=4, programs=1)
+    for row in scores:
+        row |= {f"retained_{name}": 0.9 for name in FLOORS}
+    [whole] = report(scores, chains, floors).tables["leaderboard"].rows
+    assert whole["area"] == pytest.approx(0.9)
+    by_chain = {chain["chain"]: [row for row in scores if row["chain"] == chain["chain"]] for chain in chains}
+    ended = [end_chain(chain, by_chain[chain["chain"]], 7) for chain in chains]
+    [row] = (
+        report([row for _, rows in ended for row in rows], [chain for chain, _ in ended], floors)
+        .tables["leaderboard"]
+        .rows
+    )
+    assert row["area"] == pytest.approx(0.9 / 2)
+    assert row["area_low"] <= row["area"] <= row["area_high"]

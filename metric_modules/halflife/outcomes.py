@@ -9,7 +9,7 @@ ENDS = ("complete", "shrunk", "refused", "no_image", "failed")  # only "failed" 
 # In the order in which they count where several happen in one round.
 FAILED = "technical failure"  # a loss wherever editors are compared; `curve_outcome` alone censors it
 CAUSES = (
-    *("not applied", "not undone", "quality lost", "part lost", "meaning lost"),
+    *("not applied", "not undone", "quality lost", "part lost", "framing lost", "meaning lost"),
     *("refused", "no image", "shrunk", FAILED),
 )
 END_CAUSES = {"refused": "refused", "no_image": "no image", "shrunk": "shrunk"}
@@ -108,6 +108,7 @@ def convergence(
     end_round: int | None = None,
     threshold: float = 0.5,
     left_out: Mapping[str, Container[int]] | None = None,
+    framed: Sequence[bool | None] | None = None,
 ) -> Outcome:
     """The headline: rounds kept before the first loss of any kind, and the first cause in the order of CAUSES.
 
@@ -115,16 +116,18 @@ def convergence(
     there at all is not checked (see `convergence_name`), and so are `applied` and `undone` for programs that ask for
     no change. A round in which something checked elsewhere could not be measured is not counted as kept unless a
     later round is good. `left_out` names, by cause, the rounds in which nobody can tell whether a case was lost to it:
-    there the other checks decide.
+    there the other checks decide. `framed` says whether the picture still shows the same cut-out, if that is asked for;
+    where nobody can tell, the other checks decide as well.
     """
     qualities = [retained[name] for name in QUALITIES if name in retained]
     kept = 0
     for place, round in enumerate(rounds):
-        checks = {
+        checks: dict[str, list[bool | None]] = {
             "not applied": [] if applied is None else [verdict(at(applied, place), 0.5)],
             "not undone": [] if undone is None else [verdict(at(undone, place), 0.5)],
             "quality lost": [verdict(at(values, place), threshold) for values in qualities],
             "part lost": [] if part_lost is None else [verdict(negated(at(part_lost, place)), 0.5)],
+            "framing lost": [False] if framed is not None and at(framed, place) is False else [],
             "meaning lost": [verdict(at(retained["clip"], place), threshold)] if "clip" in retained else [],
         }
         checks = {cause: good for cause, good in checks.items() if round not in (left_out or {}).get(cause, ())}

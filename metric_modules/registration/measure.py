@@ -18,6 +18,7 @@ COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
     "shift_y": "shift_y",
     "scale": "scale",
     "residual": "registration_residual",
+    "framing": "framing_loss",
     "psnr": "psnr_registered",
     "ssim": "ssim_registered",
 }
@@ -45,6 +46,22 @@ def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tu
         limits.append(slice(max(0, ceil(first - 1e-6)), min(length - 1, floor(last + 1e-6)) + 1))
     laid = cv2.warpAffine(prediction, matrix, (width, height), flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP)
     return laid, (limits[1], limits[0])
+
+
+def framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
+    """The share of both frames together that only one of them shows: 0 where the picture lies where it lay.
+
+    >>> round(framing_loss((100, 200), Placement(20.0, 0.0, 1.0, 0.0, 20.0, 99)), 3)
+    0.182
+    """
+    if placement.still:
+        return 0.0
+    height, width = shape
+    common = 1.0
+    for length, shift in ((width, placement.x), (height, placement.y)):
+        half, grown = length / 2, length / 2 * placement.scale
+        common *= max(0.0, min(half, shift + grown) - max(-half, shift - grown))
+    return 1 - common / (width * height * (1 + placement.scale**2) - common)
 
 
 def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | None]:
@@ -82,6 +99,7 @@ def compare(
             reason = "blocks_disagree", f"{placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
         return Registered(values, {field: reason for field in FIELDS if values[field] is None})
     values |= {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale}
+    values["framing"] = framing_loss(reference.shape[:2], placement)
     if raw is not None and placement.still:
         values |= {field: raw[field] for field in ("psnr", "ssim")}
     else:
@@ -93,7 +111,7 @@ def compare(
 
 def signature() -> dict[str, Any]:
     """What the values depend on besides the two pictures."""
-    return {"version": 1, "levels": "/".join(map(str, LEVELS)), "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
+    return {"version": 2, "levels": "/".join(map(str, LEVELS)), "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
 
 
 class Scorer:

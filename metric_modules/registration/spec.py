@@ -57,6 +57,16 @@ SPEC = {
             "low": 0.0,
             "ceiling": 0.0,
         },
+        {
+            "name": "framing_loss",
+            "title": "Loss of framing",
+            "meaning": "the share of both frames together that only one of them shows, once shift and scale are known",
+            "direction": "lower",
+            "low": 0.0,
+            "high": 1.0,
+            "ceiling": 0.0,
+            "headline": "framing",
+        },
     ],
     "reasons": {
         "too_few_blocks": ["nobody", "the reference has too few textured blocks: {}"],

@@ -21,6 +21,8 @@ NUMBERS = (
     Column("left", "Change left", "share"),
     Column("part_lost", "Part lost"),
     Column("part_share", "Largest changed part", "share"),
+    Column("redrawn_share", "Largest redrawn part", "share"),
+    Column("framing", "Loss of framing", "share"),
 )
 COLUMNS = (
     Column("chain", "Chain"),
@@ -73,13 +75,15 @@ def case_row(case: Case, outcome: Outcome) -> dict[str, Any]:
 def numbers_of(case: Case, round: int) -> Mapping[str, Any]:
     """What was measured of one round."""
     place = round - 1
-    found: dict[str, Any] = {f"retained_{name}": at(case.retained[name], place) for name in (*QUALITIES, *MEANINGS)}
+    found: dict[str, Any] = {f"retained_{name}": at(case.judged(name), place) for name in (*QUALITIES, *MEANINGS)}
     return found | {
         "applied": yes_or_no(at(case.applied, place)),
         "undone": yes_or_no(at(case.undone, place)),
         "left": at(case.left, place),
         "part_lost": yes_or_no(at(case.part_lost, place)),
         "part_share": at(case.part_share, place),
+        "redrawn_share": at(case.redrawn_share, place),
+        "framing": at(case.framing, place),
     }
 
 

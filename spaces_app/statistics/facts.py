@@ -35,6 +35,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
         "sources": len({case.source for case in cases}),
         "excluded sources": ", ".join(starmap(excluded_text, study.look_alikes.items())) or "none",
         "threshold": f"{study.options.threshold:g}",
+        "framing": "no loss" if study.options.framing is None else f"{study.options.framing:g}",
         "level": LEVEL,
         "limits": "95%",
         "growth exponents": "0 jitter, 1 random walk, 2 drift",

@@ -35,6 +35,7 @@ COLUMNS = (
     Column("rank", "Rank", "count", interval=True, always=True),
     Column("rounds_kept", "Rounds kept, mean", "rounds", interval=True),
     Column("rounds_kept_two_way", "Rounds kept, limits for other programs too", "rounds", interval=True),
+    Column("area", "Area under retained quality", "share", interval=True),
     Column("survival", "Still converging at the end", "share", interval=True),
     Column("survival_two_way", "Still converging, limits for other programs too", "share", interval=True, shown=False),
     Column("half_life_text", "Half-life, rounds", interval=True),
@@ -118,6 +119,7 @@ def editor_row(
         "half_life": own["half_life"],
         **with_limits("rounds_kept", own, "mean_rounds_kept"),
         **with_limits("rounds_kept_two_way", own, "mean_rounds_kept", "mean_rounds_kept", "_two_way"),
+        **area_under(cases, lowest),
         **with_limits("restricted_mean", own, "restricted_mean"),
         # A share at an earlier round, where nobody was followed to the last one, would not be comparable.
         **(
@@ -166,6 +168,24 @@ def curve_columns(
     own = summarise(count_failures(cases, outcomes), rounds, sources)
     half_life = with_limits(f"{key}_text", own, "half_life_text", "half_life")
     return half_life | with_limits(f"{key}_kept", own, "mean_rounds_kept")
+
+
+def area_under(cases: Sequence[Case], curves: Sequence[Sequence[float | None]]) -> dict[str, Any]:
+    """The mean retained quality over all planned rounds, whatever ended convergence; empty where none is checked.
+
+    A round after the chain's end retains nothing, so that ending early never helps.
+    """
+    areas, sources = [], []
+    for case, values in zip(cases, curves, strict=True):
+        last = case.rounds if case.end == "complete" else (case.end_round or 1) - 1
+        known = [value for value in values[:last] if value is not None]
+        if known or (last < case.rounds and any(curves)):
+            areas.append((sum(known) / max(len(known), 1)) * last / case.rounds)
+            sources.append(case.source)
+    if not areas:
+        return {}
+    low, high = mean_interval(np.array(areas), sources, 1.0) or (None, None)
+    return {"area": sum(areas) / len(areas), "area_low": low, "area_high": high}
 
 
 def forward_share(cases: Sequence[Case]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """One case is one chain as the statistics see it: what each round's return kept, and whether its edits were made."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.retained.floors import retained_value
 from convergebench.metric_modules.scores import Fault, missing_values
 from convergebench.metric_modules.specs import (
     curve_columns,
@@ -44,10 +46,13 @@ class Case:
     group: str
     end_round: int | None
     retained: dict[str, Values]
+    registered: dict[str, Values]  # the same once shift and scale are undone, where they were found
+    framing: Values  # the share of the frame that was lost with them
     raw: dict[str, Values]
     to_previous: Values  # RMSE to the return before, where the scores hold it
     part_lost: list[bool | None]
     part_share: Values  # of the picture: the largest part that changed
+    redrawn_share: Values  # the largest part in which something else is drawn
     left: Values  # of the edit, where most of any is left
     applied: list[bool | None] | None
     undone: list[bool | None] | None
@@ -95,10 +100,18 @@ class Case:
         """What two editors have in common when they did the same thing."""
         return self.source, self.program, self.chain.run
 
+    def judged(self, name: str) -> Values:
+        """What a verdict rests on: the better of retained quality as it is and once shift and scale are undone."""
+        after = self.registered.get(name) or [None] * len(self.retained[name])
+        return [
+            value if value is None or laid is None else max(value, laid)
+            for value, laid in zip(self.retained[name], after, strict=True)
+        ]
+
     @property
     def quality(self) -> Values:
         """The lowest of the retained qualities that were computed for this chain, round by round."""
-        lists = [self.retained[name] for name in QUALITIES if any(value is not None for value in self.retained[name])]
+        lists = [self.judged(name) for name in QUALITIES if any(value is not None for value in self.retained[name])]
         return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
 
@@ -160,10 +173,13 @@ def case_of_chain(chain: FinishedChain, scores: Sequence[Row], floors: Floors, c
         group_name(chain, kinds),
         end_round=None if chain.status == "complete" else max((row["round"] for row in scores), default=1),
         retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
+        registered=registered_qualities(chain, returns, floors),
+        framing=[row.get("framing_loss") for row in returns],
         raw={name: [row.get(name) for row in returns] for name in CURVES},
         to_previous=[row.get("rmse_previous") for row in returns],
         part_lost=[part_lost_by(steps) for steps in by_round],
         part_share=[row.get("part_lost_share") for row in returns],
+        redrawn_share=[row.get("part_redrawn_share") for row in returns],
         left=[most_left(steps) for steps in by_round],
         applied=edits_by_round("forward", "edit_applied", "not applied"),
         undone=edits_by_round("undo", "edit_undone", "not undone"),
@@ -196,6 +212,26 @@ def all_edits(steps: Sequence[Row], column: str) -> bool | None:
         if value is not None or not why_nobody_can_tell([step], column)
     ]
     return None if None in judged or not judged else True
+
+
+def registered_qualities(chain: FinishedChain, returns: Sequence[Row], floors: Floors) -> dict[str, Values]:
+    """Retained quality of each return once shift and scale are undone; LPIPS and CLIP are not computed for that."""
+    measured: dict[str, Values] = {
+        "rmse": [value_or_none(row.get("psnr_registered"), lambda psnr: 255 / 10 ** (psnr / 20)) for row in returns],
+        "ssim": [row.get("ssim_registered") for row in returns],
+    }
+    found = {}
+    for name, values in measured.items():
+        ceiling, floor = COLUMNS[name].ceiling or 0.0, floors.floor(chain, name)
+        if floor is not None and floor != ceiling:
+            found[name] = [
+                value_or_none(value, partial(retained_value, floor=floor, ceiling=ceiling)) for value in values
+            ]
+    return found
+
+
+def value_or_none(value: float | None, change: Callable[[float], float]) -> float | None:
+    return None if value is None else change(value)
 
 
 def part_lost_by(steps: Sequence[Row]) -> bool | None:

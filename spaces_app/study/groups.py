@@ -156,13 +156,22 @@ def is_measured(case: Case, place: int) -> bool:
     return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
 
 
-def outcome_of_case(case: Case, checks: Sequence[str], threshold: float = HALF, horizon: int | None = None) -> Outcome:
-    """What the headline counts for one case, looking no further than round `horizon`."""
+def outcome_of_case(
+    case: Case,
+    checks: Sequence[str],
+    threshold: float = HALF,
+    horizon: int | None = None,
+    framing: float | None = None,
+) -> Outcome:
+    """What the headline counts for one case, looking no further than round `horizon`.
+
+    `framing` is the largest loss of framing that is no loss of the case; None where it is not asked.
+    """
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
     end, end_round = end_seen_from(case, rounds[-1])
     outcome = convergence(
         rounds,
-        {name: case.retained[name] for name in RETAINED if name in checks},
+        {name: case.judged(name) for name in RETAINED if name in checks},
         case.applied if "edits" in checks else None,
         case.undone if "edits" in checks else None,
         case.part_lost if "part_lost" in checks else None,
@@ -170,6 +179,7 @@ def outcome_of_case(case: Case, checks: Sequence[str], threshold: float = HALF, 
         end_round,
         threshold,
         case.not_judged,
+        None if framing is None else [None if loss is None else loss <= framing for loss in case.framing],
     )
     return failed_if_unmeasured(outcome, rounds[-1])
 
@@ -215,5 +225,5 @@ def is_missing_case(outcome: Outcome) -> bool:
 
 def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
     """The lowest retained quality of those that are checked, round by round; empty where none is."""
-    lists = [case.retained[name] for name in QUALITIES if name in checks]
+    lists = [case.judged(name) for name in QUALITIES if name in checks]
     return [None if None in values else min(values) for values in zip(*lists, strict=True)]

@@ -14,6 +14,7 @@ WORDS = {
     "not applied": "edit not carried out",
     "not undone": "edit not undone",
     "part lost": "one area no longer matches",
+    "framing lost": "the picture moved or grew",
     "refused": "the editor refused",
     "no image": "no picture came back",
     "shrunk": "the picture came back smaller",
@@ -24,6 +25,7 @@ TITLES = {  # causes as a heading or a filter says them
     "not undone": "Edit not undone",
     "quality lost": "Quality lost",
     "part lost": "One area lost",
+    "framing lost": "Framing lost",
     "meaning lost": "Meaning lost",
     "refused": "Refused",
     "no image": "No picture",
@@ -45,7 +47,7 @@ def loss_clause(
     cause, place = str(outcome.cause), outcome.lost_at - 1
     if cause in ("quality lost", "meaning lost"):
         wanted = QUALITIES if cause == "quality lost" else MEANINGS
-        values = {name: case.retained[name][place] for name in wanted if name in checks and place < case.rounds}
+        values = {name: case.judged(name)[place] for name in wanted if name in checks and place < case.rounds}
         known = {name: value for name, value in values.items() if value is not None}
         if known:
             name = min(known, key=lambda each: known[each])
@@ -55,7 +57,8 @@ def loss_clause(
     left = (row or {}).get("undo_ratio")
     if cause == "not undone" and left is not None and math.isfinite(left):
         return f"{words}, {min(left, 1):.0%} of it left"
-    share = (row or {}).get("part_lost_share")
+    shares = [(row or {}).get(name) for name in ("part_lost_share", "part_redrawn_share")]
+    share = max((each for each in shares if each is not None), default=None)
     if cause == "part lost" and share is not None and math.isfinite(share):
         return f"{share:.1%} of the picture no longer matches"
     return words

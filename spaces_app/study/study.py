@@ -24,6 +24,7 @@ class Options:
     """What a reader may ask for."""
 
     threshold: float = HALF  # what a return has to retain
+    framing: float | None = None  # the largest loss of framing that is none; None: it is reported, and no loss
 
 
 class Study:
@@ -75,7 +76,13 @@ class Study:
         return {
             name: {
                 editor: count_failures(
-                    cases, [outcome_of_case(case, group.checks_of(editor), self.options.threshold) for case in cases]
+                    cases,
+                    [
+                        outcome_of_case(
+                            case, group.checks_of(editor), self.options.threshold, framing=self.options.framing
+                        )
+                        for case in cases
+                    ],
                 )
                 for editor, cases in group.cases.items()
             }

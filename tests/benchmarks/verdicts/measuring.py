@@ -1,0 +1,170 @@
+"""What the verdicts say of pictures whose truth is known: one dictionary for each pair or round that was judged."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_part, judge_step
+from convergebench.metric_modules.edit_applied.looks import look
+from convergebench.metric_modules.edit_applied.sharpness import grey
+
+from . import truth
+from .wear import ON_TOP, STRONG, TWENTY_ROUNDS, blurred, coded, noisy, whole
+
+SIZES = (0.001, 0.003, 0.006, 0.01, 0.02, 0.05, 0.1, 0.2)
+CYCLE = ("add a thing", "remove the thing")
+BLURRING = ("blur the image", "sharpen the blurred image")
+SHARPENING = ("sharpen the image", "blur the image slightly, back to its original sharpness")
+UNDER = ("none", "JPEG 40", "noise 12", "colour cast 30%", "like an autoencoder")  # wear of edits and their undos
+DISTANCES = (8, 10, 12, 14, 16, 18, 22, 30)
+LOOKED_AT = (1, 3, 5, 10, 20)  # rounds
+
+Pictures = Mapping[str, np.ndarray]
+Rows = Iterator[dict[str, Any]]
+
+
+def chance_of(*words: object) -> np.random.Generator:
+    """The same numbers for the same words, on any machine."""
+    return np.random.default_rng(crc32(" ".join(map(str, words)).encode()))
+
+
+def another(pictures: Pictures, name: str, further: int = 1) -> np.ndarray:
+    names = list(pictures)
+    return pictures[names[(names.index(name) + further) % len(names)]]
+
+
+def parts(pictures: Pictures, sizes: tuple[float, ...] = SIZES) -> Rows:
+    """Parts pasted in and painted out under every wear, and the same wear alone: lost? applied?"""
+    for name, shown in pictures.items():
+        source, cases = look(shown), [("alone", 0.0, shown, 0.0)]
+        for size in sizes:
+            made = {"pasted": truth.pasted(shown, another(pictures, name), size, chance_of(name, size))}
+            if size <= 0.1:
+                made["painted out"] = truth.painted_out(shown, size, chance_of(name, size, "out"))
+            cases += [(kind, size, part[0], part[2]) for kind, part in made.items() if part]
+        for kind, size, changed, contrast in cases:
+            for wear, worn in ON_TOP.items():
+                after = look(worn(changed, chance_of(name, size, kind, wear)))
+                part, edit = judge_part(source, after), judge_forward(source, after)
+                yield {
+                    "picture": name,
+                    "kind": kind,
+                    "size": size,
+                    "contrast": contrast,
+                    "wear": wear,
+                    "colour": part.part_lost_share,
+                    "structure": part.part_redrawn_share,
+                    "applied": edit.region_share,
+                }
+
+
+def drifting(pictures: Pictures, rounds: int = 20) -> Rows:
+    """Wear alone, round after round: is a part called lost?"""
+    for name, shown in pictures.items():
+        source = look(shown)
+        for wear, worn in TWENTY_ROUNDS.items():
+            chance, changed, accused = chance_of(name, wear), shown, False
+            for number in range(1, rounds + 1):
+                changed = worn(changed, chance)
+                if number in LOOKED_AT:
+                    part = judge_part(source, look(changed))
+                    accused = accused or bool(part.part_lost)
+                    rule = (part.part_outline or {}).get("rule")
+                    yield {"picture": name, "wear": wear, "round": number, "accused": accused, "rule": rule}
+
+
+def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1)) -> Rows:
+    """A part is pasted in as an edit; something comes back: undone, not undone, or another part lost?"""
+    for name, shown in pictures.items():
+        source = look(shown)
+        for size in sizes:
+            part = truth.pasted(shown, another(pictures, name), size, chance_of(name, size, "edit"))
+            if part is None:
+                continue
+            forward, mask, contrast = part
+            half = mask & (np.arange(mask.shape[1]) < np.median(np.nonzero(mask)[1]))
+            third = truth.elsewhere(shown, another(pictures, name, 2), chance_of(name, size, "third"))
+            backs = {
+                "the original": shown,
+                "half faded": truth.laid_in(shown, forward, mask, 0.5),
+                "half of its area": truth.laid_in(shown, forward, half),
+                "the edit itself": forward,
+                "a third picture's part": truth.laid_in(shown, third, mask),
+            }
+            for wear in UNDER:
+                chance = chance_of(name, size, wear)
+                there = look(ON_TOP[wear](forward, chance))
+                for back, picture in backs.items():
+                    looks = [source, there, look(ON_TOP[wear](picture, chance))]
+                    judged = judge_step(CYCLE, True, 2, looks, source=source)
+                    yield {
+                        "picture": name,
+                        "size": size,
+                        "contrast": contrast,
+                        "wear": wear,
+                        "back": back,
+                        "undone": judged.undone,
+                        "left": judged.undo_ratio,
+                        "part_lost": judged.part_lost,
+                    }
+
+
+def unedited(pictures: Pictures) -> Rows:
+    """Nothing was asked for: does wear pass for an edit?"""
+    for name, shown in pictures.items():
+        source = look(shown)
+        for kind, wears in (("ordinary", ON_TOP), ("strong", STRONG)):
+            for wear, worn in wears.items():
+                if kind == "strong" or (wear not in STRONG and "cast" not in wear):
+                    share = judge_forward(source, look(worn(shown, chance_of(name, wear)))).region_share
+                    yield {"picture": name, "kind": kind, "wear": wear, "share": share}
+
+
+def faint_edits(pictures: Pictures, sizes: tuple[float, ...] = (0.005, 0.02, 0.08)) -> Rows:
+    """A part moved by some delta E: is the edit found?"""
+    for name, shown in pictures.items():
+        source = look(shown)
+        for size in sizes:
+            for distance in DISTANCES:
+                changed = truth.faint(shown, size, distance, chance_of(name, size, distance))
+                if changed is not None:
+                    for wear in ("none", "JPEG 70"):
+                        after = look(ON_TOP[wear](changed, chance_of(name, wear)))
+                        share = judge_forward(source, after).region_share
+                        yield {"picture": name, "size": size, "distance": distance, "wear": wear, "share": share}
+
+
+def sharpness(pictures: Pictures) -> Rows:
+    """Blurred and sharpened pictures, and what came back; wear alone beside them."""
+    for name, shown in pictures.items():
+        soft = blurred(shown, 2.5)
+        strong = whole(shown + 1.5 * (shown - blurred(shown, 1.5).astype(float)))
+        for cycle, edit in ((BLURRING, soft), (SHARPENING, strong)):
+            backs = {
+                "the original": shown,
+                "the original, JPEG 40": coded(shown, 40),
+                "the original, noise 6": noisy(shown, chance_of(name, "sharp"), 6),
+                "the edit itself": edit,
+            }
+            for back, picture in backs.items():
+                yield {"picture": name, "cycle": cycle[0], "back": back, **of_round(cycle, shown, edit, picture)}
+            for wear, worn in ON_TOP.items():
+                if wear not in ("blur 2", "half size and back"):  # these do blur
+                    worn_alone = worn(shown, chance_of(name, wear))
+                    yield {
+                        "picture": name,
+                        "cycle": cycle[0],
+                        "wear": wear,
+                        **of_round(cycle, shown, worn_alone, shown),
+                    }
+
+
+def of_round(cycle: tuple[str, str], *pictures: np.ndarray) -> dict[str, Any]:
+    """Whether the edit of a round about sharpness was made, and whether it was undone."""
+    looks, greys = [look(each) for each in pictures], [grey(each) for each in pictures]
+    made, back = (
+        judge_step(cycle, True, k, looks[: k + 1], source=looks[0], greys=greys[: k + 1], source_grey=greys[0])
+        for k in (1, 2)
+    )
+    return {"applied": made.applied, "undone": back.undone}

@@ -1,0 +1,105 @@
+"""Pictures of which is known what happened to them: a part pasted in, painted out, or made a little other."""
+
+from functools import cache
+from io import BytesIO
+
+import cv2
+import numpy as np
+from convergebench.generation.sources import catalogue
+from PIL import Image
+
+from .wear import whole
+
+SIDE = 512  # the short side, in pixels
+LEAST = 12.0  # mean delta E of a part: less would not be seen
+TRIES = 25  # places in which such a part is looked for
+
+
+@cache
+def photographs(most: int) -> dict[str, np.ndarray]:
+    """The photographs of the suites that come with an installed package, at one short side."""
+    found = {}
+    for row in catalogue.manifest().values():
+        if row.package.startswith("installed:") and len(found) < most:
+            image = Image.open(BytesIO(catalogue.read(row.id))).convert("RGB")
+            zoom = SIDE / min(image.size)
+            size = round(image.width * zoom), round(image.height * zoom)
+            found[row.id] = np.asarray(image.resize(size, Image.Resampling.LANCZOS))
+    return found
+
+
+def blob(shown: np.ndarray, share: float, chance: np.random.Generator) -> np.ndarray:
+    """A smooth irregular mask of that share of the picture, anywhere inside."""
+    height, width = shown.shape[:2]
+    tall = np.sqrt(share * height * width / np.pi * np.exp(chance.uniform(-0.4, 0.4)))
+    wide = min(share * height * width / np.pi / tall, width * 0.4)
+    tall = min(tall, height * 0.4)
+    middle = chance.uniform(1.15 * tall, height - 1.15 * tall), chance.uniform(1.15 * wide, width - 1.15 * wide)
+    down, right = np.mgrid[:height, :width]
+    down, right = (down - middle[0]) / tall, (right - middle[1]) / wide
+    angle, phase = np.arctan2(down, right), chance.uniform(0, 2 * np.pi, 3)
+    rim = 1 + 0.1 * np.sin(2 * angle + phase[0]) + 0.06 * np.sin(3 * angle + phase[1])
+    return down**2 + right**2 < (rim + 0.04 * np.sin(5 * angle + phase[2])) ** 2
+
+
+def colours(shown: np.ndarray) -> np.ndarray:
+    return cv2.GaussianBlur(cv2.cvtColor(shown.astype(np.float32) / 255, cv2.COLOR_RGB2LAB), (0, 0), 2)
+
+
+def contrast(shown: np.ndarray, other: np.ndarray, mask: np.ndarray) -> float:
+    """The mean delta E inside a mask."""
+    return float(np.linalg.norm(colours(shown) - colours(other), axis=2)[mask].mean())
+
+
+def laid_in(shown: np.ndarray, other: np.ndarray, mask: np.ndarray, opacity: float = 1.0) -> np.ndarray:
+    """Another picture in the mask, with a soft rim."""
+    soft = opacity * cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
+    return whole(shown * (1 - soft) + other * soft)
+
+
+def elsewhere(shown: np.ndarray, other: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+    """Another photograph at this one's size, moved at random."""
+    stretched = cv2.resize(other, shown.shape[1::-1], interpolation=cv2.INTER_AREA)
+    return np.roll(stretched, chance.integers(0, 300, 2), (0, 1))
+
+
+def filled_in(shown: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """What the mask covers is painted out by what surrounds it (Telea)."""
+    small = cv2.resize(shown, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    hole = cv2.resize(mask.astype(np.uint8), small.shape[1::-1], interpolation=cv2.INTER_NEAREST)
+    filled = cv2.inpaint(small, cv2.dilate(hole, np.ones((3, 3), np.uint8)), 3, cv2.INPAINT_TELEA)
+    return laid_in(shown, cv2.resize(filled, shown.shape[1::-1], interpolation=cv2.INTER_CUBIC), mask)
+
+
+Part = tuple[np.ndarray, np.ndarray, float]  # the picture with the part, its mask, its mean delta E
+
+
+def pasted(shown: np.ndarray, other: np.ndarray, share: float, chance: np.random.Generator) -> Part | None:
+    """A part of another photograph in this one; None where it stands out nowhere."""
+    for _ in range(TRIES):
+        mask = blob(shown, share, chance)
+        changed = laid_in(shown, elsewhere(shown, other, chance), mask)
+        if (strength := contrast(shown, changed, mask)) >= LEAST:
+            return changed, mask, strength
+    return None
+
+
+def painted_out(shown: np.ndarray, share: float, chance: np.random.Generator) -> Part | None:
+    """A part of this photograph painted out; None where that is seen nowhere."""
+    for _ in range(TRIES):
+        mask = blob(shown, share, chance)
+        changed = filled_in(shown, mask)
+        if (strength := contrast(shown, changed, mask)) >= LEAST:
+            return changed, mask, strength
+    return None
+
+
+def faint(shown: np.ndarray, share: float, distance: float, chance: np.random.Generator) -> np.ndarray | None:
+    """A part of this photograph moved by a delta E in some direction; None where the picture's range cut it short."""
+    mask = blob(shown, share, chance)
+    way = chance.normal(size=3)
+    soft = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
+    lab = cv2.cvtColor(shown.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
+    moved = (lab + soft * way / np.linalg.norm(way) * distance).astype(np.float32)
+    changed = whole(255 * np.clip(cv2.cvtColor(moved, cv2.COLOR_LAB2RGB), 0, 1))
+    return changed if contrast(shown, changed, mask) >= 0.6 * distance else None

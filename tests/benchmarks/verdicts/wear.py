@@ -1,0 +1,123 @@
+"""What no eye would call the loss of a part: one call is one round of it."""
+
+import io
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from PIL import Image
+
+Wear = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+
+
+def whole(values: np.ndarray) -> np.ndarray:
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+
+
+def coded(shown: np.ndarray, quality: int, form: str = "JPEG") -> np.ndarray:
+    file = io.BytesIO()
+    Image.fromarray(shown).save(file, form, quality=quality)
+    return np.asarray(Image.open(file).convert("RGB"))
+
+
+def jpeg_of_any_quality(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+    """A quality from 30 to 95, and another grid of blocks each time."""
+    down, right = chance.integers(0, 8, 2)
+    padded = np.pad(shown, ((down, 8), (right, 8), (0, 0)), mode="reflect")
+    return coded(padded, int(chance.integers(30, 96)))[down : down + shown.shape[0], right : right + shown.shape[1]]
+
+
+def noisy(shown: np.ndarray, chance: np.random.Generator, sigma: float) -> np.ndarray:
+    return whole(shown + sigma * chance.standard_normal(shown.shape, np.float32))
+
+
+def resized(shown: np.ndarray, zoom: float) -> np.ndarray:
+    image = Image.fromarray(shown)
+    small = image.resize((round(image.width * zoom), round(image.height * zoom)), Image.Resampling.LANCZOS)
+    return np.asarray(small.resize(image.size, Image.Resampling.LANCZOS))
+
+
+def blurred(shown: np.ndarray, sigma: float) -> np.ndarray:
+    return whole(cv2.GaussianBlur(shown.astype(np.float32), (0, 0), sigma))
+
+
+def tinted(shown: np.ndarray, share: float) -> np.ndarray:
+    return whole(shown * (1 - share) + share * np.array((110, 170, 90), np.float32))
+
+
+def cast(shown: np.ndarray, chance: np.random.Generator, strength: float) -> np.ndarray:
+    """Gains, a gamma and an offset at random."""
+    gains, bend = np.exp(chance.uniform(-strength, strength, 3)), np.exp(chance.uniform(-strength, strength))
+    return whole(255 * (shown / 255) ** bend * gains + chance.uniform(-50 * strength, 50 * strength, 3))
+
+
+def toned(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+    """Gains and gammas of 3%."""
+    return whole(255 * (shown / 255) ** np.exp(chance.normal(0, 0.03, 3)) * np.exp(chance.normal(0, 0.03, 3)))
+
+
+def like_an_autoencoder(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+    """Detail on a coarser grid, edges sharpened again, coloured noise of low frequency."""
+    height, width = shown.shape[:2]
+    small = (round(width * 0.7), round(height * 0.7))
+    soft = cv2.resize(shown.astype(np.float32), small, interpolation=cv2.INTER_AREA)
+    soft = cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC)
+    soft += 0.5 * (soft - cv2.GaussianBlur(soft, (0, 0), 1.2))
+    latent = chance.normal(0, 2.0, (height // 8 + 1, width // 8 + 1, 3)).astype(np.float32)
+    grain = chance.normal(0, 1.0, shown.shape) + chance.normal(0, 0.5, 3)
+    return whole(soft + cv2.resize(latent, (width, height), interpolation=cv2.INTER_CUBIC) + grain)
+
+
+def shifted(shown: np.ndarray, right: float) -> np.ndarray:
+    """To the right, and half as far down."""
+    matrix = np.array([[1, 0, right], [0, 1, right / 2]], np.float32)
+    size = shown.shape[1::-1]
+    return cv2.warpAffine(shown, matrix, size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+
+
+def vignetted(shown: np.ndarray) -> np.ndarray:
+    down, right = (part - 0.5 for part in np.mgrid[: 1 : shown.shape[0] * 1j, : 1 : shown.shape[1] * 1j])
+    return whole(shown * (1 - 0.7 * (down**2 + right**2))[..., None])
+
+
+ON_TOP: dict[str, Wear] = {
+    "none": lambda shown, _: shown,
+    "JPEG 95": lambda shown, _: coded(shown, 95),
+    "JPEG 70": lambda shown, _: coded(shown, 70),
+    "JPEG 40": lambda shown, _: coded(shown, 40),
+    "noise 12": lambda shown, chance: noisy(shown, chance, 12),
+    "half size and back": lambda shown, _: resized(shown, 0.5),
+    "blur 2": lambda shown, _: blurred(shown, 2),
+    "colour cast 30%": lambda shown, chance: cast(shown, chance, 0.3),
+    "shift by 10 px": lambda shown, _: shifted(shown, 9),
+    "like an autoencoder": like_an_autoencoder,
+}
+
+TWENTY_ROUNDS: dict[str, Wear] = {
+    "JPEG 30": lambda shown, _: coded(shown, 30),
+    "JPEG 75": lambda shown, _: coded(shown, 75),
+    "JPEG 30 to 95, another grid each time": jpeg_of_any_quality,
+    "WebP 60": lambda shown, _: coded(shown, 60, "WEBP"),
+    "noise 6": lambda shown, chance: noisy(shown, chance, 6),
+    "half size and back": lambda shown, _: resized(shown, 0.5),
+    "blur 0.6": lambda shown, _: blurred(shown, 0.6),
+    "tint 4%": lambda shown, _: tinted(shown, 0.04),
+    "tone 3%": toned,
+    "like an autoencoder": like_an_autoencoder,
+    "shift by 1 px": lambda shown, _: shifted(shown, 1),
+}
+
+STRONG: dict[str, Wear] = {
+    "tint 20%": lambda shown, _: tinted(shown, 0.2),
+    "tint 40%": lambda shown, _: tinted(shown, 0.4),
+    "colour cast 20%": lambda shown, chance: cast(shown, chance, 0.2),
+    "colour cast 35%": lambda shown, chance: cast(shown, chance, 0.35),
+    "colour cast 50%": lambda shown, chance: cast(shown, chance, 0.5),
+    "gamma 0.6": lambda shown, _: whole(255 * (shown / 255) ** 0.6),
+    "gamma 1.7": lambda shown, _: whole(255 * (shown / 255) ** 1.7),
+    "contrast 1.4": lambda shown, _: whole((shown.astype(float) - 128) * 1.4 + 128),
+    "vignette": lambda shown, _: vignetted(shown),
+    "shift by 10 px": lambda shown, _: shifted(shown, 9),
+    "shift by 16 px": lambda shown, _: shifted(shown, 14.4),
+    "shift by 20 px": lambda shown, _: shifted(shown, 18),
+}
