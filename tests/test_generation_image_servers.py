@@ -4,6 +4,8 @@ import json
 import threading
 
 import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
 from convergebench.generation import editors
 from convergebench.generation.calls import Transient
 from convergebench.generation.editors.openai import Editor
@@ -65,6 +67,10 @@ def test_the_servers_own_version_model_and_precision_are_the_chains_identity():
         assert settings(server) != first
         vendor.version, vendor.card = "0.24.0", {"dit_precision": "fp8"}
         assert settings(server) != first
+        vendor.card, vendor.info = {}, {"cache_backend": "tea_cache", "enable_torch_compile": True}
+        assert json.loads(settings(server)["server"])["cache_backend"] == "tea_cache"
+        vendor.info = {}
+        assert settings(server) == first
         vendor.version = None
         assert json.loads(settings(server)["server"])["version"] == "not told"
     assert (first["base_url"], "steps" in first) == (server.base, False)
@@ -158,3 +164,26 @@ def asked(editor):
         return editor.edit(chains.Image.new("RGB", SIZE), "a", 1).status
     except Transient:
         return "failed"
+
+
+def test_a_run_ends_well_though_one_of_its_servers_dies(tmp_path):
+    one, other = ImageServer(id="tiny/editor"), ImageServer(id="tiny/editor")
+    one.dies_after = 3
+    with serving(one) as first, serving(other) as second:
+        words = [
+            "generate",
+            "--suite",
+            "smoke",
+            "--editor",
+            spec(first, second).replace(MODEL, "tiny/editor"),
+            "--json",
+        ]
+        told = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "run"), "--max-cost", "0"])
+    outcome = json.loads(told.stdout)
+    assert (list(outcome["ends"]), outcome["stopped"], outcome["spent"]) == (["complete"], None, 0)
+    assert not one.well
+    assert len(one.sent) + len(other.sent) == sum(2 * len(chain_program(path)) for path in tmp_path.rglob("chain.json"))
+
+
+def chain_program(path):
+    return json.loads(path.read_text())["program"]["cycle"]

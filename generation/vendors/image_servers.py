@@ -15,7 +15,7 @@ from . import wire
 
 PATIENCE = 5.0  # seconds for a server to say what it is, or that it is well
 REST = 10.0  # seconds in which a server that failed is not asked
-PASSING = ("created", "permission", "object")  # of a model's card, what changes without a change of the model
+PASSING = ("created", "permission", "object", "num_gpus")  # of a model's card, what changes without the model
 SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
 
 
@@ -35,7 +35,11 @@ def describe(address: str, model: str) -> str:
         root = address.removesuffix("/v1")
         told = {**(ask(http, f"{root}/server_info") or {}), **(ask(http, f"{root}/version") or {})}
     facts = {name: value for name, value in card.items() if name not in PASSING and value is not None}
-    shaping = {name: value for name, value in told.items() if any(word in name for word in SHAPES)}
+    shaping = {  # numbers under such names count what the server has done
+        name: value
+        for name, value in told.items()
+        if isinstance(value, str | bool) and any(word in name for word in SHAPES)
+    }
     return canonical({"version": "not told", **shaping, "model": facts})
 
 

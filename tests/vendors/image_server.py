@@ -14,11 +14,13 @@ FORM = {  # what vLLM-Omni's page on image editing and SGLang's image_api.py nam
 
 
 class ImageServer:
-    """Answers with its pictures in turn; `well`, `version` and `card` can be changed while it serves."""
+    """Answers with its pictures in turn, or with the one it is sent; what it says of itself can change meanwhile."""
 
     def __init__(self, *pictures: bytes, version: str | None = "0.24.0", **card: object):
         self.pictures = pictures
         self.version, self.card, self.well = version, card, True
+        self.info: dict[str, object] = {}
+        self.dies_after = -1
         self.gate = threading.Event()
         self.gate.set()
         self.sent: list[dict[str, str]] = []
@@ -29,17 +31,23 @@ class ImageServer:
             return told({}, 200 if self.well else 503)
         if request.path == "/version" and self.version:
             return told({"version": self.version})
+        if request.path == "/server_info":
+            return told({"cache_hit_rate": len(server.requests), "host": "gpu-4", **self.info})
         if request.path == "/v1/models":
             card = {"id": MODEL, "object": "model", "created": len(server.requests), "owned_by": "vllm", **self.card}
             return told({"object": "list", "data": [card]})
         if request.path != "/v1/images/edits":
             return told({"detail": "Not Found"}, 404)
+        if 0 <= self.dies_after <= len(self.sent):
+            self.well = False
         if not self.well:
             return told({"detail": "shutting down"}, 503)
         form = fields(request)
         assert set(form) <= FORM
-        assert form.pop("image")[0] == "image/png"
+        kind, given = form.pop("image")
+        assert kind == "image/png"
         self.sent.append({name: data.decode() for name, (_, data) in form.items()})
         self.gate.wait(5)
-        data = base64.b64encode(self.pictures[(len(self.sent) - 1) % len(self.pictures)]).decode()
+        answer = self.pictures[(len(self.sent) - 1) % len(self.pictures)] if self.pictures else given
+        data = base64.b64encode(answer).decode()
         return told({"created": 1, "data": [{"b64_json": data, "url": None, "revised_prompt": None}]})
