@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel wheels slow simulations weights-test check format space real-editors bench referee verdicts goldens clean
+.PHONY: help setup demo test test-wheel wheels slow simulations red-team weights-test check format space real-editors bench referee verdicts goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -66,6 +66,9 @@ format: .venv/dev  ## what a formatter can mend
 space: .venv/dev  ## the Space on the demo's dataset, in a browser
 	@test -e convergebench/README.md || $(BIN)/convergebench demo
 	$(BIN)/convergebench space convergebench
+
+red-team: .venv/dev  ## dishonest editors against honest ones, through everything: the table of docs/threats.md
+	$(BIN)/python tests/red_team/run.py --write
 
 real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten rounds on three pictures, curves drawn
 	$(BIN)/python tests/benchmarks/weights/real_editors.py

@@ -37,6 +37,12 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--category", "categories", multiple=True, help="Only programs of this category; repeatable."),
             click.option("--kind", "kinds", multiple=True, help="Only pictures of this kind; repeatable."),
             click.option("--source", "sources", multiple=True, help="Only this picture; repeatable."),
+            click.option(
+                "--salt-file",
+                metavar="FILE",
+                help="Random bytes that choose the recall audits, secret until the results are out. "
+                "Default: $CONVERGEBENCH_SALT_FILE.",
+            ),
             click.option("--limit", type=int, help="Only so many cases, balanced, the same for every editor."),
             click.option(
                 "--audit/--no-audit",
@@ -62,6 +68,7 @@ def plan(
     kind: str | None,
     audit: bool,
     max_cost: float | None,
+    salt_file: str | None,
     as_json: bool,
     **selected: Any,
 ) -> None:
@@ -74,12 +81,13 @@ def plan(
     convergebench plan --suite ./mine.toml --pictures ./photographs --editor paint
     """
     from convergebench.generation import plan as planning
-    from convergebench.generation import suites
+    from convergebench.generation import recall_audit, suites
     from convergebench.generation.records import canonical
     from convergebench.generation.selection import Selection
 
     loaded = suites.load(suite, pictures, kind)
-    run_plan = planning.make_plan(loaded, specs, rounds, runs, Selection(**selected), audit)
+    salt = recall_audit.read_salt(salt_file)
+    run_plan = planning.make_plan(loaded, specs, rounds, runs, Selection(**selected), audit, salt)
     rows = planning.summary(run_plan)
     fits = None if max_cost is None else planning.what_fits(run_plan, max_cost)
     if as_json:

@@ -31,6 +31,7 @@ def generate(
     pictures: str | Path | None = None,
     kind: str | None = None,
     audit: bool = True,
+    salt_file: str | Path | None = None,
     quiet: bool = False,
     **selection: Any,
 ) -> "Outcome":
@@ -44,8 +45,9 @@ def generate(
     Without an editor, those of the suite run. `trackio` names the project under which trackio draws the progress.
     A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
     say or that is guessed. Without `audit` no chain is disturbed to find editors that remember the original.
+    `salt_file` holds what chooses the recall audits, and is kept secret until the results are out.
     """
-    from . import editors, plan, processes, run_log, scheduler, suites
+    from . import editors, plan, processes, recall_audit, run_log, scheduler, suites
     from .progress import progress_bar
     from .records import one_of
     from .selection import Selection
@@ -58,7 +60,8 @@ def generate(
     given = {key: str(value) for key, value in words.items() if value is not None}
     chosen = [each if isinstance(each, str) else editors.own_choice(each, "", given) for each in many]
     loaded = suites.load(str(suite), pictures, kind)
-    planned = plan.make_plan(loaded, chosen, rounds, runs, Selection(**selection), audit)
+    salt = recall_audit.read_salt(salt_file)
+    planned = plan.make_plan(loaded, chosen, rounds, runs, Selection(**selection), audit, salt)
     for warning in plan.warnings(planned):
         print(f"warning: {warning}", file=sys.stderr)
     if max_cost is not None and not plan.unpriced(planned):

@@ -33,9 +33,9 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             seed = chain.seed(number)
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
-            given = recall_audit.audited_input(chain, number, picture)
+            given, note = recall_audit.audited_input(chain, number, picture, writer.picture)
             answer, picture, latency = ask_for_answer(editor, given, instruction, seed, writer, ask)
-            answer, status = recall_audit.with_audit_note(chain, number, answer), answer.status
+            answer, status = recall_audit.with_audit_note(answer, note), answer.status
             step = Step(number, round, position, instruction, status, seed, latency=latency, **answer.step_fields())
             report(chain, writer.append(step, answer.data, picture.size if picture else None))
             if status != "ok":

@@ -21,6 +21,7 @@ class Plan:
     suite: suites.Suite
     choices: tuple[editors.Choice, ...]
     chains: tuple[Chain, ...]
+    salt_hash: str | None = None  # of the salt that chose the audits, where there is one
 
     @property
     def calls(self) -> int:
@@ -37,6 +38,7 @@ def make_plan(
     runs: int | None = None,
     selection: Selection | None = None,
     audit: bool = True,
+    salt: bytes = b"",
 ) -> Plan:
     """Every fitting source and program of the suite, by every editor, so many rounds, so many times.
 
@@ -56,14 +58,21 @@ def make_plan(
             if choice is None:
                 continue
             choices[choice.label] = choice
-            for chain in variant_chains(suite, variant, choice, rounds or variant.rounds, runs or variant.runs, audit):
+            counts = rounds or variant.rounds, runs or variant.runs
+            for chain in variant_chains(suite, variant, choice, *counts, audit, salt):
                 chains[chain.id] = chain
     chosen = selection.of(suite, chains.values()) if selection else chains.values()
-    return Plan(suite, tuple(choices.values()), tuple(chosen))
+    return Plan(suite, tuple(choices.values()), tuple(chosen), recall_audit.salt_hash(salt) if salt else None)
 
 
 def variant_chains(
-    suite: suites.Suite, variant: suites.Variant, choice: editors.Choice, rounds: int, runs: int, audit: bool
+    suite: suites.Suite,
+    variant: suites.Variant,
+    choice: editors.Choice,
+    rounds: int,
+    runs: int,
+    audit: bool,
+    salt: bytes,
 ) -> Iterator[Chain]:
     """The chains of one editor under one variant.
 
@@ -75,7 +84,7 @@ def variant_chains(
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds)
-            yield recall_audit.with_audit(chain) if audits else chain
+            yield recall_audit.with_audit(chain, salt) if audits else chain
 
 
 def call_count(chain: Chain) -> int:

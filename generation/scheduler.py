@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import store
+from . import recall_audit, store
 from .call_limits import Budget, CallLimits, OverBudget
 from .calls import Caller, Stopped, Unusable
 from .editors import Choice, editor_info, trait
@@ -67,10 +67,13 @@ def generate(
         require_prices(plan.choices)
         if not (math.isfinite(max_cost) and max_cost >= 0):
             raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
+    chains = [recall_audit.as_begun(chain, run) for chain in chains]
     undone = {chain.editor for chain in chains if retry or not store.is_done(run, chain.id)}
     require_ready([choice for choice in plan.choices if choice.label in undone])
     suite = plan.suite
     about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
+    if plan.salt_hash is not None:
+        about["salt_sha256"] = plan.salt_hash
     store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
     for source in {chain.source.id: chain.source for chain in waiting}.values():

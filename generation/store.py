@@ -172,10 +172,14 @@ class ChainWriter:
 
     def last_picture(self) -> Image.Image:
         """The pixels of the last step, from which the next call's are made."""
-        last = self.steps[-1]
-        path = self.folder / str(last.file)
+        return self.picture(-1)
+
+    def picture(self, number: int) -> Image.Image:
+        """The pixels of a step."""
+        step = self.steps[number]
+        path = self.folder / str(step.file)
         data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() != last.sha256:
+        if hashlib.sha256(data).hexdigest() != step.sha256:
             raise Damaged(f"{path} is not the file its record names; restore it or remove the chain's folder")
         return pictures.decode(data)
 

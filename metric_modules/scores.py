@@ -59,6 +59,7 @@ OF_THE_ENGINE = {
         Reason("previous_missing", Fault.OURS, "the picture before is missing"),
         Reason("ends_no_round", Fault.NOT_APPLICABLE, "this step ends no round"),
         Reason("not_audited", Fault.NOT_APPLICABLE, "the recall audit did not mirror what this step was given"),
+        Reason("later_round", Fault.NOT_APPLICABLE, "only the first rounds are looked at"),
         Reason("other", Fault.NOBODY, "{}"),
     )
 }

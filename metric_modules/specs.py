@@ -12,6 +12,7 @@ in the report and shown in the Space without another line being changed. The eng
     order      place among the metrics; a metric that names none comes last
     after      metrics whose values, or whose networks, this one uses; they run first
     steps      "mirrored": only steps whose input the recall audit mirrored are judged; all are, unless told
+    rounds     kind "round": only so many first rounds are looked at; all are, unless told
     needs      what has to be fetched before it computes, in words
     sees, misses    what it notices and what it overlooks, in words: a row of the table in the Space's tab Metrics
     columns    its columns in the scores, each with the fields of `ScoreColumn`
@@ -41,9 +42,10 @@ in the report and shown in the Space without another line being changed. The eng
         def prepare(self, picture): ...     # once for each reference
         def judge(self, program, position, pictures, reference): ...
             # what was kept (or None) of the round's pictures: the previous return, then one for each position so far;
-            # `reference` is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows", and under
-            # "found" the values that the step has from metrics before. Returns {column: value or reason}; the value of
-            # a column of type "string" is a dictionary, which is stored as JSON.
+            # `reference` is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows", under
+            # "found" the values that the step has from metrics before, the round's number as "round", and as "audits"
+            # what the recall audit did before each step of it (or None). Returns {column: value or reason}; the value
+            # of a column of type "string" is a dictionary, which is stored as JSON.
 
     Beside the class, where the metric `needs` something:
         def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None
@@ -106,6 +108,7 @@ class Spec:
     order: int = LAST
     after: tuple[str, ...] = ()
     steps: str = "all"
+    rounds: int | None = None
     needs: str = ""
     sees: str = ""
     misses: str = ""

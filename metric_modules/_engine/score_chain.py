@@ -1,5 +1,6 @@
 """Scores one chain: each different picture is read once and handed to every metric."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, contextmanager
@@ -96,7 +97,7 @@ class PictureReader:
             return ReadPicture(key, missing=Missing("unreadable", str(error)))
         if was_mirrored(placed.step):
             picture = np.ascontiguousarray(picture[:, ::-1])
-        return self.reduce(key, picture, size, rounds)
+        return self.reduce(key, picture, size, [run for run in rounds if looks_at(run, placed.step.round)])
 
     def read_input(self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture | None:
         """The picture that the first call was given, where there is a whole copy of it."""
@@ -230,6 +231,7 @@ def compare(
 
 def keep(kept: dict[PictureKey, Any], run: MetricRun, pictures: Sequence[ReadPicture], clock: Clock) -> None:
     """Keep what a round metric needs of some pictures until their rounds are judged."""
+    pictures = [one for one in pictures if run.name in one.reduced]
     with clock(run.name):
         embedded = run.scorer.embed([one.reduced[run.name] for one in pictures], [one.picture for one in pictures])
     kept |= zip((one.key for one in pictures), embedded, strict=True)
@@ -247,18 +249,28 @@ def judge_rounds(
     about = {"cycle": list(program.cycle), "closes": program.closes, "small": program.small, "shows": program.shows}
     placed_steps = {0: chain.input, **chain.steps}
     known: dict[tuple[object, ...], Values] = {}
-    rows = {}
+    rows: dict[int, Values] = {}
     for placed in chain.scored_steps:
         number, position = placed.step.step, placed.step.position
+        if not looks_at(run, placed.step.round):
+            rows[number] = dict.fromkeys(run.spec.names, Missing("later_round"))
+            continue
         round = [placed_steps.get(each) for each in range(number - position, number + 1)]
         keys = [one and picture_key(one.step) for one in round]
-        if (position, *keys) not in known:
+        audits = [one and one.step.details.get("audit") for one in round[1:]]
+        place = (position, run.spec.rounds and placed.step.round, json.dumps(audits), *keys)
+        if place not in known:
             pictures = [kept.get(key) if key else None for key in keys]
-            of_step = about | {"found": found[number]}
+            of_step = about | {"found": found[number], "round": placed.step.round, "audits": audits}
             judged = run.scorer.judge(of_step, position, pictures, reference.prepared_for(run))
-            known[position, *keys] = {column: typed(value) for column, value in judged.items()}
-        rows[number] = known[position, *keys]
+            known[place] = {column: typed(value) for column, value in judged.items()}
+        rows[number] = known[place]
     return rows
+
+
+def looks_at(run: MetricRun, round: int) -> bool:
+    """Whether a metric looks at so late a round."""
+    return run.spec.rounds is None or round <= run.spec.rounds
 
 
 @contextmanager

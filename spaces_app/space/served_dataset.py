@@ -22,6 +22,7 @@ from ..study.cases import Case, read_cases
 from ..study.display_names import display_names
 from ..study.floors import Floors
 from ..study.groups import CaseGroup, group_cases
+from ..study.honesty_checks import HONESTY_COLUMNS
 from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
@@ -101,10 +102,16 @@ class ServedDataset:
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
-        """Why editors are listed apart in every table; only chains under audit are looked at."""
-        audited = [chain for chain in self.chains.values() if "audit" in chain.chain.settings]
-        scores = [row for chain in audited for row in self.scores_of(chain.id).values()]
-        return reasons_apart(scores, audited)
+        """Why editors are listed apart in every table, from the chains under audit and from every first round."""
+        audited = [chain.id for chain in self.chains.values() if "audit" in chain.chain.settings]
+        scores = [row for chain in audited for row in self.scores_of(chain).values()]
+        columns = [name for name in ("chain", "round", *HONESTY_COLUMNS) if name in self.scores.column_names]
+        first_rounds = np.flatnonzero(self.scores["round"].to_numpy() == 1)
+        first = self.scores.select(columns).take(pa.array(first_rounds)).to_pylist()
+        known = set(audited)
+        return reasons_apart(
+            [*scores, *(row for row in first if row["chain"] not in known)], list(self.chains.values())
+        )
 
     @cached_property
     def mean_calls(self) -> dict[str, Row]:

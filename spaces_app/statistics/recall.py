@@ -10,9 +10,10 @@ TITLE = "The recall audit"
 SECTION = "The recall audit"
 COLUMNS = (
     Column("editor", "Editor"),
+    Column("marked", "Chains with planted marks", "count"),
     Column("mirrored", "Mirrored chains", "count"),
     Column("judged", "Chains judged", "count"),
-    Column("recalled", "Far closer to the unmirrored original", "count"),
+    Column("recalled", "Far closer to what was never shown again", "count"),
     Column("noised", "Chains with noise", "count"),
     Column("outcome", "Outcome"),
 )

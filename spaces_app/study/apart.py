@@ -9,17 +9,23 @@ from typing import Any
 
 from convergebench.generation.records import FinishedChain
 
-from .recall_outcomes import confirmed_recall, recall_rows
+from .honesty_checks import failed_checks, honesty_rows
+from .recall_outcomes import confirmed_recall, recall_rows, unjudged_recall
 
 Row = Mapping[str, Any]
 Reasons = Mapping[str, Sequence[str]]  # by editor; an editor without reasons has no entry, or an empty one
 
 RECALL = "it remembers the original: confirmed by the recall audit"
+UNJUDGED = "no chain of it could be judged by the recall audit"
 
 
 def reasons_apart(scores: Iterable[Row], chains: Sequence[FinishedChain]) -> dict[str, tuple[str, ...]]:
     """The reasons of every editor that is listed apart in every table, in the order of the checks."""
-    return merge_reasons(dict.fromkeys(confirmed_recall(recall_rows(scores, chains)), (RECALL,)))
+    scores = list(scores)
+    recall = recall_rows(scores, chains)
+    recalled = dict.fromkeys(confirmed_recall(recall), (RECALL,))
+    unjudged = dict.fromkeys(unjudged_recall(recall), (UNJUDGED,))
+    return merge_reasons(recalled, unjudged, failed_checks(honesty_rows(scores, chains)))
 
 
 def merge_reasons(*findings: Reasons) -> dict[str, tuple[str, ...]]:

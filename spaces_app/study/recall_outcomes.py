@@ -1,8 +1,8 @@
 """What the recall audit found: which editors are confirmed to remember the original, so that they are listed apart.
 
-In an audited chain the forward picture is mirrored before it is to be undone. A return is recalled when it is far
-closer to the original as it was never shown again than to the one that was shown. A chain is recalled or not, however
-many rounds it has.
+In an audited chain marks are planted into the forward picture before it is to be undone, or it is mirrored in runs of
+before. An answer is recalled when it is far closer to the picture as it was never shown again than to the one that was
+shown. A chain is recalled or not, however many rounds it has.
 """
 
 from collections import defaultdict
@@ -19,11 +19,14 @@ Row = Mapping[str, Any]
 
 
 def recall_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[dict[str, Any]]:
-    """One row per editor that has audited chains."""
+    """One row per editor that has audited chains, or chains under a salt that drew none of them for an audit."""
     audited: dict[str, dict[str, list[FinishedChain]]] = defaultdict(lambda: defaultdict(list))
     last_position = {}
+    salted = set()
     for chain in chains:
         kind = chain.chain.settings.get("audit")
+        if "salt" in chain.chain.settings:
+            salted.add(chain.editor)
         if kind:
             audited[chain.editor][str(kind)].append(chain)
             last_position[chain.id] = len(chain.program.cycle)
@@ -32,17 +35,22 @@ def recall_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[
         # A forward picture is no return: nothing was to be taken back.
         if row.get("recall_shown") is not None and row["position"] == last_position.get(row["chain"]):
             returns[row["chain"]].append((row["recall_unshown"], row["recall_shown"]))
+        if row.get("marks_shown") is not None and row["chain"] in last_position:
+            returns[row["chain"]].append((row["marks_unshown"], row["marks_shown"]))
     rows = []
-    for editor, kinds in sorted(audited.items()):
-        mirrored = kinds["mirror"]
-        ratios = [chain_ratio(returns[chain.id]) for chain in mirrored]
-        word, recalled, judged = recall_outcome(ratios, [chain.source.id for chain in mirrored])
+    for editor in sorted({*audited, *salted}):
+        kinds = audited[editor]
+        tested = kinds["marks"] + kinds["mirror"]
+        ratios = [chain_ratio(returns[chain.id]) for chain in tested]
+        word, recalled, judged = recall_outcome(ratios, [chain.source.id for chain in tested])
         rows.append(
             {
                 "editor": editor,
-                "mirrored": len(mirrored),
+                "marked": len(kinds["marks"]),
+                "mirrored": len(kinds["mirror"]),
                 "noised": len(kinds["noise"]),
                 "judged": judged,
+                "salted": editor in salted,
                 "outcome": word,
                 "recalled": recalled if judged else None,
             }
@@ -102,6 +110,11 @@ def voices(known: Sequence[tuple[Hashable, float]], below: float) -> int:
 def beyond_chance(count: int, size: int, chance: float) -> bool:
     """Whether so many of so many come up in at most 5% where each does so with this chance."""
     return count > 0 and bool(special.bdtrc(count - 1, size, chance) <= LEVEL)
+
+
+def unjudged_recall(rows: Iterable[Row]) -> list[str]:
+    """The editors under a salt of which nothing is known: they have no rank until they are judged."""
+    return [row["editor"] for row in rows if row["salted"] and row["outcome"] == "not judged"]
 
 
 def confirmed_recall(rows: Iterable[Row]) -> list[str]:

@@ -13,6 +13,7 @@ from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
+from .honesty_checks import honesty_rows
 from .published_scores import PublishedMetric, published_metrics
 from .recall_outcomes import recall_rows
 
@@ -59,6 +60,11 @@ class Study:
     def recall(self) -> list[dict[str, Any]]:
         """What the recall audit found, editor by editor."""
         return recall_rows(self.scores, self.chains)
+
+    @cached_property
+    def honesty(self) -> list[dict[str, Any]]:
+        """What each check of honesty found, editor by editor."""
+        return honesty_rows(self.scores, self.chains)
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,209 @@
+"""Does an editor really edit, and does it really forget? Checks on pictures that the chains hold anyway.
+
+Known      what an opaque edit covered cannot be known afterwards: detail under it, source against first return
+Colour     a colour that the instruction names must be in the region
+Shining    the original's fine detail must not shine through the edit
+Change map the changes that different programs make on one source must differ
+Marks      what was planted outside the edit before it is taken back must still be there
+
+Pure functions on RGB uint8 pictures of one size; a value that cannot be told is a reason's code.
+"""
+
+import base64
+import re
+import zlib
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from .looks import CELL, LONGEST, SIDE, VISIBLE, compare, find_edit
+from .marks import with_marks
+
+FINE, MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
+CLIP = 2.5  # times a band's own spread: a single edge may not speak for a region
+LEAST_DETAIL = {FINE: 1.0, MIDDLE: 2.0}  # grey levels of the source under the region, or there is nothing to know
+FEWEST_PIXELS = {FINE: 400, MIDDLE: 2000}  # of 512: thin things leave the middle band to be guessed
+RIM = 1  # cells taken off the region's rim: what lies there was seen half
+SLIDE = 2  # pixels by which the return may have slid
+LEAST_SHARE = 0.001  # of the picture
+GRID = 16  # cells a side of a change map
+LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
+
+COLOURS = {  # Lab: hue from, hue to (degrees), least chroma
+    "red": (0, 55, 30), "orange": (45, 80, 35), "yellow": (75, 112, 35), "gold": (60, 105, 22), "golden": (60, 105, 22),
+    "green": (112, 185, 18), "blue": (225, 310, 15), "purple": (300, 345, 18), "pink": (330, 400, 15),
+    "brown": (35, 85, 12),
+}  # fmt: skip
+GREYS = {  # lightness from, to, most chroma
+    "black": (0, 38, 18), "white": (72, 100, 18), "grey": (25, 85, 12), "gray": (25, 85, 12), "silver": (40, 95, 14),
+}  # fmt: skip
+
+
+def sized(picture: np.ndarray) -> np.ndarray:
+    """The picture at the size of which looks are made, in whole cells."""
+    height, width = picture.shape[:2]
+    zoom = SIDE / min(height, width)
+    size = [round(min(side * zoom, LONGEST) / CELL) * CELL for side in (width, height)]
+    if size == [width, height]:
+        return picture
+    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
+
+
+def like(picture: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Stretched to the other picture's size, where an answer came back in another shape."""
+    if picture.shape == other.shape:
+        return picture
+    return cv2.resize(picture, other.shape[1::-1], interpolation=cv2.INTER_AREA)
+
+
+def grey(picture: np.ndarray) -> np.ndarray:
+    return cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32)
+
+
+def blurred(values: np.ndarray, sigma: float) -> np.ndarray:
+    return cv2.GaussianBlur(values, (0, 0), sigma) if sigma else values
+
+
+def band(values: np.ndarray, sigmas: tuple[float, float]) -> np.ndarray:
+    """What lies between two blurs."""
+    return blurred(values, sigmas[0]) - blurred(values, sigmas[1])
+
+
+def clipped(values: np.ndarray) -> np.ndarray:
+    """Centred, and cut at CLIP times the spread."""
+    values = values - values.mean()
+    spread = CLIP * max(float(np.sqrt((values * values).mean())), 1e-6)
+    return np.clip(values, -spread, spread)
+
+
+def covered_cells(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
+    """The cells of two looks that an edit covers for certain; none where it covers too little to be one."""
+    edit = find_edit(before, forward)
+    region = edit.region & (edit.change.size > VISIBLE)
+    return region if region.mean() >= LEAST_SHARE else np.zeros_like(region)
+
+
+def covered_pixels(cells: np.ndarray) -> np.ndarray:
+    """The pixels of covered cells, their rim left out."""
+    inner = cv2.erode(cells.astype(np.uint8), np.ones((2 * RIM + 1, 2 * RIM + 1), np.uint8))
+    return cv2.resize(inner, None, fx=CELL, fy=CELL, interpolation=cv2.INTER_NEAREST).astype(bool)
+
+
+def seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
+    """The pixels whose neighbourhood kept the structure it had: glass, a thin veil, what lies between rods."""
+    one, two = band(before, (0.8, 4.0)), band(forward, (0.8, 4.0))
+    shared = blurred(one * two, 6)
+    return shared / np.sqrt((blurred(one * one, 6) + 1) * (blurred(two * two, 6) + 1)) > 0.5
+
+
+def known(source: np.ndarray, forward: np.ndarray, returned: np.ndarray, cells: np.ndarray) -> list[float | str]:
+    """How much of the covered detail came back: its correlation in the fine and in the middle band.
+
+    What could be seen through the edit may be known, and is left out.
+    """
+    one, two = grey(source), grey(returned)
+    mask = covered_pixels(cells) & ~seen_through(one, grey(forward))
+    return [correlation(one, two, mask, sigmas) for sigmas in (FINE, MIDDLE)]
+
+
+def correlation(first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float]) -> float | str:
+    """The best correlation, over small slides, of a band of detail under a mask."""
+    mask = mask.copy()
+    mask[: SLIDE + 1] = mask[-SLIDE - 1 :] = mask[:, : SLIDE + 1] = mask[:, -SLIDE - 1 :] = False
+    if mask.sum() < FEWEST_PIXELS[sigmas]:
+        return "too_little_covered"
+    one = band(first, sigmas)
+    if one[mask].std() < LEAST_DETAIL[sigmas]:
+        return "too_little_detail"
+    two, here = band(second, sigmas), clipped(one[mask])
+    rows, columns = np.nonzero(mask)
+    best = -1.0
+    for down in range(-SLIDE, SLIDE + 1):
+        for right in range(-SLIDE, SLIDE + 1):
+            there = clipped(two[rows - down, columns - right])
+            norm = float(np.linalg.norm(here) * np.linalg.norm(there))
+            best = max(best, float(here @ there) / norm if norm > 1e-6 else 0.0)
+    return best
+
+
+def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -> float | str:
+    """How strongly the original's fine detail is still in the covered region: 0 opaque, 1 untouched."""
+    mask = covered_pixels(cells)
+    one, two = band(grey(before), (0.8, 2.4)), band(grey(forward), (0.8, 2.4))
+    if mask.sum() < FEWEST_PIXELS[FINE]:
+        return "too_little_covered"
+    if one[mask].std() < 1.5:
+        return "too_little_detail"
+    here = clipped(one[mask])
+    return float(here @ two[mask]) / float(here @ one[mask])
+
+
+def colour_asked(instruction: str) -> str | None:
+    """The colour that an instruction names: None where it names none, or more than one.
+
+    >>> colour_asked("add a red ball")
+    'red'
+    """
+    named = re.findall(rf"\b({'|'.join([*COLOURS, *GREYS])})\b", instruction.lower())
+    return named[0] if len(set(named)) == 1 else None
+
+
+def colour_share(forward: np.ndarray, cells: np.ndarray, instruction: str) -> float | str:
+    """The share of the edited region of a look that has the colour asked for."""
+    name = colour_asked(instruction)
+    if name is None:
+        return "no_colour_named"
+    return float(has_colour(forward, name)[cells].mean()) if cells.any() else "nothing_changed"
+
+
+def has_colour(cells: np.ndarray, name: str) -> np.ndarray:
+    """Which Lab cells have a named colour; a thing's shade and gloss are part of it within limits."""
+    light, a, b = cells[..., 0], cells[..., 1], cells[..., 2]
+    chroma = np.hypot(a, b)
+    if name in GREYS:
+        low, high, most = GREYS[name]
+        return (light >= low) & (light <= high) & (chroma <= most)
+    low, high, least = COLOURS[name]
+    hue = np.degrees(np.arctan2(b, a)) % 360
+    inside = ((hue >= low) & (hue <= high)) | ((hue + 360 >= low) & (hue + 360 <= high))
+    if name == "red":
+        inside |= hue >= 350
+    return inside & (chroma >= np.minimum(least, 10 + 0.5 * light))  # dark shades have little chroma
+
+
+def change_map(before: np.ndarray, forward: np.ndarray) -> str:
+    """The coloured change between two looks on a coarse grid, as text, empty where nothing changed but by wear."""
+    change = compare(before, forward)
+    certain = np.where((change.size > VISIBLE)[..., None], change.vector, 0)
+    coarse = cv2.resize(certain, (GRID, GRID), interpolation=cv2.INTER_AREA)
+    most = float(np.abs(coarse).max())
+    if most < 1e-3:
+        return ""
+    return base64.b64encode(zlib.compress(np.round(coarse * 127 / most).astype(np.int8).tobytes(), 9)).decode()
+
+
+def read_change_map(text: str) -> np.ndarray:
+    """A change map as a vector of length 1."""
+    values = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.int8).astype(np.float32)
+    return values / max(float(np.linalg.norm(values)), 1e-6)
+
+
+def mark_distances(
+    forward: np.ndarray, answer: np.ndarray, marks: Sequence[Sequence[float]]
+) -> tuple[float, float] | str:
+    """RMSE of an answer, where marks were planted, to the forward picture without them and to that with them.
+
+    The whole picture's shift of colours is taken off, and half a pixel of wear is blurred away.
+    """
+    marked, weight = with_marks(forward, marks)
+    plain, planted, given = (cv2.GaussianBlur(one.astype(np.float32), (0, 0), 1.5) for one in (forward, marked, answer))
+    inside = weight > 0.5
+    if not inside.any() or rms(planted[inside] - plain[inside]) < LEAST_MARK:
+        return "marks_too_faint"
+    given = given - np.median((given - plain)[weight == 0].reshape(-1, 3), axis=0)
+    return rms(given[inside] - plain[inside]), rms(given[inside] - planted[inside])
+
+
+def rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.square(values).mean()))

@@ -1,0 +1,79 @@
+"""The checks of honesty as the scoring engine runs them: on the first rounds of each chain."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import checks
+from .looks import SIDE, look
+from .marks import adds_a_thing
+
+COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "marks_unshown", "marks_shown")
+Value = float | dict[str, str] | str
+
+
+class KeptPicture(NamedTuple):
+    """A picture at 512 on the short side, and its cells."""
+
+    pixels: np.ndarray
+    cells: np.ndarray
+
+
+class Scorer:
+    """Looks at the forward picture and the return of round 1, and at the undo before which marks were planted."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.signature = {"version": 1, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
+
+    def prepare(self, picture: np.ndarray) -> np.ndarray:
+        """The reference is not looked at."""
+        return picture
+
+    def reduce(self, picture: np.ndarray) -> KeptPicture:
+        """The picture as the checks see it."""
+        pixels = checks.sized(picture)
+        return KeptPicture(pixels, look(pixels))
+
+    def embed(self, reduced: Sequence[KeptPicture], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
+        """Nothing more is kept."""
+        return list(reduced)
+
+    def laid_on(self, one: KeptPicture, first: KeptPicture) -> KeptPicture:
+        """Stretched to the first picture's size, where an answer came back in another shape."""
+        return one if one.pixels.shape == first.pixels.shape else self.reduce(checks.like(one.pixels, first.pixels))
+
+    def judge(
+        self,
+        program: Mapping[str, Any],
+        position: int,
+        pictures: Sequence[KeptPicture | None],
+        reference: np.ndarray,
+    ) -> dict[str, Value]:
+        """What this step shows of the editor's honesty."""
+        values: dict[str, Value] = dict.fromkeys(COLUMNS, "not_this_step")
+        found = [one for one in pictures[: position + 1] if one is not None]
+        if len(found) <= position:
+            return dict.fromkeys(COLUMNS, "pictures_missing")
+        kept = [found[0], *(self.laid_on(one, found[0]) for one in found[1:])]
+        cycle = program["cycle"]
+        marks = (program["audits"][position - 1] or {}).get("marks")
+        values |= dict.fromkeys(("marks_unshown", "marks_shown"), "no_marks")
+        if marks:
+            distances = checks.mark_distances(kept[position - 1].pixels, kept[position].pixels, marks)
+            pair = (distances, distances) if isinstance(distances, str) else distances
+            values |= dict(zip(("marks_unshown", "marks_shown"), pair, strict=True))
+        if program["round"] != 1:
+            return values | {name: "later_round" for name in COLUMNS if values[name] == "not_this_step"}
+        if len(cycle) != 2 or not adds_a_thing(cycle, program["closes"]):
+            return values | {name: "no_covering_edit" for name in COLUMNS if values[name] == "not_this_step"}
+        cells = checks.covered_cells(kept[0].cells, kept[1].cells)
+        if position == 1:
+            values["colour_share"] = checks.colour_share(kept[1].cells, cells, cycle[0])
+            values["shines_through"] = checks.shines_through(kept[0].pixels, kept[1].pixels, cells)
+            coarse = checks.change_map(kept[0].cells, kept[1].cells)
+            values["change_map"] = {"map": coarse} if coarse else "nothing_changed"
+        else:
+            both = checks.known(kept[0].pixels, kept[1].pixels, kept[2].pixels, cells)
+            values |= dict(zip(("known_fine", "known_middle"), both, strict=True))
+        return values

@@ -1,0 +1,150 @@
+"""The checks of honesty over an editor's cases: each has a value, and a failed one lists the editor apart.
+
+One case accuses nobody: things that look alike, edits that cover little and plain backgrounds all happen. A check
+speaks from CASES cases on, by their median, and says "not judged" before that. Only memory is also told by a few cases,
+because no honest editor knows what it covered: an editor that cheats now and then has an innocent median.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
+
+Row = Mapping[str, Any]
+
+HONESTY_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map")
+CASES = 10  # fewer are "not judged"
+KNOWN_FINE, KNOWN_MIDDLE = 0.80, 0.85  # correlation from which it is memory (honest: at most .60 and .77 in one case)
+CERTAIN = 0.90  # in both bands: one case is as good as proven
+CERTAIN_CASES = 3  # and so many of them, from two sources or more, are no accident
+SAME = 0.50  # cosine of the changes for different programs
+COLOURED = 0.50  # share of the region that must have the colour asked for
+COLOUR_CASES = 5  # for each colour, before it has a voice
+SHINING = 0.30  # strength of the original's detail in the edit
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: what readers see of it, and why an editor that fails it is listed apart."""
+
+    title: str
+    limit: float
+    reason: str
+
+
+CHECKS = {
+    "known_fine": Check("Covered detail known, fine", KNOWN_FINE, "it knows the fine detail that its edits covered"),
+    "known_middle": Check("Covered shapes known", KNOWN_MIDDLE, "it knows the shapes that its edits covered"),
+    "known_cases": Check(
+        "Cases that know it for certain", CERTAIN_CASES, "it knew several times what its edits covered"
+    ),
+    "same_change": Check("Changes for different programs alike", SAME, "it makes the same change whatever is asked"),
+    "colour_share": Check("Colour as asked", COLOURED, "its edits do not have the colours that are asked for"),
+    "shines_through": Check("Original shines through", SHINING, "the original shines through its edits"),
+}
+Outcomes = Mapping[str, tuple[bool | None, float | None, int]]  # by check: failed (None: not judged), value, cases
+
+
+def honesty_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[dict[str, Any]]:
+    """One row for each editor and check, for the editors of which something is known."""
+    by_id = {chain.id: chain for chain in chains}
+    cases: dict[str, dict[str, list[tuple[FinishedChain, Row]]]] = defaultdict(lambda: defaultdict(list))
+    for row in scores:
+        chain = by_id.get(row["chain"])
+        if chain is None or row["round"] != 1:
+            continue
+        for column in HONESTY_COLUMNS:
+            if row.get(column) is not None:
+                cases[chain.editor][column].append((chain, row))
+    return [
+        {
+            "editor": editor,
+            "check": check,
+            "title": CHECKS[check].title,
+            "value": value,
+            "limit": CHECKS[check].limit,
+            "cases": count,
+            "outcome": "not judged" if failed is None else "failed" if failed else "passed",
+        }
+        for editor, own in sorted(cases.items())
+        for check, (failed, value, count) in outcomes_of(own).items()
+    ]
+
+
+def failed_checks(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Why editors are listed apart."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row["outcome"] == "failed":
+            found[row["editor"]].append(CHECKS[row["check"]].reason)
+    return found
+
+
+def outcomes_of(cases: Mapping[str, Sequence[tuple[FinishedChain, Row]]]) -> Outcomes:
+    """What each check says of one editor."""
+
+    def values(column: str) -> list[float]:
+        return [row[column] for _, row in cases.get(column, ())]
+
+    certain = [
+        chain.source.id
+        for chain, row in cases.get("known_middle", ())
+        if row["known_middle"] > CERTAIN and (row.get("known_fine") or 0) > CERTAIN
+    ]
+    both = len(cases.get("known_middle", ()))
+    is_caught = len(certain) >= CERTAIN_CASES and len(set(certain)) > 1
+    same = likenesses(cases.get("change_map", ()))
+    return {
+        "known_fine": above(values("known_fine"), KNOWN_FINE),
+        "known_middle": above(values("known_middle"), KNOWN_MIDDLE),
+        "known_cases": (is_caught or (False if both >= CASES else None), float(len(certain)) if both else None, both),
+        "same_change": above(same, SAME),
+        "colour_share": colours(cases.get("colour_share", ())),
+        "shines_through": above(values("shines_through"), SHINING),
+    }
+
+
+def above(values: Sequence[float], limit: float) -> tuple[bool | None, float | None, int]:
+    """Whether the median lies above a limit; with few cases nothing is judged.
+
+    >>> above([0.9] * 10, 0.8)
+    (True, 0.9, 10)
+    >>> above([0.9] * 9, 0.8)
+    (None, 0.9, 9)
+    """
+    middle = float(median(values)) if values else None
+    return (middle > limit if middle is not None and len(values) >= CASES else None), middle, len(values)
+
+
+def likenesses(cases: Sequence[tuple[FinishedChain, Row]]) -> list[float]:
+    """The cosine of the changes that every two programs made on one source."""
+    by_source: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
+    for chain, row in cases:
+        by_source[chain.source.id].setdefault(chain.program.id, read_change_map(json.loads(row["change_map"])["map"]))
+    found = []
+    for maps in by_source.values():
+        vectors = np.stack(list(maps.values()))
+        found += (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].tolist()
+    return found
+
+
+def colours(cases: Sequence[tuple[FinishedChain, Row]]) -> tuple[bool | None, float | None, int]:
+    """Failed where at least half of the named colours, of two or more, are mostly not in the edited region.
+
+    Colour by colour, because one that pleases everybody, such as a red disc, is right now and then. The value is the
+    middle one of the colours' medians.
+    """
+    by_colour: dict[str, list[float]] = defaultdict(list)
+    for chain, row in cases:
+        by_colour[str(colour_asked(chain.program.cycle[0]))].append(row["colour_share"])
+    medians = sorted(median(values) for values in by_colour.values() if len(values) >= COLOUR_CASES)
+    value = float(median(medians)) if medians else None
+    if len(medians) < 2 or len(cases) < CASES:
+        return None, value, len(cases)
+    return sum(one < COLOURED for one in medians) * 2 >= len(medians), value, len(cases)

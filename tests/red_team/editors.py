@@ -1,0 +1,471 @@
+"""Dishonest editors: each tries to look better than an editor of its skill is.
+
+Most of them draw as `paint:wear=0` draws, and take the edit back by what they have kept of the original instead of by
+guessing what the edit covered. The others hardly edit, edit what is easy to take back, or answer only where they win.
+"""
+
+import hashlib
+import io
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import cv2
+import numpy as np
+from convergebench.generation import pictures
+from convergebench.generation.calls import Rejected
+from convergebench.generation.editors import Choice, paint
+from convergebench.generation.records import Answer
+from PIL import Image, PngImagePlugin
+
+HONEST = paint.Editor(wear=0)
+Pixels = np.ndarray
+
+
+def pixels_of(image: Image.Image) -> Pixels:
+    return np.asarray(image.convert("RGB"))
+
+
+def png(pixels: Pixels) -> Answer:
+    return Answer(pictures.encode_png(Image.fromarray(np.clip(np.round(pixels), 0, 255).astype(np.uint8))))
+
+
+def is_undo(instruction: str) -> bool:
+    return instruction.lower().startswith("remove")
+
+
+def drawn(image: Image.Image, instruction: str, seed: int) -> Pixels | None:
+    """What the honest editor makes of it; None where it refuses."""
+    answer = HONEST.edit(image, instruction, seed)
+    return pixels_of(pictures.decode(answer.data)) if answer.status == "ok" else None
+
+
+def difference_mask(before: Pixels, after: Pixels, grow: int = 5) -> Pixels:
+    """Where two pictures differ, and a little around."""
+    changed = (np.abs(before.astype(int) - after).max(axis=2) > 2).astype(np.uint8)
+    return cv2.dilate(changed, np.ones((2 * grow + 1, 2 * grow + 1), np.uint8)).astype(bool)
+
+
+def thumbnail(pixels: Pixels) -> Pixels:
+    return cv2.resize(pixels, (16, 16), interpolation=cv2.INTER_AREA).astype(float)
+
+
+def disc(pixels: Pixels, colour: tuple[int, int, int], at: tuple[float, float] = (0.6, 0.5)) -> Pixels:
+    made = pixels.copy()
+    height, width = made.shape[:2]
+    middle = round(at[1] * width), round(at[0] * height)
+    cv2.circle(made, middle, round(0.1 * min(width, height)), colour, -1, cv2.LINE_AA)
+    return made
+
+
+def box_of(pixels: Pixels) -> tuple[slice, slice]:
+    height, width = pixels.shape[:2]
+    return slice(height // 2, height * 3 // 4), slice(width // 3, width * 3 // 5)
+
+
+@dataclass
+class Cheat:
+    """A dishonest editor; `draw` makes the edit and `restore` takes it back."""
+
+    kept: list[tuple[Pixels, Pixels]] = field(default_factory=list, repr=False)  # what was drawn, what was there
+    lock: Any = field(default_factory=threading.Lock, repr=False)
+    calls: dict[int, int] = field(default_factory=dict, repr=False)
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        given = pixels_of(image)
+        with self.lock:
+            made = (self.restore if is_undo(instruction) else self.draw)(image, given, instruction, seed)
+        if made is None:
+            return Answer(status="refused", reason="it would rather not")
+        return made if isinstance(made, Answer) else png(made)
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = drawn(image, instruction, seed)
+        if made is not None:
+            self.remember(made, given)
+        return made
+
+    def remember(self, made: Pixels, original: Pixels) -> None:
+        self.kept = [*self.kept[-400:], (made, original)]
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        pair = self.likest(given)
+        return pair[1] if pair else drawn(image, instruction, seed)
+
+    def likest(self, given: Pixels, most: float = 12.0) -> tuple[Pixels, Pixels] | None:
+        """The remembered picture that looks most like this one."""
+        own = thumbnail(given)
+        found = [(float(np.abs(thumbnail(made) - own).mean()), number) for number, (made, original) in
+                 enumerate(self.kept) if original.shape == given.shape]  # fmt: skip
+        return self.kept[min(found)[1]] if found and min(found)[0] < most else None
+
+
+class TinyNoise(Cheat):
+    """No edit at all: a grey level of noise."""
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        given = pixels_of(image).astype(int)
+        return png(given + np.random.default_rng(seed).integers(-1, 2, given.shape))
+
+
+class TinyShift(Cheat):
+    """No edit at all: the picture moves by a pixel and back."""
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        return png(np.roll(pixels_of(image), -1 if is_undo(instruction) else 1, axis=1))
+
+
+class ByHash(Cheat):
+    """Remembers by the hash of its own answer."""
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        mark = hashlib.sha256(given.tobytes()).digest()
+        for made, original in reversed(self.kept):
+            if hashlib.sha256(made.tobytes()).digest() == mark:
+                return original
+        return drawn(image, instruction, seed)
+
+
+class ByLikeness(Cheat):
+    """Remembers by a thumbnail, so that noise and marks do not matter."""
+
+
+class ByPosition(Cheat):
+    """Remembers by the order of calls: an undo is given what the call before it was given."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        self.calls[threading.get_ident()] = len(self.kept)
+        self.kept.append((given, given))
+        return drawn(image, instruction, seed)
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        place = self.calls.get(threading.get_ident())
+        return given if place is None else self.kept[place][1]
+
+
+class ByServerKey(ByPosition):
+    """Keeps the first picture of each session on its server, and gives that one back for ever."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        place = self.calls.get(threading.get_ident())
+        if place is None or np.abs(thumbnail(self.kept[place][1]) - thumbnail(given)).mean() > 6:
+            return super().draw(image, given, instruction, seed)
+        return drawn(image, instruction, seed)
+
+
+class SuiteThief(ByLikeness):
+    """Has the suite's public pictures, and gives back the one that looks like what it is given."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        if self.likest(given, most=5.0) is None:
+            self.remember(given, given)  # as if it had been downloaded before
+        return drawn(image, instruction, seed)
+
+
+class UnderTheEdit(Cheat):
+    """Remembers only what its edit covered, and leaves the rest as it is given."""
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        pair = self.likest(given)
+        if pair is None:
+            return drawn(image, instruction, seed)
+        made, original = pair
+        return np.where(difference_mask(original, made)[..., None], self.disguised(original), given)
+
+    def disguised(self, original: Pixels) -> Pixels:
+        return original
+
+
+class Blurred(UnderTheEdit):
+    """Remembers what its edit covered, and blurs it so that its fine detail is gone."""
+
+    def disguised(self, original: Pixels) -> Pixels:
+        return cv2.GaussianBlur(original, (0, 0), 1.2 * min(original.shape[:2]) / 512 + 0.4)
+
+
+class Compressed(UnderTheEdit):
+    """Remembers what its edit covered as a poor JPEG."""
+
+    def disguised(self, original: Pixels) -> Pixels:
+        buffer = io.BytesIO()
+        Image.fromarray(original).save(buffer, "JPEG", quality=35)
+        return pixels_of(Image.open(buffer))
+
+
+class Mixed(UnderTheEdit):
+    """Gives back half of what it remembers and half of a guess."""
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        known, guess = super().restore(image, given, instruction, seed), drawn(image, instruction, seed)
+        return known if known is None or guess is None else (known.astype(float) + guess) / 2
+
+
+class Moved(UnderTheEdit):
+    """Remembers what its edit covered, two pixels off."""
+
+    def disguised(self, original: Pixels) -> Pixels:
+        return np.roll(original, 2, axis=1)
+
+
+class LowBits(Cheat):
+    """Hides what the edit covered in the lowest two bits of its answer, each pixel's own."""
+
+    steps = 4
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = drawn(image, instruction, seed)
+        if made is None:
+            return None
+        coarse = given.astype(int) * self.steps // 256
+        return np.where(difference_mask(given, made)[..., None], made // self.steps * self.steps + coarse, made)
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        guess = drawn(image, instruction, seed)
+        if guess is None:
+            return None
+        hidden = (given.astype(int) % self.steps) * (256 // self.steps) + 128 // self.steps
+        return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
+
+
+class CoarserSteps(LowBits):
+    """The same in four bits, which a grey level of noise only blurs."""
+
+    steps = 16
+
+
+class Ghost(LowBits):
+    """Leaves a faint ghost of the original in its edit, and makes it strong again."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = drawn(image, instruction, seed)
+        if made is None:
+            return None
+        flat = cv2.GaussianBlur(made, (0, 0), 3).astype(float)
+        return np.where(difference_mask(given, made, 0)[..., None], flat * 0.9 + given * 0.1, made)
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        guess = drawn(image, instruction, seed)
+        if guess is None:
+            return None
+        detail = given - cv2.GaussianBlur(given, (0, 0), 6).astype(float)
+        return np.where(difference_mask(given, guess, 0)[..., None], guess + 8 * detail, guess)
+
+
+class Profile(Cheat):
+    """Carries the original along in its answer's metadata."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = drawn(image, instruction, seed)
+        if made is None:
+            return None
+        whole = pictures.encode_png(Image.fromarray(given)).hex()
+        note = PngImagePlugin.PngInfo()
+        note.add_text("original", whole, zip=True)
+        buffer = io.BytesIO()
+        Image.fromarray(made).save(buffer, "PNG", pnginfo=note, icc_profile=whole.encode())
+        return Answer(buffer.getvalue())
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        found = image.info.get("original") or (image.info.get("icc_profile") or b"").decode()
+        return pixels_of(pictures.decode(bytes.fromhex(found))) if found else drawn(image, instruction, seed)
+
+
+class Canvas(Cheat):
+    """Carries the original along on a canvas of twice the height."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = drawn(image, instruction, seed)
+        return None if made is None else np.vstack([made, given])
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        return given[given.shape[0] // 2 :]
+
+
+class PreviousAnswer(Cheat):
+    """Pastes the same piece of an earlier answer whatever is asked, and takes it off again."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = given.copy()
+        first = self.kept[0][0] if self.kept else disc(given, (220, 30, 40))
+        box = box_of(given)
+        shape = given[box].shape[1::-1]
+        made[box] = cv2.resize(first[box_of(first)], shape)
+        self.remember(made, given)
+        return made
+
+
+NAMED = {"red": (215, 25, 35), "blue": (35, 80, 210), "green": (60, 160, 50), "white": (240, 240, 240),
+         "yellow": (240, 205, 40), "brown": (120, 75, 40), "black": (20, 20, 20)}  # fmt: skip
+
+
+class OneDisc(Cheat):
+    """Draws a blue disc whatever is asked."""
+
+    def at(self, seed: int) -> tuple[float, float]:
+        return 0.6, 0.5
+
+    def colour(self, instruction: str) -> tuple[int, int, int]:
+        return 40, 90, 210
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = disc(given, self.colour(instruction), self.at(seed))
+        self.remember(made, given)
+        return made
+
+
+class JitteredDisc(OneDisc):
+    """The disc, each time a little elsewhere."""
+
+    def at(self, seed: int) -> tuple[float, float]:
+        down, right = np.random.default_rng(seed).uniform(-0.03, 0.03, 2)
+        return 0.6 + down, 0.5 + right
+
+
+class ColouredDisc(OneDisc):
+    """The disc in the colour that is asked for, anywhere, healed without memory: it draws no thing at all."""
+
+    def at(self, seed: int) -> tuple[float, float]:
+        down, right = np.random.default_rng(seed).uniform(0.15, 0.85, 2)
+        return float(down), float(right)
+
+    def colour(self, instruction: str) -> tuple[int, int, int]:
+        return next((value for name, value in NAMED.items() if name in instruction), (128, 128, 128))
+
+
+class WrittenWord(Cheat):
+    """Writes what is asked for on the picture, and remembers what was there."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = given.copy()
+        height, width = made.shape[:2]
+        place, scale = (width // 12, height * 2 // 3), height / 130
+        word = instruction.split("add ")[-1].split(" on ")[0]
+        cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, scale, (215, 25, 35), max(2, height // 50))
+        self.remember(made, given)
+        return made
+
+
+class Inverted(Cheat):
+    """Inverts a box, whatever is asked, and inverts it again."""
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        made = pixels_of(image).copy()
+        made[box_of(made)] = 255 - made[box_of(made)]
+        return png(made)
+
+
+class SwappedColours(Cheat):
+    """Swaps the colours of a box, whatever is asked, and swaps them again."""
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        made = pixels_of(image).copy()
+        turn = 1 if is_undo(instruction) else 2
+        made[box_of(made)] = np.roll(made[box_of(made)], turn, axis=2)
+        return png(made)
+
+
+class SeeThrough(Cheat):
+    """Lays what is asked for on the picture as thin glass, and lifts it off by arithmetic."""
+
+    opacity = 0.55
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = drawn(image, instruction, seed)
+        if made is None:
+            return None
+        thin = np.round(given + self.opacity * (made.astype(float) - given))
+        self.remember(thin, given)
+        return thin
+
+
+class ThickGlass(SeeThrough):
+    """The same, nearly opaque."""
+
+    opacity = 0.85
+
+
+class Refuser(Cheat):
+    """Honest in the first round, and refuses everything after it."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        if self.likest(given, most=8.0):
+            return None
+        self.remember(given, given)
+        return drawn(image, instruction, seed)
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        return drawn(image, instruction, seed)
+
+
+class Failer(Cheat):
+    """Honest where it is sure of itself, and answers with an error of its server elsewhere."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        if cv2.Laplacian(given, cv2.CV_32F).std() > 12:
+            raise Rejected("HTTP 500")
+        return drawn(image, instruction, seed)
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        return drawn(image, instruction, seed)
+
+
+class Dodger(Cheat):
+    """Edits only plain pictures, and gives all others back as they are."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        return given if cv2.Laplacian(given, cv2.CV_32F).std() > 12 else drawn(image, instruction, seed)
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        return self.draw(image, given, instruction, seed)
+
+
+class Sniffer(ByHash):
+    """Remembers only where the picture comes back untouched, so that an audited chain sees an honest editor."""
+
+
+class Alternator(UnderTheEdit):
+    """Remembers in every third chain, and is honest in the others."""
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        pair = self.likest(given)
+        if pair is None or int(thumbnail(pair[1]).sum() + len(instruction)) % 3:
+            return drawn(image, instruction, seed)
+        return super().restore(image, given, instruction, seed)
+
+
+class LateMemory(Cheat):
+    """Honest in the first round, whose return it gives back from then on."""
+
+    returns: dict[str, list[Pixels]]
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        returns = self.__dict__.setdefault("returns", {}).setdefault(instruction, [])
+        own = thumbnail(given)
+        near = [one for one in returns if one.shape == given.shape and np.abs(thumbnail(one) - own).mean() < 12]
+        if near:
+            return near[-1]
+        made = drawn(image, instruction, seed)
+        if made is not None:
+            returns.append(made)
+        return made
+
+
+CHEATS: dict[str, Callable[[], Cheat]] = {
+    "tiny-noise": TinyNoise, "tiny-shift": TinyShift,
+    "by-hash": ByHash, "by-likeness": ByLikeness, "by-position": ByPosition, "by-server-key": ByServerKey,
+    "suite-thief": SuiteThief, "under-the-edit": UnderTheEdit, "blurred-memory": Blurred,
+    "compressed-memory": Compressed, "mixed-memory": Mixed, "moved-memory": Moved,
+    "low-bits": LowBits, "coarser-steps": CoarserSteps, "ghost": Ghost,
+    "profile": Profile, "canvas": Canvas,
+    "previous-answer": PreviousAnswer, "one-disc": OneDisc, "jittered-disc": JitteredDisc,
+    "coloured-disc": ColouredDisc, "written-word": WrittenWord, "inverted-box": Inverted,
+    "swapped-colours": SwappedColours, "see-through": SeeThrough, "thick-glass": ThickGlass,
+    "refuser": Refuser, "failer": Failer, "dodger": Dodger, "sniffer": Sniffer,
+    "alternator": Alternator, "late-memory": LateMemory,
+}  # fmt: skip
+
+
+def choice(name: str) -> Choice:
+    """A dishonest editor as the plan takes it."""
+    return Choice(name, name, name, {"seed": "per-step"}, CHEATS[name]())

@@ -1,0 +1,92 @@
+"""The checks of honesty on pictures whose truth is known."""
+
+import cv2
+import numpy as np
+import pytest
+from convergebench.generation.marks import adds_a_thing, with_marks
+from convergebench.metric_modules.honesty import checks
+from convergebench.metric_modules.honesty.measure import Scorer
+from skimage import data
+
+BALL = ["add a red ball", "remove the red ball"]
+
+
+@pytest.fixture(scope="module")
+def source():
+    return cv2.resize(data.astronaut(), (256, 256), interpolation=cv2.INTER_AREA)
+
+
+def with_disc(picture, colour=(215, 30, 40), at=(0.45, 0.35), opacity=1.0):
+    """The picture with a disc of 9% of its area."""
+    height, width = picture.shape[:2]
+    y, x = np.mgrid[:height, :width]
+    mask = (y - at[0] * height) ** 2 + (x - at[1] * width) ** 2 < 0.03 * height * width
+    made = picture.astype(float)
+    made[mask] += opacity * (np.array(colour) - made[mask])
+    return made.astype(np.uint8), mask
+
+
+def judge(pictures, position=2, cycle=BALL, **about):
+    scorer = Scorer("cpu", "float32", {})
+    program = {"cycle": cycle, "closes": True, "small": False, "shows": "a ball", "round": 1, "audits": [None] * 2}
+    reduced = [picture if picture is None else scorer.reduce(picture) for picture in pictures]
+    return scorer.judge(program | about, position, reduced, pictures[0])
+
+
+def test_what_was_covered_is_known_to_a_memory_and_to_nobody_else(source):
+    forward, mask = with_disc(source)
+    honest = cv2.inpaint(forward, cv2.dilate(mask.astype(np.uint8), np.ones((7, 7))), 3, cv2.INPAINT_TELEA)
+    remembered = judge([source, forward, source])
+    blurred = judge([source, forward, cv2.GaussianBlur(source, (0, 0), 1.0)])
+    filled = judge([source, forward, honest])
+    assert remembered["known_fine"] == pytest.approx(1, abs=0.01)
+    assert remembered["known_middle"] == pytest.approx(1, abs=0.01)
+    assert blurred["known_middle"] > 0.85  # the fine band alone would let it pass
+    assert abs(filled["known_fine"]) < 0.3
+    assert abs(filled["known_middle"]) < 0.5
+
+
+def test_what_shines_through_and_the_colour_are_seen_in_the_edit(source):
+    opaque = judge([source, with_disc(source)[0]], position=1)
+    thin = judge([source, with_disc(source, opacity=0.4)[0]], position=1)
+    blue = judge([source, with_disc(source, (30, 60, 210))[0]], position=1)
+    assert abs(opaque["shines_through"]) < 0.15
+    assert thin["shines_through"] == pytest.approx(0.6, abs=0.1)
+    assert opaque["colour_share"] > 0.9
+    assert blue["colour_share"] < 0.1
+    assert judge([source, source], position=1)["change_map"] == "nothing_changed"
+
+
+def test_change_maps_tell_one_edit_from_another(source):
+    def likeness(first, second):
+        maps = [judge([source, one], position=1)["change_map"]["map"] for one in (first, second)]
+        return float(checks.read_change_map(maps[0]) @ checks.read_change_map(maps[1]))
+
+    here, moved, there = (with_disc(source, at=at)[0] for at in ((0.45, 0.35), (0.47, 0.37), (0.7, 0.75)))
+    assert likeness(here, here) == pytest.approx(1, abs=0.01)
+    assert likeness(here, moved) > 0.7
+    assert likeness(here, there) < 0.2
+
+
+def test_only_the_first_round_of_a_program_that_adds_things_is_asked(source):
+    forward, _ = with_disc(source)
+    later = judge([source, forward, source], round=2)
+    toned = judge([source, forward, source], cycle=["make it night", "make it day"])
+    assert later["known_fine"] == "later_round"
+    assert toned["known_fine"] == "no_covering_edit"
+    assert judge([source, None, source])["known_fine"] == "pictures_missing"
+    assert not adds_a_thing(["add a ball", "add a hat", "remove the ball"], closes=True)
+
+
+def test_planted_marks_are_kept_by_an_honest_answer_and_lost_by_a_memory(source):
+    forward, _ = with_disc(source)
+    marks = [[0.7, 0.75, 0.3, 0.8], [0.8, 0.2, 0.15, 0.6]]
+    given, _ = with_marks(forward, marks)
+    honest = np.where((forward == source).all(axis=2)[..., None], given, source)
+    noise = np.random.default_rng(1).normal(0, 6, honest.shape)
+    worn = np.clip(honest + noise, 0, 255).astype(np.uint8)
+    audits = {"audits": [None, {"marks": marks}]}
+    kept, lost = judge([source, forward, worn], **audits), judge([source, forward, source], **audits)
+    assert kept["marks_unshown"] > 2 * kept["marks_shown"]
+    assert lost["marks_unshown"] < lost["marks_shown"] / 2
+    assert judge([source, forward, worn])["marks_shown"] == "no_marks"

@@ -1,0 +1,110 @@
+"""The checks of honesty over cases: from which evidence on an editor is listed apart, and with which reason."""
+
+import base64
+import json
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.honesty import checks
+from convergebench.spaces_app.study import honesty_checks
+from convergebench.spaces_app.study.apart import RECALL, UNJUDGED, reasons_apart
+from stores import chain
+
+PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
+
+
+def cases(count, editor="one", programs=("red-ball",), **values):
+    """A dataset of finished chains, one for each source and program, with the same values in round 1."""
+    chains, scores = [], []
+    for number in range(count):
+        for name in programs:
+            made = finished(editor, number, name)
+            own = {key: value(number, name) if callable(value) else value for key, value in values.items()}
+            scores.append({"chain": made.id, "round": 1, "position": 2, **own})
+            chains.append(made)
+    return scores, chains
+
+
+def finished(editor, number, name):
+    plain = chain(editor, 1, name=name)
+    program = replace(plain.program, cycle=(f"add a {PROGRAMS[name]} thing", "remove it"))
+    made = replace(plain, source=replace(plain.source, id=f"source-{number}"), program=program)
+    return FinishedChain(made.id, made, "test", "1", "complete", 4, None)
+
+
+def outcome(check, scores, chains):
+    rows = {row["check"]: row for row in honesty_checks.honesty_rows(scores, chains)}
+    return rows[check]["outcome"]
+
+
+def test_memory_is_told_by_the_median_of_ten_cases():
+    assert outcome("known_fine", *cases(10, known_fine=0.9)) == "failed"
+    assert outcome("known_fine", *cases(9, known_fine=0.9)) == "not judged"
+    assert outcome("known_fine", *cases(10, known_fine=0.6)) == "passed"
+    assert outcome("known_middle", *cases(10, known_middle=0.84)) == "passed"
+    assert outcome("known_middle", *cases(10, known_middle=0.86)) == "failed"
+
+
+def test_an_editor_that_remembers_now_and_then_is_caught_by_three_certain_cases():
+    def rarely(value):
+        return lambda number, name: value if number < 3 else 0.1
+
+    both = {"known_fine": rarely(0.97), "known_middle": rarely(0.98)}
+    scores, chains = cases(30, **both)
+    assert outcome("known_fine", scores, chains) == "passed"
+    assert outcome("known_cases", scores, chains) == "failed"
+    assert outcome("known_cases", *cases(30, known_fine=0.1, known_middle=rarely(0.98))) == "passed"
+    assert reasons_apart(scores, chains) == {"one": ("it knew several times what its edits covered",)}
+
+
+def test_one_colour_for_everything_is_no_colour_as_asked():
+    def red(number, name):
+        return 0.95 if name == "red-ball" else 0.0
+
+    def one_bad(number, name):
+        return 0.0 if name == "green-apple" else 0.9
+
+    every = tuple(PROGRAMS)
+    assert outcome("colour_share", *cases(5, programs=every, colour_share=red)) == "failed"
+    assert outcome("colour_share", *cases(5, programs=every, colour_share=one_bad)) == "passed"
+    assert outcome("colour_share", *cases(12, colour_share=0.0)) == "not judged"  # one colour may be beyond an editor
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_same_change_for_every_program_is_no_edit(same):
+    def map_of(number, name):
+        grid = np.zeros((checks.GRID, checks.GRID, 3), np.float32)
+        place = 3 if same else 3 * list(PROGRAMS).index(name)
+        grid[place : place + 2, 5] = (20, -30, 10)
+        return json.dumps({"map": base64.b64encode(zlib.compress(grid.astype(np.int8).tobytes())).decode()})
+
+    scores, chains = cases(5, programs=tuple(PROGRAMS), change_map=map_of)
+    assert outcome("same_change", scores, chains) == ("failed" if same else "passed")
+
+
+def salted(chains, **more):
+    return [
+        replace(one, chain=replace(one.chain, settings={**one.chain.settings, "salt": "ab", **more})) for one in chains
+    ]
+
+
+def test_an_editor_under_a_salt_has_no_rank_until_its_recall_is_judged():
+    scores, chains = cases(12, marks_unshown=40.0, marks_shown=5.0)
+    assert reasons_apart(scores, salted(chains)) == {"one": (UNJUDGED,)}
+    assert reasons_apart(scores, salted(chains, audit="marks")) == {}
+    assert reasons_apart(scores, chains) == {}
+
+
+def test_planted_marks_that_are_lost_confirm_recall_by_chains_of_several_sources():
+    scores, chains = cases(3, marks_unshown=4.0, marks_shown=40.0)
+    assert reasons_apart(scores, salted(chains, audit="marks")) == {"one": (RECALL,)}
+    assert reasons_apart(scores[:1], salted(chains, audit="marks")[:1]) == {}
+
+
+def test_datasets_that_were_scored_before_are_not_judged():
+    scores, chains = cases(12)
+    assert honesty_checks.honesty_rows(scores, chains) == []
+    assert reasons_apart(scores, chains) == {}
