@@ -40,14 +40,38 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
+        if hasattr(sys.stdout, "reconfigure"):  # names of files may hold bytes that are no text
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except UserError as error:
             raise BadUsage(str(error)) from error
+        except OSError as error:
+            if sentence := path_sentence(error):
+                raise BadUsage(sentence) from error
+            raise
+        except RuntimeError as error:  # before Python 3.13, what Path.resolve says of a loop of links
+            if str(error).startswith("Symlink loop"):
+                raise BadUsage(f"{str(error)[0].lower()}{str(error)[1:]}; give another path") from error
+            raise
         except ModuleNotFoundError as error:
             if sentence := install_line(error.name or ""):
                 raise BadUsage(sentence) from error
             raise
+
+
+def path_sentence(error: OSError) -> str | None:
+    """What is wrong with a path that was given, or with the disk; None where it is neither."""
+    from convergebench.generation.files import CAUSES, PATH_CAUSES
+
+    known = {**CAUSES, **PATH_CAUSES}
+    if error.errno not in known:
+        return None
+    if error.filename is None:  # a file that was opened already
+        return f"a file cannot be written: {known[error.errno]}"
+    name = str(error.filename)
+    shown = name if len(name) <= 80 else f"{name[:40]}...{name[-20:]}"
+    return f"{shown!r} cannot be used: {known[error.errno]}"
 
 
 def install_line(module: str) -> str | None:

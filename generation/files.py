@@ -22,6 +22,16 @@ CAUSES = {
     errno.ENOTDIR: "that is not a folder; choose another",
     errno.EEXIST: "that is not a folder; choose another",
 }
+# What a path that a user gave may be.
+PATH_CAUSES = {
+    errno.ENAMETOOLONG: "the name is longer than the file system takes; choose a shorter one",
+    errno.ELOOP: "its symbolic links lead in a circle; choose another path",
+    errno.EFBIG: "a file would be larger than the file system or `ulimit -f` allows; choose another folder",
+    errno.EISDIR: "that is a folder, and a file is asked for",
+    errno.ENOTDIR: "a part of it is not a folder; choose another path",
+    errno.EACCES: "its owner does not allow it; choose another path or its owner",
+    errno.EPERM: "its owner does not allow it; choose another path or its owner",
+}
 if hasattr(errno, "EDQUOT"):  # Windows has no such number
     CAUSES[errno.EDQUOT] = f"the disk quota is used up; {FREE}"
 
@@ -86,9 +96,9 @@ def disk_errors_explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in CAUSES:
+        cause = CAUSES.get(error.errno or 0) or PATH_CAUSES.get(error.errno or 0)
+        if cause is None:
             raise
-        cause = CAUSES[error.errno]
         raise UserError(
             f"cannot write to {folder}: {cause} and give the same command again; what was there before is untouched"
         ) from error

@@ -1,6 +1,7 @@
 """The front door: every verb explains itself, and refusals are one sentence."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,46 @@ def test_the_rooms_open_beside_a_dataset_folder_of_the_same_name(tmp_path):
     code = "import convergebench.generation.plan as plan; print(plan.__file__)"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert Path(result.stdout.strip()).name == "plan.py"
+
+
+def test_paths_that_cannot_be_used_are_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    Path("file").write_text("x")
+    for words in (
+        ["build", "PATH", "--out", "out"],
+        ["score", "PATH"],
+        ["verify", "PATH"],
+        ["publish", "metrics", "PATH", "--repo", "a"],
+        ["import", "PATH", "--layout", "edit-converge-bench", "--editor", "e", "--out", "out"],
+    ):
+        for path in ("x" * 300, "loop", "loop/a", "file/a"):
+            result = CliRunner().invoke(main, [path if word == "PATH" else word for word in words])
+            assert isinstance(result.exception, SystemExit), (words, path[:20], result.exception)
+            assert result.exit_code == 2
+            assert len(result.output.splitlines()[-1]) > 20
+    result = CliRunner().invoke(main, ["build", "x" * 300])
+    assert "cannot be used: the name is longer than the file system takes; choose a shorter one" in result.output
+    assert "x" * 100 not in result.output
+
+
+def test_a_path_that_is_no_text_can_be_used_and_is_said(tmp_path):
+    out = tmp_path / os.fsdecode(b"\xff\xfe")
+    words = ["generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "1", "--out", str(out)]
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.exception) == (0, None)
+    assert (out / "run.json").exists()
+    assert CliRunner().invoke(main, ["build", str(out), "--out", str(tmp_path / "dataset")]).exit_code == 0
+
+
+def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
+    """As under `ulimit -f`."""
+    program = (
+        "import resource, signal, sys; from convergebench.cli.__main__ import main;"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY)); main(sys.argv[1:])"
+    )
+    words = ["generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--out", str(tmp_path / "run")]
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+    assert "a file would be larger than the file system or `ulimit -f` allows" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

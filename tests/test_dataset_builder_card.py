@@ -1,6 +1,7 @@
 """The card's counts, columns and code are those of the files it lies beside."""
 
 import re
+from dataclasses import replace
 
 import datasets
 import pytest
@@ -141,3 +142,25 @@ def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
     assert seen == [before]
     assert (folder / "README.md").read_bytes() != before
     assert (folder / "README.md").stat().st_mtime_ns >= max(p.stat().st_mtime_ns for p in folder.rglob("*.parquet"))
+
+
+def test_names_and_words_of_others_are_text_in_the_card(tmp_path):
+    hostile = "<img src=x onerror=alert(1)>"
+    base = stores.chain(f"pai`{hostile}")
+    source = replace(base.source, title=f"![x](http://a.b) {hostile}", attribution=f"`{hostile}`")
+    program = replace(base.program, cycle=(f"add {hostile} | `", f"remove {hostile}"))
+    stores.keep(tmp_path / "run", replace(base, source=source, program=program))
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+    _, body = read(tmp_path / "convergebench")
+    outside_code = re.sub("`[^`\n]*`", "", re.sub("```.*?\n```", "", body, flags=re.DOTALL))
+    assert "<img" not in outside_code
+    assert "![x]" not in outside_code
+    assert "&lt;img src=x onerror=alert(1)&gt;" in outside_code
+
+
+@pytest.mark.parametrize("text", ["[]", '"a"', "7", '{"data/steps/paint/0000.parquet": 3}', "{", "null"])
+def test_a_cache_of_hashes_of_another_type_is_made_anew(folder, text):
+    (folder / ".hashes.json").write_text(text)
+    card.write(folder)
+    known = card.read_hashes(folder)
+    assert len(known["data/steps/paint/0000.parquet"]) == 4

@@ -41,6 +41,14 @@ def test_results_are_entries_for_the_editors_that_have_a_model_repository(tmp_pa
     assert {entry.task_id for entry in entries} == {task["id"] for task in yaml.safe_load(BENCHMARK)["tasks"]}
 
 
+@pytest.mark.parametrize("model", ["../elsewhere", "/etc", "a/b/c", ".hidden/x", "a/..", "a/b\n", r"a\b/c"])
+def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
+    base = stores.chain("diffusers")
+    stores.keep(tmp_path / "run", Chain(base.source, base.program, "diffusers", {"model": model}, 1, 1))
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
+    assert eval_results.model_repos(tmp_path / "out") == {}
+
+
 def test_the_ready_eval_yaml_is_taken_by_the_hub_and_one_with_other_fields_is_not(hub, api):
     api.create_repo(REPO, repo_type="dataset")
     about = {"path_in_repo": "eval.yaml", "repo_id": REPO, "repo_type": "dataset"}

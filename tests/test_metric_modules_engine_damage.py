@@ -16,7 +16,7 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.publishing import checks
 from convergebench.generation.pictures import Undecodable, decode_array
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import engine
+from convergebench.metric_modules._engine import earlier_results, engine
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 
@@ -290,3 +290,19 @@ def test_truncated_files_are_one_sentence_in_every_verb(dataset, tmp_path, confi
             assert path.name in result.output
         else:
             assert (verb[0], config) in {("report", "sources"), ("report", "steps")}, verb
+
+
+def test_a_changed_digit_in_the_line_of_a_shard_is_not_merged_but_computed_again(tmp_path):
+    shard = earlier_results.Shard(tmp_path, 0)
+    lines = [{"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}}, {"chain": "c", "rows": {"1": None}}]
+    for line in lines:
+        shard.add(line)
+    shard.file.close()
+    path = tmp_path / "0000.jsonl"
+    assert [{**line, "check": None} for line in earlier_results.ShardLines(tmp_path).new()] == [
+        {**line, "check": None} for line in lines
+    ]
+    whole = path.read_bytes()
+    for place in range(len(whole) - 1):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert len(list(earlier_results.ShardLines(tmp_path).new())) < len(lines), whole[:place]

@@ -20,6 +20,7 @@ LICENCES = {
     "GPL-2.0-or-later": "gpl-2.0",
     "MIT": "mit",
 }
+SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"}
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,20 @@ def markdown_table(titles: list[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def plain(text: str) -> str:
+    """Text as text, where Markdown would take signs of it for HTML, links, pictures or code.
+
+    >>> plain('<img src=x> [a](b) & `c`')
+    '&lt;img src=x&gt; &#91;a&#93;(b) &amp; &#96;c&#96;'
+    """
+    return "".join(SIGNS.get(sign, sign) for sign in text)
+
+
+def code(text: str) -> str:
+    """Text as code, which has no further signs; a backtick, which would end it, becomes an apostrophe."""
+    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
+
+
 def escape_cell(text: str) -> str:
     """Text as a cell of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")
@@ -130,7 +145,7 @@ def columns_table(configs: Iterable[Config]) -> str:
     """The columns of each config, with their meanings."""
     parts = []
     for config in configs:
-        rows = [[f"`{column.name}`", column.type, column.meaning] for column in config.columns]
+        rows = [[code(column.name), column.type, column.meaning] for column in config.columns]
         parts.append(f"### {config.name}\n\n" + markdown_table(["column", "type", "meaning"], rows))
     return "\n\n".join(parts)
 
@@ -139,7 +154,7 @@ def statistics_tables(counts: Counts) -> str:
     """Chains and answers by editor, category and program."""
 
     def listed(counter: Counter[str]) -> str:
-        return ", ".join(f"{count:,} {name}" for name, count in sorted(counter.items())) or "none"
+        return ", ".join(f"{count:,} {plain(name)}" for name, count in sorted(counter.items())) or "none"
 
     def cost(values: list[float | None]) -> str:
         paid = [value for value in values if value is not None]
@@ -147,7 +162,7 @@ def statistics_tables(counts: Counts) -> str:
 
     editors: list[list[object]] = [
         [
-            f"`{name}`",
+            code(name),
             f"{of['chains']:,}",
             f"{of['calls']:,}",
             listed(of["statuses"]),
@@ -159,9 +174,12 @@ def statistics_tables(counts: Counts) -> str:
     kinds = sorted({kind for _, kind in counts.categories})
     by_category: dict[str, list[object]] = defaultdict(list)
     for category in sorted({category for category, _ in counts.categories}):
-        by_category[category] = [category, *(f"{counts.categories.get((category, kind), 0):,}" for kind in kinds)]
+        by_category[category] = [
+            plain(category),
+            *(f"{counts.categories.get((category, kind), 0):,}" for kind in kinds),
+        ]
     programs: list[list[object]] = [
-        [f"`{name}`", " → ".join(cycle[:4]) + (" → ..." if len(cycle) > 4 else "")]
+        [code(name), plain(" → ".join(cycle[:4])) + (" → ..." if len(cycle) > 4 else "")]
         for name, cycle in counts.programs.items()
     ]
     return "\n\n".join(
@@ -169,7 +187,7 @@ def statistics_tables(counts: Counts) -> str:
             "Suites: " + listed(Counter(counts.suites)) + " (chains).",
             markdown_table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors),
             "Chains by category of program and kind of source:",
-            markdown_table(["category", *kinds], list(by_category.values())),
+            markdown_table(["category", *map(plain, kinds)], list(by_category.values())),
             "Programs:",
             markdown_table(["program", "cycle"], programs),
         )
@@ -182,7 +200,10 @@ def licence_ids(counts: Counts) -> list[str]:
 
 def licences_table(counts: Counts) -> str:
     rows: list[list[object]] = [
-        [f"`{row['source']}`", row["title"], row["kind"], row["origin"], row["licence"], row["attribution"]]
+        [
+            code(row["source"]),
+            *(plain(row[name] or "") for name in ("title", "kind", "origin", "licence", "attribution")),
+        ]
         for row in counts.sources
     ]
     return markdown_table(["source", "title", "kind", "origin", "licence", "attribution"], rows)

@@ -38,6 +38,8 @@ class ColumnDigest:
         elif pa.types.is_boolean(array.type):
             self.values.update((bits(buffers[0], array.offset, size) * valid).data)
         elif not pa.types.is_null(array.type):
+            if not pa.types.is_integer(array.type) and not pa.types.is_floating(array.type):
+                raise ValueError(f"values of type {array.type}, which no table of ours has")
             values = np.frombuffer(buffers[0], array.type.to_pandas_dtype())[array.offset : array.offset + size]
             self.values.update(np.where(valid, values, 0).astype(values.dtype).data)
 

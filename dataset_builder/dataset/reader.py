@@ -199,8 +199,8 @@ class Reader:
             else:
                 groups = range(footer.num_row_groups)
                 table = pa.concat_tables([self.read(file, group, names, dictionaries) for group in groups])
-        read = TableDigest()
-        read.update(table)
+            read = TableDigest()
+            read.update(table)
         self.check_values(file, read)
         return table
 

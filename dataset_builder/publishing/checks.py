@@ -9,7 +9,7 @@ from typing import Any
 from convergebench.generation.records import UserError
 
 from ..building.card import digest, front_matter
-from ..building.card_tables import escape_cell
+from ..building.card_tables import code, escape_cell
 from ..dataset.columns import CONFIGS
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader
@@ -79,7 +79,7 @@ def check_card(folder: Path, reader: Reader) -> None:
         for column in config_of(reader.footer(reader.files(name)[0]), name).columns:
             if column.meaning == UNEXPLAINED:
                 raise UserError(f"no file of {name} says what its column {column.name!r} means; build or score again")
-            if f"| `{column.name}` | {column.type} | {escape_cell(column.meaning)} |" not in body:
+            if f"| {escape_cell(code(column.name))} | {column.type} | {escape_cell(column.meaning)} |" not in body:
                 raise UserError(f"the card does not explain the column {column.name!r}; build again")
     if left := re.search(r"\{\{(\w+)\}\}", body):
         raise UserError(f"the card is incomplete: {left[0]} was never filled in; build again")

@@ -1,5 +1,6 @@
 """Writes what model repositories on the Hub may take up: `.eval_results` files with the rounds that a model kept."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +18,14 @@ TASK = "convergence"  # as docs/eval.yaml names it
 METRIC = "rounds_kept"  # of leaderboard.json
 FILE = "convergebench.yaml"
 
+REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # which also keeps the file inside its folder
+
 
 def model_repos(folder: str | Path) -> dict[str, str]:
     """The Hub model repository of each editor that has one: its settings name it as `model`."""
     models = {chain.editor: chain.chain.settings.get("model") for chain in Reader(folder).chains()}
     return {
-        editor: model for editor, model in sorted(models.items()) if isinstance(model, str) and model.count("/") == 1
+        editor: model for editor, model in sorted(models.items()) if isinstance(model, str) and REPO.fullmatch(model)
     }
 
 

@@ -11,6 +11,7 @@ from convergebench.generation.records import UserError
 
 from ..building import card
 from ..building.card import front_matter
+from ..building.card_tables import plain
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from ..dataset.schema import hash_file
@@ -140,5 +141,5 @@ def version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
     if published.startswith(f"### {tag} "):
         return published
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    words = "\n".join(f"- {word}" for word in change.words)
+    words = "\n".join(f"- {plain(word)}" for word in change.words)
     return f"### {tag} ({today})\n\n{words}" + (f"\n\n{published}" if published.startswith("### ") else "")

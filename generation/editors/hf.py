@@ -4,7 +4,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from .. import pictures, requirements
 from ..calls import Rejected, Transient, Unusable
@@ -68,37 +68,47 @@ class Editor:
         import httpx2
         from huggingface_hub.errors import HfHubHTTPError, InferenceTimeoutError
 
-        client, data = self.client, pictures.encode_png(image)
+        _, data = self.client, pictures.encode_png(image)
         given: Any = data if self.provider in BYTES_ONLY else "data:image/png;base64," + wire.to_base64(data)
         try:
             with wire.time_limit(self.timeout):
-                picture = client.image_to_image(
-                    given,
-                    prompt=instruction,
-                    model=self.model,
-                    guidance_scale=self.guidance,
-                    num_inference_steps=self.steps,
-                    seed=seed,
-                )
+                data = self.received_bytes(given, instruction, seed)
         except HfHubHTTPError as error:
             raise fault(error) from error
         except (InferenceTimeoutError, httpx2.TransportError) as error:
             raise wire.connection_lost(error) from error
-        except UnidentifiedImageError as error:
-            raise Transient("an answer that is no picture", charged=True) from error
         except TimeoutError as error:  # replicate, after its own minute
             raise Transient(str(error), charged=True) from error
         except ValueError as error:  # its words for a model it does not host, for a failed task, and for no JSON
             raise fault_from_words(error) from error
-        except (KeyError, IndexError, TypeError, Image.DecompressionBombError) as error:
+        except (KeyError, IndexError, TypeError) as error:
             raise Rejected(f"an answer without a picture ({type(error).__name__}: {error})", charged=True) from error
-        return Answer(received_bytes(picture), details={"model": self.model, "provider": self.provider})
+        if pictures.sniff(data) == "bin":
+            raise Transient("an answer that is no picture", charged=True)
+        return Answer(data, details={"model": self.model, "provider": self.provider})
 
+    def received_bytes(self, given: Any, instruction: str, seed: int) -> bytes:
+        """What the client's `image_to_image` does, without its last line: that opens the bytes by any of Pillow's
+        decoders, and only those of our one decoder may see what came from outside.
+        """
+        from huggingface_hub.inference._providers import get_provider_helper
 
-def received_bytes(picture: Any) -> bytes:
-    """The bytes that the client opened the picture from, before anything is decoded."""
-    picture.fp.seek(0)
-    return bytes(picture.fp.read())
+        helper = get_provider_helper(self.client.provider, task="image-to-image", model=self.model)
+        request = helper.prepare_request(
+            inputs=given,
+            parameters={
+                "prompt": instruction,
+                "negative_prompt": None,
+                "target_size": None,
+                "num_inference_steps": self.steps,
+                "guidance_scale": self.guidance,
+                "seed": seed,
+            },
+            headers=self.client.headers,
+            model=self.model,
+            api_key=self.client.token,
+        )
+        return bytes(helper.get_response(self.client._inner_post(request), request))
 
 
 def fault(error: Any) -> Exception:

@@ -5,12 +5,12 @@ byte loses at most the line being written. What is in the files is not computed 
 work is taken up.
 """
 
-import contextlib
 import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from .score_chain import typed
 
 FOLDER = ".scoring"
 ENGINE_VERSION = 1
+CHECKED = len('{"check": "0123456789abcdef", ')  # where the part of a line begins that its checksum is of
 Part = dict[str, Any]  # one metric's part of a signature
 
 
@@ -37,8 +38,19 @@ class Shard:
 
     def add(self, line: dict[str, Any]) -> None:
         """Write one finished piece of work, durably."""
-        self.file.write(json.dumps(line).encode() + b"\n")
+        self.file.write(with_checksum(line) + b"\n")
         os.fsync(self.file.fileno())
+
+
+def with_checksum(line: Mapping[str, Any]) -> bytes:
+    """A line of JSON that begins with the checksum of the rest."""
+    rest = json.dumps(line).encode()[1:]
+    return b'{"check": "%s", %s' % (sha256(rest).hexdigest()[:16].encode(), rest)
+
+
+def is_as_written(line: bytes) -> bool:
+    """Whether a line is the one that was written; one that is not is computed again."""
+    return line == b'{"check": "%s", %s' % (sha256(line[CHECKED:]).hexdigest()[:16].encode(), line[CHECKED:])
 
 
 class ShardLines:
@@ -58,7 +70,7 @@ class ShardLines:
             whole = data.rfind(b"\n") + 1
             self.offsets[path] = start + whole
             for line in data[:whole].splitlines():
-                with contextlib.suppress(ValueError):
+                if is_as_written(line):
                     yield json.loads(line)
 
 

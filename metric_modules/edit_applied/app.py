@@ -8,7 +8,7 @@ import numpy as np
 
 METRIC = evaluate.load(str(Path(__file__).with_name("edit_applied.py")))
 
-Picture = np.ndarray | None
+Picture = str | None  # a path: the metric reads the bytes as they were uploaded, by its own list of formats
 
 
 def example() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -40,7 +40,8 @@ with gr.Blocks(title="Edit applied") as demo:
     gr.Markdown("# Edit applied\nDid an image edit happen, and was it taken back?")
     with gr.Row():
         pictures = [
-            gr.Image(type="numpy", image_mode="RGB", label=label) for label in ("Before", "Edited", "Back again")
+            gr.Image(type="filepath", image_mode=None, format="png", label=label)
+            for label in ("Before", "Edited", "Back again")
         ]
     with gr.Row():
         first = gr.Textbox("add a red ball", label="First instruction", info="Flips and rotations are recognised.")

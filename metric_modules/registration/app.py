@@ -8,7 +8,7 @@ import numpy as np
 
 METRIC = evaluate.load(str(Path(__file__).with_name("registration.py")))
 
-Picture = np.ndarray | None
+Picture = str | None  # a path: the metric reads the bytes as they were uploaded, by its own list of formats
 
 
 def example() -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +39,10 @@ def measure(reference: Picture, prediction: Picture) -> tuple[str, dict]:
 with gr.Blocks(title="Registration") as demo:
     gr.Markdown("# Registration\nHow far has a picture moved, and how near is it to its reference once moved back?")
     with gr.Row():
-        pictures = [gr.Image(type="numpy", image_mode="RGB", label=label) for label in ("Reference", "Prediction")]
+        pictures = [
+            gr.Image(type="filepath", image_mode=None, format="png", label=label)
+            for label in ("Reference", "Prediction")
+        ]
     button = gr.Button("Measure", variant="primary")
     headline = gr.Markdown()
     everything = gr.JSON(label="Everything")

@@ -46,7 +46,14 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
         raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
     revision = revision or os.environ.get("CONVERGEBENCH_REVISION") or (None if named else published["revision"])
     reader = Reader(f"hf://datasets/{where}@{revision}" if revision else f"hf://datasets/{where}")
-    reader.copy_tables(SMALL)
+    try:
+        reader.copy_tables(SMALL)
+    except OSError as error:  # as all that the Hub's client raises
+        cause = type(error).__name__
+        raise UserError(
+            f"no folder {where!r} is here, and the Hub does not give a dataset of that name ({cause}); "
+            "give a folder that exists, or see that the Hub can be reached and the name is right"
+        ) from error
     return ServedDataset(reader)
 
 

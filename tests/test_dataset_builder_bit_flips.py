@@ -1,0 +1,64 @@
+"""A flipped bit in a table of numbers never changes a number unnoticed: what is read is what was written, or damage."""
+
+from random import Random
+
+import pytest
+import small_dataset
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("flips") / "convergebench", rounds=6)
+
+
+def values(folder, config):
+    """Everything that a reader gets of a config, both ways of reading it."""
+    return repr(Reader(folder).table(config).to_pylist()), repr(list(Reader(folder).rows(config)))
+
+
+def outcomes(folder, config, flips, seed):
+    """How many flips were named, how many changed nothing that is read, and the places of those that passed."""
+    path = folder / "data" / config / "0000.parquet"
+    whole, chance, expected = path.read_bytes(), Random(seed), values(folder, config)
+    named, passed = 0, []
+    try:
+        for _ in range(flips):
+            place, bit = chance.randrange(len(whole)), chance.randrange(8)
+            data = bytearray(whole)
+            data[place] ^= 1 << bit
+            path.write_bytes(data)
+            try:
+                if values(folder, config) != expected:
+                    passed.append((place, bit))
+            except UnreadableFile:
+                named += 1
+    finally:
+        path.write_bytes(whole)
+    return named, flips - named - len(passed), passed
+
+
+@pytest.mark.parametrize(("config", "flips"), [
+    ("scores", 100),
+    ("floors", 60),
+    pytest.param("scores", 4000, marks=pytest.mark.slow),
+    pytest.param("floors", 1000, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_no_flipped_bit_changes_a_number_unnoticed(folder, config, flips):
+    named, harmless, passed = outcomes(folder, config, flips, seed=flips)
+    assert passed == []
+    assert named > flips / 4
+    print(f"{config}: of {flips} flips {named} were named and {harmless} changed nothing that is read")
+
+
+@pytest.mark.parametrize("config", ["scores", "floors", "chains", "sources", "editors", "steps"])
+def test_a_file_cut_anywhere_is_one_sentence(folder, config):
+    path = sorted((folder / "data" / config).rglob("*.parquet"))[0]
+    whole, chance = path.read_bytes(), Random(config)
+    try:
+        for size in [0, 3, 12, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(6))]:
+            path.write_bytes(whole[:size])
+            with pytest.raises(UnreadableFile, match=r"cannot be read: .*; restore it, or "):
+                Reader(folder).table(config)
+    finally:
+        path.write_bytes(whole)
