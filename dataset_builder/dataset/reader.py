@@ -204,6 +204,10 @@ class Reader:
         self.check_values(file, read)
         return table
 
+    def file_table(self, file: str, columns: Sequence[str]) -> pa.Table:
+        """Some columns of a file, checked."""
+        return self._whole_file(file, columns)
+
     def file_rows(self, file: str) -> list[dict[str, Any]]:
         """All rows of a file without pictures."""
         return self._whole_file(file, None).to_pylist()

@@ -15,7 +15,7 @@ from ..building.card_tables import plain
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from ..dataset.schema import hash_file
-from . import checks, hub, versions
+from . import checks, hub, verify, versions
 from .versions import Change, State
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def publish(
 ) -> str | None:
     """Publish a dataset folder as a version; the commit's id, or None for a dry run."""
     checks.check(folder, progress)
+    for finding in verify.verify_references(Reader(folder)):
+        raise UserError(finding.sentence)
     planned = plan_version(api, folder, repo, tag)
     report(planned)
     if dry_run:

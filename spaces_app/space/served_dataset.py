@@ -237,8 +237,7 @@ def mean_calls_of_steps(reader: Reader) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for file in reader.files("steps"):
         try:
-            with reader.open(file) as opened:
-                calls = opened.read(columns=["chain", "round", "status", "latency", "cost"])
+            calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
         except DAMAGED_FILE:
             continue  # whoever looks at one of its chains is told why it cannot be shown
         answered = calls.filter(pc.and_(pc.equal(calls["status"], "ok"), pc.greater(calls["round"], 0)))
