@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
-ADVICE = {
-    **dict.fromkeys(("scores", "floors"), "delete it and `convergebench score` makes it anew"),
-    "published": "delete it and `convergebench import-scores` makes it anew",
+MADE_BY = {
+    **dict.fromkeys(("scores", "floors"), "`convergebench score`"),
+    "published": "`convergebench import-scores`",
 }
 
 
@@ -185,10 +185,11 @@ class Reader:
         files = self.files(config)
         if not files:
             raise FileNotFoundError(f"{self.root} has no config {config!r}: there is no data/{config}/**/*.parquet")
-        tables = [self._whole_file(file, columns, dictionaries) for file in files]
+        tables = [self.file_table(file, columns, dictionaries) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 
-    def _whole_file(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> pa.Table:
+    def file_table(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> pa.Table:
+        """Some columns of a file, or all without pictures, checked against what was written."""
         with self.damage_explained(file):
             names, footer = list(columns or self.plain_columns(file)), self.footer(file)
             if not self._is_remote(file):
@@ -204,13 +205,9 @@ class Reader:
         self.check_values(file, read)
         return table
 
-    def file_table(self, file: str, columns: Sequence[str]) -> pa.Table:
-        """Some columns of a file, checked."""
-        return self._whole_file(file, columns)
-
     def file_rows(self, file: str) -> list[dict[str, Any]]:
         """All rows of a file without pictures."""
-        return self._whole_file(file, None).to_pylist()
+        return self.file_table(file, None).to_pylist()
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time.
@@ -238,8 +235,9 @@ class Reader:
             if self._is_remote(file):
                 raise
             cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            advice = ADVICE.get(file.split("/")[1], "`convergebench build` from the runs makes it anew")
-            raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; restore it, or {advice}") from error
+            again = MADE_BY.get(file.split("/")[1], "`convergebench build` from the runs")
+            advice = f"restore it, or let `convergebench verify --repair` set it aside and {again} make it anew"
+            raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:
         """Where each row of `table(config)` lies, in the same order."""
@@ -290,7 +288,7 @@ class Reader:
         """Every step of the dataset in the order of the rows, without its picture."""
         for file in self.files("steps"):
             try:
-                table = self._whole_file(file, None)
+                table = self.file_table(file, None)
             except OSError:
                 if skip_unreadable:
                     continue
