@@ -233,7 +233,7 @@ def test_a_damaged_file_of_scores_is_refused_by_score_and_build_and_never_gets_a
         lambda: card.write(dataset),
     ):
         with pytest.raises(
-            UserError, match=r"scores/0000\.parquet cannot be read: .* `convergebench score` makes it anew"
+            UserError, match=r"scores/0000\.parquet cannot be read: .* `convergebench score` make it anew"
         ):
             attempt()
     path.unlink()

@@ -20,17 +20,13 @@ from . import manifest
 from .columns import CONFIGS
 from .digests import TableDigest
 from .rows import chain_from_row, editor_from_row, source_from_row, step_from_row
-from .schema import DIGESTS, MEANINGS
+from .schema import DIGESTS, MEANINGS, made_by
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 
 OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
-MADE_BY = {
-    **dict.fromkeys(("scores", "floors"), "`convergebench score`"),
-    "published": "`convergebench import-scores`",
-}
 
 
 class Place(NamedTuple):
@@ -235,8 +231,7 @@ class Reader:
             if self._is_remote(file):
                 raise
             cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            again = MADE_BY.get(file.split("/")[1], "`convergebench build` from the runs")
-            advice = f"restore it, or let `convergebench verify --repair` set it aside and {again} make it anew"
+            advice = f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} make it anew"
             raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:

@@ -163,6 +163,13 @@ def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any
     return written._replace(path=path)
 
 
+def made_by(file: str) -> str:
+    """The command that makes a file of a dataset."""
+    verbs = {"scores": "score", "floors": "score", "published": "import-scores"}
+    verb = verbs.get(file.split("/")[1])
+    return f"`convergebench {verb}`" if verb else "`convergebench build` from the runs"
+
+
 def hash_file(path: Path) -> str:
     """The file's sha256; asked again in the same process, it is read again only if it changed."""
     status = path.stat()
