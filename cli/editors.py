@@ -30,7 +30,8 @@ def editors(context: click.Context, as_json: bool) -> None:
     for row in rows:
         options = ",".join(f"{key}={value}" for key, value in row["options"].items())
         click.echo(f"{row['name']:10} {row['about']}")
-        click.echo(f"{'':10} options: {options or 'none'}; needs {row['needs']}; {row['missing'] or 'ready'}")
+        also = f", also {', '.join(row['also'])}" if row["also"] else ""
+        click.echo(f"{'':10} options: {options or 'none'}{also}; needs {row['needs']}; {row['missing'] or 'ready'}")
 
 
 @editors.command("check")

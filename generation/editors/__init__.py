@@ -8,7 +8,7 @@ import functools
 import importlib
 import importlib.metadata
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol, get_args, get_type_hints
 
@@ -213,12 +213,14 @@ def describe(name: str) -> dict[str, Any]:
     """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
     choice = choose(name, find_out=False)
     options = {key: value for key, value in choice.settings.items() if key != "seed"}
+    every = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
     missing = trait(choice.editor, "ready")()
     return {
         "name": name,
         "about": editor_info(choice).about,
         "role": editor_info(choice).role,
         "options": options,
+        "also": [name for name in every if name not in options],
         "needs": trait(choice.editor, "needs"),
         "missing": missing,
     }
