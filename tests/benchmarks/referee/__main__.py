@@ -14,6 +14,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from convergebench.generation.packages import cache_folder
+
 from . import i2ebench, predecessor, reed_vae, viescore
 from .measuring import Measuring
 from .sections import Section
@@ -53,7 +55,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "referee.md")
     parser.add_argument("--frozen", type=Path, default=FROZEN, help="sums that must come out again")
     parser.add_argument("--freeze", action="store_true", help="write the sums of this run there")
-    parser.add_argument("--kept", type=Path, default=HOUSE / "build" / "referee.json", help="pairs measured before")
+    parser.add_argument("--kept", type=Path, default=cache_folder() / "referee.json", help="pairs measured before")
     given = parser.parse_args(words)
     if missing := [
         path for path in (getattr(given, name.replace("-", "_")) for name in PATHS) if path and not path.is_dir()

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 from convergebench.generation.pictures import decode_array, resize_to
+from convergebench.metric_modules.edit_applied import measure as edit_applied
+from convergebench.metric_modules.edit_applied.judge import judge_part, shares_of
+from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.ssim import measure as ssim
 
@@ -47,6 +50,14 @@ class Measuring:
             [distance] = lpips.distances(self.model, self.featured[1], [picture(prediction)])
             found |= {"lpips": distance.lpips, "lpips_worst_tile": distance.worst_tile}
         return found
+
+    def lost_region(self, reference: Path, prediction: Path) -> float:
+        """The share of the picture that the largest region of another colour or other structure covers."""
+        key = f"{digest(reference)} {digest(prediction)} {edit_applied.signature()['version']}"
+        if key not in self.pairs:
+            judged = judge_part(look(picture(reference)), look(picture(prediction)))
+            self.pairs[key] = {"region": max(shares_of(judged))}
+        return self.pairs[key]["region"]
 
     def save(self) -> None:
         if self.kept:

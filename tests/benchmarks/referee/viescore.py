@@ -39,6 +39,7 @@ MEASURES = {
     "SSIM to the input": ("input", "ssim", -1),
     "RMSE to the input": ("input", "rmse", 1),
     RETAINED: ("ground truth", "lost quality", 1),
+    "largest lost region, as for a lost part, to the ground truth": ("ground truth", "region", 1),
 }
 FOLDERS = {"ground truth": "GroundTruth", "input": "input"}
 Key = tuple[str, str]  # editor and answer
@@ -110,8 +111,10 @@ def compare_pictures(
             for reference, folder in FOLDERS.items():
                 pair = root / folder / name, root / editor / name
                 if all(picture.is_file() for picture in pair):
-                    found[reference] = measuring.distances(*pair)
+                    found[reference] = dict(measuring.distances(*pair))
                     sums[reference].append(found[reference]["psnr"])
+                    if reference == "ground truth":
+                        found[reference] |= {"region": measuring.lost_region(*pair)}
             if name in floors and "ground truth" in found:
                 found["ground truth"] |= {
                     "lost quality": 1 - min(retained(found["ground truth"], floors[name]).values())
@@ -163,19 +166,28 @@ def compare_people(
     semantic, perceptual = scores[..., 0], scores[..., 1]
     answers = Answers(np.array([key[0] for key in keys]), np.array([photograph(key[1]) for key in keys]), perceptual)
     section.text.append("### Spearman with people, beside rater against rater")
-    names = ("as asked", "looks", "both")
+    names = ("as asked", "looks", "both", "looks, each editor alone")
     both = np.sqrt(semantic * perceptual)
     rows: list[list[object]] = [["rater against rater (each two)", len(keys)]]
     rows[0] += [" ".join(f"{each:.2f}" for each in between_raters(one)) for one in (semantic, perceptual, both)]
+    editors = sorted(set(answers.editors.tolist()))
+    alone = [np.mean(between_raters(perceptual[:, answers.editors == editor])) for editor in editors]
+    rows[0].append(f"{np.nanmean(alone):.2f}")
     columns = {}
     for measure, own in values.items():
         column = columns[measure] = np.array([own.get(key, np.nan) for key in keys])
         known = ~np.isnan(column)
         if known.sum() > 2:
             marks = [spearman(-column[known], one[:, known].mean(axis=0)) for one in (semantic, perceptual, both)]
-            rows.append([measure, int(known.sum()), *marks])
+            own_editors = [known & (answers.editors == editor) for editor in editors]
+            own = [spearman(-column[each], perceptual[:, each].mean(axis=0)) for each in own_editors if each.sum() > 2]
+            rows.append([measure, int(known.sum()), *marks, float(np.nanmean(own))])
     section.text.append(table(["measure", "answers", *names], rows))
-    section.text.append("A metric counts as agreeing where less distance goes with better marks: mean of the raters.")
+    section.text.append(
+        "A metric counts as agreeing where less distance goes with better marks (their mean over the raters). People "
+        "mark how an answer looks by itself: one that redraws the whole picture well looks sound to them, and is lost "
+        "to every distance. Where editors differ in that, agreement over all answers is that of the editors' means."
+    )
     for meaning, limit in DAMAGED.items():
         anchor(section, answers, columns, meaning, limit)
 
