@@ -1,5 +1,9 @@
 """Every program of every suite, from the plan to the report: an editor that undoes exactly keeps every round of it."""
 
+import time
+from io import BytesIO
+
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
@@ -9,9 +13,16 @@ from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
+from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_step
+from convergebench.metric_modules.edit_applied.looks import look
+from convergebench.metric_modules.edit_applied.measure import Reduced
+from convergebench.metric_modules.edit_applied.sharpness import grey
+from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.spaces_app.study.cases import read_cases
 from convergebench.spaces_app.study.floors import Floors
 from convergebench.spaces_app.study.groups import outcome_of_case
+from PIL import Image
 
 SHORT_SIDE, ROUNDS = 192, 2
 CHECKS = ("edits", "rmse", "ssim")
@@ -31,8 +42,8 @@ def local_source(program):
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    """The outcome of the oracle's chain of each program, read back from the scored dataset."""
+def made(tmp_path_factory):
+    """The oracle's chain of each program, as a scored dataset."""
     folder = tmp_path_factory.mktemp("every-program")
     pictures = {name: local_source(programs.get(name)) for name in NAMES}
     values = {"title": "one chain each", "version": "1", "short_side": SHORT_SIDE, "rounds": ROUNDS, "runs": 1}
@@ -48,7 +59,13 @@ def outcomes(tmp_path_factory):
     for words in (["build", folder / "run", "--out"], ["score", "--metrics", "psnr,ssim,edit_applied"]):
         done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
         assert done.exit_code == 0, done.output
-    reader = Reader(folder / "dataset")
+    return Reader(folder / "dataset")
+
+
+@pytest.fixture(scope="module")
+def outcomes(made):
+    """The outcome of the oracle's chain of each program."""
+    reader = made
     floors = Floors(reader.rows("floors"), reader.chains())
     cases, left_out = read_cases(reader.rows("scores"), reader.chains(), floors)
     assert not left_out
@@ -64,3 +81,84 @@ def test_a_program_can_be_kept(outcomes, name, request):
         return
     outcome = outcomes[name]
     assert (outcome.rounds_kept, outcome.cause) == (ROUNDS, None)
+
+
+CLOSING = [name for name in NAMES if programs.get(name).closes]
+ENDS = {"refused": "refused", "no_image": "no image", "shrunk": "shrunk", "failed": None}
+
+
+@pytest.fixture(scope="module")
+def rounds(made):
+    """The pictures of each program's first round: the input, then one for each step."""
+    found = {}
+    for row in made.rows("steps"):
+        if row["round"] <= 1:
+            picture = np.asarray(Image.open(BytesIO(row["image"]["bytes"])).convert("RGB"))
+            found.setdefault(row["program"], {})[row["step"]] = picture
+    return {name: [pictures[step] for step in sorted(pictures)] for name, pictures in found.items()}
+
+
+def cause_of(name, pictures):
+    """What a round of these pictures is lost to, by the checks of edits, parts and of RMSE."""
+    program = programs.get(name)
+    seen = [Reduced(look(picture), grey(picture)) for picture in pictures]
+    about = {"source": seen[0].cells, "source_grey": seen[0].grey, "small": program.small}
+    about["greys"] = [each.grey for each in seen]
+    cells = [each.cells for each in seen]
+    steps = [judge_step(program.cycle, True, k, cells[: k + 1], **about) for k in range(1, len(cells))]
+    kinds = [role.kind for role in roles(program.cycle, True)]
+    verdicts = {
+        column: [getattr(step, column) for step, kind in zip(steps, kinds, strict=True) if kind == wanted]
+        for column, wanted in (("applied", "forward"), ("undone", "undo"))
+    }
+    of_round = {
+        column: [all(known)] if (known := [value for value in values if value is not None]) else None
+        for column, values in verdicts.items()
+    }
+    rmse = np.sqrt(np.square(pictures[0].astype(float) - pictures[-1]).mean())
+    lost = [bool(steps[-1].part_lost)]
+    return convergence([1], {"rmse": [1 - rmse / 90]}, of_round["applied"], of_round["undone"], lost).cause
+
+
+def patched(picture):
+    """Another thing in a corner, two percent of the picture, black or white: whatever is not there."""
+    height, width = picture.shape[:2]
+    rows, columns = slice(height - height // 7, None), slice(0, width // 7)
+    changed = picture.copy()
+    changed[rows, columns] = 0 if picture[rows, columns].mean() > 127 else 255
+    return changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLOSING)
+def test_a_program_can_be_lost_by_each_cause_that_applies_to_it(rounds, name):
+    pictures, generator = rounds[name], np.random.default_rng(0)
+    source, length = pictures[0], len(programs.get(name).cycle)
+    kinds = [role.kind for role in roles(programs.get(name).cycle, True)]
+    grain = np.clip(source + generator.normal(0, 200, source.shape), 0, 255).astype(np.uint8)
+    noisy = cause_of(name, [*pictures[:-1], grain])
+    assert noisy in (("not applied",) if name in NOT_KEPT else ("quality lost", "not undone"))
+    assert cause_of(name, [*pictures[:-1], patched(pictures[-1])]) == (
+        "not applied" if name in NOT_KEPT else "part lost"
+    )
+    if "forward" in kinds:
+        assert cause_of(name, [source] * (length + 1)) == "not applied"
+        last = max(place for place, kind in enumerate(kinds, 1) if kind == "forward")
+        left = [*pictures[: last + 1], *[pictures[last]] * (length - last)]
+        assert cause_of(name, left) == ("not applied" if name in NOT_KEPT else "not undone")
+    for end, cause in ENDS.items():
+        ended = convergence([1, 2], {"rmse": [0.9]}, [True], [True], [False], end=end, end_round=2)
+        assert (ended.kept, ended.cause, ended.failed) == (1, cause, end == "failed")
+
+
+@pytest.mark.slow
+def test_two_pictures_are_judged_in_forty_milliseconds():
+    from skimage import data
+
+    first, second = data.astronaut(), np.ascontiguousarray(data.astronaut()[:, ::-1])
+    best = np.inf
+    for _ in range(15):
+        start = time.thread_time()
+        judge_forward(look(first), look(second.copy()))
+        best = min(best, time.thread_time() - start)
+    assert best < 0.040
