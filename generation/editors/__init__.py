@@ -213,7 +213,7 @@ def describe(name: str) -> dict[str, Any]:
     """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
     choice = choose(name, find_out=False)
     options = {key: value for key, value in choice.settings.items() if key != "seed"}
-    every = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
+    every: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
     missing = trait(choice.editor, "ready")()
     return {
         "name": name,
