@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test test-wheel wheels slow simulations red-team weights-test check format space real-editors bench referee verdicts goldens clean
+.PHONY: help setup demo test test-wheel wheels slow simulations red-team weights-test check format space real-editors three-users bench referee verdicts goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -72,6 +72,9 @@ red-team: .venv/dev  ## dishonest editors against honest ones, through everythin
 
 real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten rounds on three pictures, curves drawn
 	$(BIN)/python tests/benchmarks/weights/real_editors.py
+
+three-users: .venv/dev  ## three users' tasks in Chromium on a Space of 12 editors: clicks and seconds
+	$(BIN)/python tests/three_users.py
 
 # Some of the peers need torchvision, which never stands beside us.
 .venv-peers/ready: tests/benchmarks/peers/requirements.txt

@@ -125,7 +125,7 @@ WRONG = [
     ("failures", ["nobody", "", "", "", "all", "all", "first", 0], "no editor"),
     ("failures", ["", "bad luck", "", "", "all", "all", "first", 0], "no cause"),
     ("picture", ["{chain}", 1, "detail", 8, "../../etc 1"], "no chain"),
-    ("table", ["docx", "", "all", "all", "convergence", 0.5], "no form"),
+    ("table", ["docx", "", "all", "all", "convergence", 0.5, []], "no form"),
     ("step", ["../../../etc/passwd", 1], "no chain"),
     ("step", [{"a": 1}, 1], "chain is"),
     ("step", [None, None], "chain is"),

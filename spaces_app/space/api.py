@@ -2,11 +2,13 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 from convergebench.generation.records import UserError
 
+from ..statistics import leaderboard as statistic
 from ..study.groups import role_in_tables
 from ..study.tables import as_csv, as_json, as_latex
 from . import chains_tab, compare_tab, curves_tab, failures_tab, metrics_tab, story
@@ -97,11 +99,19 @@ class Endpoints:
         category: str = "all",
         metric: str = "convergence",
         threshold: float = 0.5,
+        editors: list[str] = [],  # noqa: B006 - read only
     ) -> str:
-        """The headline table as a file: csv, json or tex (LaTeX)."""
+        """The headline table as a file: csv, json or tex (LaTeX); of all editors, or of those that are named."""
         if form not in TABLE_FORMS:
             raise UserError(f"no form {form[:40]!r}; it is one of {', '.join(TABLE_FORMS)}")
-        return TABLE_FORMS[form](leaderboard(self.dataset, Choice(group, kind, category, metric, threshold)).table)
+        table = leaderboard(self.dataset, Choice(group, kind, category, metric, threshold)).table
+        if unknown := [name for name in editors if name not in self.dataset.names["editor"]]:
+            raise UserError(f"no editor {unknown[0][:40]!r}; the editors are {', '.join(self.dataset.names['editor'])}")
+        rows = [row for row in table.rows if not editors or row["editor"] in editors]
+        if form == "tex":
+            rows = [row | {"editor": self.dataset.display.get(row["editor"], row["editor"])} for row in rows]
+            return statistic.latex(replace(table, rows=rows))
+        return TABLE_FORMS[form](replace(table, rows=rows))
 
     def failures(
         self,

@@ -37,8 +37,8 @@
       const share = column.round ? row.quality[column.round - 1] : null;
       const lost = has(row.lost_at) && column.round === nearest(across, row);
       const label = lost && column.round !== row.lost_at ? `lost in ${row.lost_at}` : lost ? "lost" : "";
-      return make("td", { class: lost ? "cb-loss" : "" }, make("a", { href: `?${new URLSearchParams({ tab: "chains", chain: row.chain, step })}` },
-        step <= row.steps ? cb.thumb(row.chain, step, "small", column.label) : make("span", { class: "cb-none" }, "no picture"),
+      return make("td", { class: lost ? "cb-loss" : "" }, make("a", { "aria-label": `${row.chain === "yours" ? "Yours" : cb.editor(row.editor).name}, ${column.label}${has(share) ? `, ${cb.percent(share)}` : ""}${lost ? ", lost" : ""}`, href: `?${new URLSearchParams({ tab: "chains", chain: row.chain, step })}` },
+        step <= row.steps ? cb.thumb(row.chain, step, "small") : make("span", { class: "cb-none" }, "no picture"),
         make("span", {}, has(share) ? cb.percent(share) : column.label, label ? make("em", {}, ` ${label}`) : null)));
     };
     const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Editor"), across.map((column) => make("th", { scope: "col" }, column.label))));

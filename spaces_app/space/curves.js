@@ -10,6 +10,9 @@
   const plain = (name) => JSON.stringify(/^[=+\-@\t\r]/.test(name) ? `'${name}` : name);
   const csv = (found, lines) => () => `editor,round,mean,low,high\n${lines.flatMap((line) => line.points.map((point) => [plain(line.editor), ...point.map((value) => value ?? "")].join(","))).join("\n")}\n`;
 
+  // Those that survive most rounds.
+  const best = (there, count) => there.filter((each) => !each.baseline).sort((a, b) => b.kept - a.kept).slice(0, count).map((each) => each.id);
+
   cb.views.curves = async () => {
     const box = document.getElementById("curves");
     const mine = (turn += 1);
@@ -32,7 +35,8 @@
         const own = there.filter((each) => each.baseline === (kind === "baselines"));
         return own.length ? make("div", {}, make("b", {}, kind === "editors" ? "Editors" : "Baselines"), own.map((each) => make("button", { type: "button", title: each.id, "aria-pressed": String(lines.some((line) => line.id === each.id)), onclick: () => toggle(each.id) }, cb.dot(each.id), each.name))) : null;
       }),
-      make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: null }); cb.views.curves(); } }, "All editors"));
+      make("div", {}, make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: null }); cb.views.curves(); } }, "All editors"),
+        make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: best(there, 5) }); cb.views.curves(); } }, "Best five")));
     cb.addFilters("curves", cb.choose("Metric", cb.known.curves, metric, (value) => go({ curve: value })),
       cb.choose("Show each test of", [["", "none"], ...there.map((each) => [each.id, each.name])], single, (value) => go({ single: value })));
     if (!there.length) return box.replaceChildren(make("p", { class: "cb-note" }, "No tests match. ", make("button", { type: "button", "data-reset": true }, "Reset filters")));
@@ -48,6 +52,8 @@
       limit: found.share ? 0.5 : null, lines, csv: csv(found, lines),
       thin: found.chains.map((each) => ({ id: single, place: cb.editor(single).place, chain: each.chain, single: each.name, points: [...(found.share ? [[0, 1]] : []), ...each.values.map((value, place) => [place + 1, value])].filter(([, value]) => cb.has(value)) })),
     });
+    const table = () => ask("table", "tex", ...cb.filtered(), "convergence", cb.known.threshold, lines.map((each) => each.id)).then((words) => cb.save("convergebench-table.tex", words));
+    plot.files.append(make("button", { type: "button", onclick: table }, "LaTeX table"));
     box.replaceChildren(plot.node, picks, plot.files);
     return plot.draw();
   };

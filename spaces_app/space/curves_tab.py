@@ -54,6 +54,8 @@ def editor_curves(dataset: ServedDataset, choice: Choice, metric: str) -> dict[s
     rows = curve_rows(dataset, choice, metric)
     column = score_columns().get(metric)
     is_share = column is None
+    board = leaderboard(dataset, choice).table.rows
+    kept = {row["editor"]: row["rounds_kept"] for row in board}
     curves = []
     for editor in dict.fromkeys(row["editor"] for row in rows):
         own = [row for row in rows if row["editor"] == editor]
@@ -63,6 +65,7 @@ def editor_curves(dataset: ServedDataset, choice: Choice, metric: str) -> dict[s
                 "editor": editor,
                 "points": [[0, 1.0, 1.0, 1.0], *points] if is_share else points,
                 "cases": own[0]["cases"],
+                "kept": kept.get(editor) or 0,
                 "chain": telling_chain(dataset, editor),
             }
         )

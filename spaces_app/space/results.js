@@ -58,7 +58,7 @@
     const more = make("details", { class: "cb-menu" }, make("summary", {}, "More filters"), make("div", {},
       cb.choose("Fails on", metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
       make("label", { class: "cb-choose" }, make("span", {}, "Failure threshold ", said), limit)));
-    const file = (form) => ask("table", form, ...cb.filtered(), get("metric", "convergence"), Number(get("threshold", threshold))).then((text) => cb.save(`convergebench-results.${form}`, text));
+    const file = (form) => ask("table", form, ...cb.filtered(), get("metric", "convergence"), Number(get("threshold", threshold)), []).then((text) => cb.save(`convergebench-results.${form}`, text));
     row.append(make("div", { class: "cb-tools" }, search, more, columns,
       cb.menu("Export", [["CSV", () => file("csv")], ["JSON", () => file("json")], ["LaTeX", () => file("tex")], ["BibTeX", () => cb.save("convergebench.bib", bibtex())]])));
   }

@@ -26,7 +26,7 @@
     const order = new Map(state.found.returns.map((row) => [row.name, row.round]));
     const ordered = [...returns].sort((a, b) => order.get(a.name) - order.get(b.name));
     for (const url of state.urls) URL.revokeObjectURL(url);
-    state.urls = [state.original ?? pictures[0], ...ordered].map((file) => URL.createObjectURL(file));
+    state.urls = [state.original ?? pictures[0], ...ordered].filter(Boolean).map((file) => URL.createObjectURL(file));
     const { titles, returns: rows } = state.found;
     const lost = lostAt();
     const low = lost && Object.entries(rows[lost - 1]).filter(([name]) => name.startsWith("retained_")).reduce((best, each) => (each[1] < best[1] ? each : best));

@@ -21,7 +21,7 @@ from ..study.groups import (
     outcome_of_curve,
 )
 from ..study.study import Study
-from ..study.tables import Column, capitalised, format_value
+from ..study.tables import Column, Table, as_latex, capitalised, format_value, is_missing
 from . import EACH_GROUP, OnPage, Rows
 
 TITLE = "Convergence"
@@ -62,6 +62,15 @@ HEADLINE = (
     *("editor", "role", "rank", "rounds_kept", "survival", "half_life_text", "forward", "refused", "failed"),
     *("cause", "cases", "sources", "apart"),
 )
+
+
+PAPER = ("editor", "rank", "rounds_kept", "survival", "cost", "cause")  # columns of a table for a paper
+
+
+def latex(table: Table) -> str:
+    """The table of one group of programs for a paper: few columns, a rule before the baselines."""
+    empty = {key for key in PAPER if all(is_missing(row.get(key)) for row in table.rows)}
+    return as_latex(table, [key for key in PAPER if key not in empty], "role")
 
 
 def rows(study: Study) -> list[dict[str, Any]]:

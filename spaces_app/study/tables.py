@@ -143,16 +143,25 @@ def latex_text(text: str) -> str:
     return "".join(LATEX_SIGNS.get(sign, sign) for sign in text)
 
 
-def as_latex(table: Table) -> str:
-    """A booktabs tabular with the columns that the page shows, to paste into a paper."""
-    shown = [column for column in table.columns if column.shown]
+def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:
+    """A booktabs tabular to paste into a paper: the columns that the page shows, or those of `keys`.
+
+    A rule stands before each row that has another value of `rule_where`.
+    """
+    shown = [column for column in table.columns if (column.key in keys if keys else column.shown)]
+    body, before = [], None
+    for row in table.rows:
+        if rule_where and before is not None and row.get(rule_where) != before:
+            body.append("\\midrule")
+        before = row.get(rule_where)
+        body.append(" & ".join(latex_text(format_cell(row, column)) for column in shown) + r" \\")
     lines = [
         f"% {table.title}. Needs \\usepackage{{booktabs}}.".replace("\n", " "),
         f"\\begin{{tabular}}{{{''.join('l' if column.form == 'text' else 'r' for column in shown)}}}",
         "\\toprule",
         " & ".join(latex_text(column.title) for column in shown) + r" \\",
         "\\midrule",
-        *(" & ".join(latex_text(format_cell(row, column)) for column in shown) + r" \\" for row in table.rows),
+        *body,
         "\\bottomrule",
         "\\end{tabular}",
     ]

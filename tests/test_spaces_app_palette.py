@@ -1,0 +1,55 @@
+"""Twelve editors' colours stay apart in normal vision, protanopia and deuteranopia, and in grey with their markers."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from convergebench.spaces_app.palette import MARKERS, PAPER, SERIES, assign_looks, contrast
+
+# Machado, Oliveira and Fernandes 2009, severity 1, in linear RGB.
+PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+VISIONS = {"normal": np.eye(3), "protanopia": PROTANOPIA, "deuteranopia": DEUTERANOPIA}
+LEAST = {"normal": 14.0, "protanopia": 8.5, "deuteranopia": 8.5}  # CIEDE2000 between any two; 2.3 is just noticeable
+LEAST_DARK = {"normal": 15.0, "protanopia": 9.0, "deuteranopia": 9.0}
+
+
+def linear(codes):
+    values = np.array([[int(code[place : place + 2], 16) / 255 for place in (1, 3, 5)] for code in codes])
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def smallest_difference(codes, vision):
+    color = pytest.importorskip("skimage.color", reason="scikit-image measures colour differences")
+    seen = np.clip(linear(codes) @ np.array(vision).T, 0, 1)
+    encoded = np.where(seen <= 0.0031308, seen * 12.92, 1.055 * seen ** (1 / 2.4) - 0.055)
+    lab = color.rgb2lab(encoded)
+    return min(float(color.deltaE_ciede2000(lab[a], lab[b])) for a, b in combinations(range(len(codes)), 2))
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_two_of_twelve_colours_look_alike(theme, vision):
+    codes = [getattr(colour, theme) for colour in SERIES]
+    assert smallest_difference(codes, VISIONS[vision]) >= (LEAST if theme == "light" else LEAST_DARK)[vision]
+
+
+def test_in_grey_no_two_are_the_same_and_the_marker_tells_them_apart():
+    luminances = sorted(linear([colour.light for colour in SERIES]) @ [0.2126, 0.7152, 0.0722])
+    lightness = 116 * np.cbrt(luminances) - 16
+    assert np.diff(lightness).min() >= 1.4
+    assert len(set(MARKERS)) == len(SERIES) == 12
+
+
+def test_every_colour_stands_out_from_its_paper():
+    assert min(contrast(colour.light, PAPER.light) for colour in SERIES) >= 4.5
+    assert min(contrast(colour.dark, PAPER.dark) for colour in SERIES) >= 4.5
+
+
+def test_an_editor_keeps_its_look_whatever_is_shown_beside_it_and_baselines_are_grey():
+    editors = [f"editor-{number:02}" for number in range(12)]
+    looks = assign_looks([*editors, "identity"], ["identity"])
+    assert assign_looks([*reversed(editors), "identity"], ["identity"]) == looks
+    assert len({(look.colour, look.marker) for look in looks.values()}) == 13
+    assert looks["identity"].is_reference
+    assert looks["identity"].colour not in {colour.light for colour in SERIES}

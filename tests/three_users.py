@@ -1,0 +1,145 @@
+"""Three users' tasks in Chromium on a Space of 12 editors with 28,000 steps: the clicks and seconds that each takes.
+
+python tests/three_users.py [STEPS] [FOLDER]     writes the dataset to FOLDER unless it is there, or to a temporary one
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import twelve_editors
+from convergebench.spaces_app.study.display_names import display_names
+from playwright.sync_api import sync_playwright
+from space_server import serving
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+WEAK = "qwen:model=qwen-image-edit"
+DOCUMENT = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{table}\end{document}"
+
+
+class User:
+    """One visitor: counts clicks, says what was asked of other machines, and how long it took."""
+
+    def __init__(self, browser, address, name, width, height):
+        self.page = browser.new_page(viewport={"width": width, "height": height})
+        self.page.set_default_timeout(60_000)
+        self.name, self.clicks, self.elsewhere = name, 0, []
+        self.page.on("request", lambda request: self.note(request.url, address))
+        self.begun = time.perf_counter()
+        self.page.goto(address)
+        self.page.wait_for_selector("#cb[data-on]", state="attached")
+
+    def note(self, url, address):
+        if not url.startswith((address, "data:", "blob:")):
+            self.elsewhere.append(url)
+
+    def click(self, locator):
+        locator.click()
+        self.clicks += 1
+
+    def done(self, words, most):
+        seconds = time.perf_counter() - self.begun
+        print(f"{self.name:12} {self.clicks} clicks (at most {most}), {seconds:4.1f} s: {words}", flush=True)
+        assert self.clicks <= most, f"{self.name} needed {self.clicks} clicks"
+        assert self.elsewhere == [], self.elsewhere
+        self.page.close()
+
+
+def buyer(browser, address):
+    """On a phone: who is best and by how much, in one screen, without scrolling sideways."""
+    user = User(browser, address, "buyer", 390, 844)
+    page = user.page
+    sentence = page.locator(".cb-lead")
+    box = sentence.bounding_box()
+    assert box["y"] + box["height"] <= 844
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    rows = page.evaluate(
+        "[...document.querySelectorAll('#board tbody:first-of-type tr')].filter(row => "
+        "row.getBoundingClientRect().bottom <= 844).map(row => row.querySelector('th a').textContent + ' ' + "
+        "row.querySelector('[data-col=rounds_kept] .cb-value').textContent)"
+    )
+    user.done(
+        f"{' '.join(sentence.inner_text().split())} In view as well: {'; '.join(rows) or 'no row of the table'}", 0
+    )
+
+
+def engineer(browser, address):
+    """From the front page to the first failing step of a named editor in 2 clicks, and to the next failure in 1."""
+    user = User(browser, address, "engineer", 1280, 800)
+    page = user.page
+    user.click(page.locator(f"#board a[title='{WEAK}']"))
+    page.wait_for_selector(".cb-card")
+    user.click(page.locator(".cb-card").first)
+    page.wait_for_selector(".cb-frame[data-now][data-lost]")
+    page.wait_for_function("document.querySelector('.cb-after')?.naturalWidth > 0")
+    reason = page.inner_text(".cb-column header p")
+    first = page.url
+    for part in (".cb-stage", ".cb-film", ".cb-controls"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= 800, part
+    user.click(page.get_by_role("button", name="Next failure"))
+    page.wait_for_function("first => location.href !== first", arg=first)
+    page.wait_for_selector(".cb-frame[data-now][data-lost]")
+    second = page.inner_text(".cb-column header p")
+    user.done(f"first failure: {' '.join(reason.split())}; next: {' '.join(second.split())}", 3)
+
+
+def researcher(browser, address, folder):
+    """A figure of five editors as SVG and a LaTeX table that compiles, in at most 5 clicks."""
+    user = User(browser, address, "researcher", 1280, 800)
+    page = user.page
+    user.click(page.get_by_role("tab", name="Curves", exact=True))
+    page.wait_for_selector(".cb-chart path.cb-fill")
+    user.click(page.get_by_role("button", name="Best five", exact=True))
+    page.wait_for_function("document.querySelectorAll('.cb-picks button[aria-pressed=true]').length === 5")
+    files = page.locator(".cb-files")
+    svg = save(user, files.get_by_role("button", name="SVG", exact=True), folder)
+    drawn = svg.read_text()
+    assert sum(name in drawn for name in display_names(twelve_editors.EDITORS).values()) == 5
+    table = save(user, files.get_by_role("button", name="LaTeX table"), folder)
+    user.done(f"{svg.name} with five editors, {table.name}: {compiled(table, folder)}", 5)
+
+
+def save(user, button, folder):
+    with user.page.expect_download() as waiting:
+        user.click(button)
+    path = Path(folder) / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def compiled(table, folder):
+    """Whether LaTeX takes the table; where there is no LaTeX, whether its rows have one length."""
+    lines = [line for line in table.read_text().splitlines() if line.endswith(r"\\")]
+    assert len({line.count("&") - line.count(r"\&") for line in lines}) == 1
+    tool = shutil.which("pdflatex") or shutil.which("tectonic")
+    if tool is None:
+        return f"{len(lines)} rows of one length; there is no LaTeX here to compile it"
+    (Path(folder) / "table.tex").write_text(table.read_text())
+    (Path(folder) / "paper.tex").write_text(DOCUMENT)
+    words = [tool, "-interaction=nonstopmode", "paper.tex"] if "pdflatex" in tool else [tool, "paper.tex"]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    return f"{len(lines)} rows, compiles with {Path(tool).name}"
+
+
+def main():
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 else twelve_editors.STEPS
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(made) / "convergebench"
+        if not (folder / "README.md").exists():
+            twelve_editors.write(folder, steps)
+        with serving(folder, Path(made) / "cache", wait=180) as server, sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            buyer(browser, server.address)
+            engineer(browser, server.address)
+            researcher(browser, server.address, made)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
