@@ -3,7 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
+import small_dataset
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.sentences import headline, methods_paragraph, page_sentences
+from convergebench.spaces_app.space.leaderboard import Choice, checked
+from convergebench.spaces_app.space.served_dataset import ServedDataset
 from convergebench.spaces_app.statistics.leaderboard import HEADLINE
 from convergebench.spaces_app.study.floors import Floors
 from simulated import dataset, report
@@ -46,6 +51,16 @@ def test_strangers_that_resemble_each_other_are_excluded_with_their_names():
     names = [("brick", "a"), ("gravel", "b"), ("taj", "c"), ("face", "d")]
     floors, chains, ids = floors_of(names, lambda one, other: {one[0], other[0]} == {"b", "g"})
     assert floors.look_alikes(chains) == {ids[0]: [ids[1]], ids[1]: [ids[0]]}
+
+
+def test_the_space_says_why_nothing_counts(tmp_path, monkeypatch):
+    folder = small_dataset.write(tmp_path / "convergebench")
+    dataset = ServedDataset(Reader(folder))
+    assert dataset.why_nothing_counts == "there is no case to count in these scores"
+    dataset.look_alikes = {"brick": ["a", "b", "c", "d"]}
+    dataset.excluded = list(dataset.names["source"])
+    with pytest.raises(UserError, match=r"resemble them: brick \(like a, b, c and 1 more\)"):
+        checked(dataset, Choice())
 
 
 @pytest.fixture(scope="module")

@@ -152,7 +152,7 @@ def pick(dataset: ServedDataset, how: str, editor: str | None = None) -> str:
     if not editor:  # that an oracle lasts longest and a random editor shortest is no news
         cases = [case for case in cases if dataset.is_tested(case.editor)] or cases
     if not cases:
-        raise UserError("there is no case to count in these scores")
+        raise UserError(dataset.why_nothing_counts)
 
     def lasted(case: Case) -> tuple[float, float]:
         checks = dataset.counted[case.group].checks_of(case.editor)

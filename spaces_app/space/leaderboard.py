@@ -64,7 +64,7 @@ def checked(dataset: ServedDataset, choice: Choice) -> Choice:
     """The choice with its defaults filled in, or one sentence that says what is allowed."""
     groups = list(dataset.counted)
     if not groups:
-        raise UserError("there is no case to count in these scores")
+        raise UserError(dataset.why_nothing_counts)
     choice = replace(choice, group=choice.group or groups[0])
     for what, value, allowed in (
         ("group", choice.group, groups),

@@ -20,7 +20,7 @@ from ..palette import Look, assign_looks
 from ..study.apart import reasons_apart
 from ..study.cases import Case, read_cases
 from ..study.display_names import display_names
-from ..study.floors import Floors
+from ..study.floors import Floors, excluded_text
 from ..study.groups import CaseGroup, group_cases
 from ..study.honesty_checks import HONESTY_COLUMNS
 from .errors import DAMAGED_FILE
@@ -69,10 +69,19 @@ class ServedDataset:
         self.chains = {chain.id: chain for chain in chains}
         self.roles = {label: editor.role for label, editor in reader.editors().items()}
         self.floors = Floors(list(reader.rows("floors")), chains)
-        self.excluded = list(self.floors.look_alikes(chains))
+        self.look_alikes = self.floors.look_alikes(chains)
+        self.excluded = list(self.look_alikes)
         self.scores = read_scores(reader)
         self.score_slices = slices_by_chain(self.scores)
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)
+
+    @property
+    def why_nothing_counts(self) -> str:
+        """What a visitor reads where no case is counted."""
+        nothing = "there is no case to count in these scores"
+        pictures = excluded_text(self.look_alikes)
+        why = "left out, because too many unrelated pictures resemble them"
+        return f"{nothing}; {why}: {pictures}" if pictures else nothing
 
     @cached_property
     def cases(self) -> list[Case]:

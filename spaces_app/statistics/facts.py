@@ -1,14 +1,13 @@
 """What was measured and how, one fact a row: the methods paragraph and the page's sentences are made of these."""
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import starmap
 from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
 from ..study.cases import checks_left_out
+from ..study.floors import excluded_text
 from ..study.groups import CHECKS, coverage, is_missing_case
 from ..study.study import Study
 from ..study.tables import Column, format_value
@@ -33,7 +32,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
         "score rows": len(study.scores),
         "floor pairs": len(study.floor_rows),
         "sources": len({case.source for case in cases}),
-        "excluded sources": ", ".join(starmap(excluded_text, study.look_alikes.items())) or "none",
+        "excluded sources": excluded_text(study.look_alikes) or "none",
         "threshold": f"{study.options.threshold:g}",
         "framing": "no loss" if study.options.framing is None else f"{study.options.framing:g}",
         "level": LEVEL,
@@ -49,12 +48,6 @@ def rows(study: Study) -> list[dict[str, Any]]:
     for number, signature in enumerate(signatures(study), 1):
         facts[f"signature {number}"] = signature
     return [{"fact": fact, "value": value} for fact, value in facts.items()]
-
-
-def excluded_text(source: str, others: Sequence[str]) -> str:
-    """The source with the pictures that resemble it, no more than three of them by name."""
-    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-    return f"{source} (like {', '.join(others[:3])}{more})"
 
 
 def where_chains_went(study: Study) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The floor of every reference: what unrelated pictures score against it, where nothing of the original is left."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from convergebench.generation.records import FinishedChain
@@ -88,3 +88,12 @@ def resembling_others(values: ValuesByMetric, floors_of: ValuesByMetric | None =
     if any(medians[metric] == untouched[metric] for metric in qualities):
         return {}
     return dict(zip(others, resembling(columns, medians, untouched), strict=True))
+
+
+def excluded_text(look_alikes: Mapping[str, Sequence[str]]) -> str:
+    """The excluded sources, each with the pictures that resemble it, no more than three of them by name."""
+    found = []
+    for source, others in look_alikes.items():
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        found.append(f"{source} (like {', '.join(others[:3])}{more})")
+    return ", ".join(found)
