@@ -1,6 +1,7 @@
 """`convergebench plan`: what a run would do and cost, before anything runs."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -58,6 +59,11 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("plan")
 @plan_options
 @click.option("--max-cost", type=click.FloatRange(0), help="Say how many cases fit so many US dollars.")
+@click.option("--decide", metavar="A,B", help="Say what a verdict between these two editors will cost, stopping early.")
+@click.option(
+    "--pilot", type=click.Path(path_type=Path), help="With --decide: a scored dataset of both, to go on from."
+)
+@click.option("--spread", type=click.FloatRange(0.01), help="With --decide: by how many rounds sources differ.")
 @json_option
 def plan(
     suite: str,
@@ -69,6 +75,9 @@ def plan(
     audit: bool,
     max_cost: float | None,
     salt_file: str | None,
+    decide: str | None,
+    pilot: Path | None,
+    spread: float | None,
     as_json: bool,
     **selected: Any,
 ) -> None:
@@ -78,6 +87,7 @@ def plan(
     convergebench plan --suite demo --editor paint --editor jpeg:quality=40 --rounds 5
     convergebench plan --suite v1 --editor openai --category geometric --limit 24
     convergebench plan --suite v1-mini --editor openai --max-cost 25
+    convergebench plan --suite v1 --decide gemini,bfl --pilot convergebench
     convergebench plan --suite ./mine.toml --pictures ./photographs --editor paint
     """
     from convergebench.generation import plan as planning
@@ -87,6 +97,13 @@ def plan(
 
     loaded = suites.load(suite, pictures, kind)
     salt = recall_audit.read_salt(salt_file)
+    if decide:
+        from . import _decide
+
+        pair = planning.make_plan(loaded, _decide.split_pair(decide), rounds, runs, Selection(**selected), audit, salt)
+        found = _decide.decide(pair, pilot, spread)
+        click.echo(canonical(found) if as_json else _decide.as_text(found))
+        return
     run_plan = planning.make_plan(loaded, specs, rounds, runs, Selection(**selected), audit, salt)
     rows = planning.summary(run_plan)
     fits = None if max_cost is None else planning.what_fits(run_plan, max_cost)

@@ -71,8 +71,8 @@ def variant_chains(
     choice: editors.Choice,
     rounds: int,
     runs: int,
-    audit: bool,
-    salt: bytes,
+    audit: bool = True,
+    salt: bytes = b"",
 ) -> Iterator[Chain]:
     """The chains of one editor under one variant.
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import disk_errors_explained, locked
-from .records import Chain, Step, canonical
+from .records import Chain, Step, UserError, canonical
 from .store import read_json, write_json
 
 FOLDER = "log"
@@ -108,9 +108,11 @@ def read_events(run: Path, part: str) -> list[dict[str, Any]]:
 
 def track(project: str, run: str) -> Follow:
     """A follower that draws a run's progress with trackio, which lies on this machine or in a Space."""
-    import trackio
-
-    trackio.init(project=project, name=run)
+    try:
+        import trackio
+    except ModuleNotFoundError as error:
+        raise UserError("trackio is not installed: pip install trackio") from error
+    drawn = trackio.init(project=project, name=run)  # trackio.log would know it in this thread alone
     done = {"chains_done": 0, "calls_done": 0, "spent": 0.0}
 
     def follow(event: Mapping[str, Any]) -> None:
@@ -119,8 +121,8 @@ def track(project: str, run: str) -> Follow:
             done["calls_done"] += event["calls"]
             done["spent"] += event.get("cost", 0.0)
             pace = event["seconds"] / event["calls"] if event["calls"] else 0.0
-            trackio.log({**done, f"ended_{event['status']}": 1, "seconds_a_call": pace})
+            drawn.log({**done, f"ended_{event['status']}": 1, "seconds_a_call": pace})
         elif event["event"] == "ended":
-            trackio.finish()
+            drawn.finish()
 
     return follow

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -138,12 +139,15 @@ def test_the_log_is_lines_of_json_in_the_order_of_time(tmp_path):
 def test_progress_can_be_drawn_with_trackio(tmp_path, monkeypatch):
     drawn = []
 
-    class Trackio:
-        init = staticmethod(lambda **about: drawn.append(about))
+    class Run:
         log = staticmethod(drawn.append)
         finish = staticmethod(lambda: drawn.append("finished"))
 
-    monkeypatch.setitem(sys.modules, "trackio", Trackio)
+    def init(**about):
+        drawn.append(about)
+        return Run
+
+    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=init))
     made = planned(Counting(tmp_path / "asked"), rounds=1, runs=1)
     generate(made, tmp_path / "run", follow=[run_log.track("night", "run")])
     assert drawn[0] == {"project": "night", "name": "run"}
