@@ -194,6 +194,7 @@ def test_xai_is_sent_each_models_own_parameters(sent, model):
 FAL = {  # model: options, and the parameters that its page on fal.ai names
     "fal-ai/flux-2-pro/edit": ({}, {"image_size": PIXELS, "safety_tolerance": "2"}),
     "fal-ai/flux-2/klein/4b/edit": ({}, {"image_size": PIXELS}),
+    "fal-ai/flux-pro/kontext": ({}, {"aspect_ratio": "3:2"}),
     "fal-ai/qwen-image-edit": ({}, {"image_size": PIXELS}),
     "fal-ai/qwen-image-edit-plus": ({}, {"image_size": PIXELS}),
     "fal-ai/nano-banana-pro/edit": ({"resolution": "2K"}, {"aspect_ratio": "3:2", "resolution": "2K"}),
@@ -209,7 +210,8 @@ def test_fal_is_sent_each_models_own_parameters(sent, model):
     options, own = FAL[model]
     server, step = sent(fal, model, SIZE, **options)
     body = server.requests[0].json()
-    given = body.pop("image_url") if model == "fal-ai/qwen-image-edit" else body.pop("image_urls")[0]
+    alone = model in ("fal-ai/qwen-image-edit", "fal-ai/flux-pro/kontext")
+    given = body.pop("image_url") if alone else body.pop("image_urls")[0]
     assert (server.requests[0].path, given[:22]) == (f"/{model}", "data:image/png;base64,")
     seed = {} if model.startswith("openai/") else {"seed": step.seed}
     assert body == {"prompt": WORDS, "output_format": "png", "num_images": 1, **seed, **own}

@@ -72,6 +72,17 @@ def test_a_table_that_cannot_be_read_changes_nothing(tmp_path, monkeypatch, cach
     assert not (cache / "prices.json").exists()
 
 
+def test_without_a_package_index_the_prices_stay_and_one_sentence_says_why(monkeypatch, cache):
+    def unavailable(name):
+        raise prices.packages.Unavailable(f"no wheel of {name} (the index does not answer)")
+
+    monkeypatch.setattr(prices.packages, "newest_wheel", unavailable)
+    told = CliRunner().invoke(main, ["editors", "prices", "--refresh"])
+    assert told.exit_code == 2
+    assert "the prices stay as they are: no wheel of litellm (the index does not answer)" in told.output
+    assert not (cache / "prices.json").exists()
+
+
 def test_an_older_table_than_that_of_the_shipped_list_changes_nothing(monkeypatch, cache):
     monkeypatch.setattr(prices, "fetch", lambda: ("litellm 1.91.5", ROWS))
     with pytest.raises(UserError, match=r"litellm 1.91.5 is older than 1.109.1"):
