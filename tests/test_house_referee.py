@@ -12,7 +12,13 @@ from test_metric_modules_lpips import random_model
 
 EDITORS = ("Alpha", "Beta")
 NAMES = ("sample_1_1.jpg", "sample_1_2.jpg", "sample_2_1.jpg")
-SETS = ("museum/GroundTruth", "museum/input", "museum/Alpha", "frames/eiffel_vanilla", "frames/taj_reed", "chains/flux")
+MUSEUM, STEPS = f"museum/Museum/{viescore.TASK}", "frames/static/images/steps"  # as whole clones have them
+SETS = (
+    *(f"{MUSEUM}/{name}" for name in ("GroundTruth", "input", "Alpha")),
+    f"{STEPS}/eiffel_vanilla",
+    f"{STEPS}/taj_reed",
+)
+SETS += ("chains/flux",)
 
 
 def save(path, pixels):
@@ -106,8 +112,8 @@ def clones(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clones")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measuring, "load_lpips", lambda: random_model("alex"))
-        make_museum(folder / "museum", folder / "scores")
-        make_frames(folder / "frames")
+        make_museum(folder / MUSEUM, folder / "scores")
+        make_frames(folder / STEPS)
         make_chains(folder / "chains")
         make_sequences(folder / "sequences")
         assert run(folder, "--freeze") == 0

@@ -47,7 +47,7 @@ class Measuring:
 
             if self.featured[0] != reference:
                 self.featured = reference, lpips.features(self.model, [picture(reference)])
-            [distance] = lpips.distances(self.model, self.featured[1], [picture(prediction)])
+            [distance] = lpips.distances(self.model, self.featured[1], [fitted(prediction, reference)])
             found |= {"lpips": distance.lpips, "lpips_worst_tile": distance.worst_tile}
         return found
 
@@ -67,9 +67,14 @@ class Measuring:
 
 def psnr_and_ssim(reference: Path, prediction: Path, window: str = "gaussian") -> Distances:
     """PSNR, RMSE and SSIM; the prediction is brought to the reference's size by one Lanczos resize."""
-    original = picture(reference)
-    answer = resize_to(picture(prediction), original.shape[1], original.shape[0])
+    original, answer = picture(reference), fitted(prediction, reference)
     return psnr.psnr_and_rmse(original, answer) | {"ssim": ssim.compare(ssim.reference(original, window), answer)}
+
+
+def fitted(prediction: Path, reference: Path) -> np.ndarray:
+    """The prediction at the reference's size."""
+    height, width = picture(reference).shape[:2]
+    return resize_to(picture(prediction), width, height)
 
 
 def load_lpips():
