@@ -8,7 +8,7 @@ import pytest
 from benchmarks.referee import __main__ as bench
 from benchmarks.referee import i2ebench, measuring, people, predecessor, reed_vae, viescore
 from PIL import Image
-from test_metric_modules_lpips import random_model
+from random_lpips import random_model
 
 EDITORS = ("Alpha", "Beta")
 NAMES = ("sample_1_1.jpg", "sample_1_2.jpg", "sample_2_1.jpg")
