@@ -13,7 +13,7 @@ from convergebench.spaces_app.space.leaderboard import Choice, leaderboard
 from convergebench.spaces_app.space.leaderboard_tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.space.shell import shell_html
-from convergebench.spaces_app.space.story import story_html, typical_cases
+from convergebench.spaces_app.space.story import story_cases, story_html
 from simulated import report
 
 
@@ -109,7 +109,7 @@ def test_the_story_says_best_and_worst_and_names_the_reason_of_a_loss(dataset):
     assert text.count('class="cb-loss"') == 1  # the frame in which it was lost, and no other
     assert "edited 1" in words
     found = leaderboard(dataset)
-    cases = typical_cases(found, ["steady", "fading"])
+    cases = story_cases(found)
     assert story_html(dataset, len(cases)) == text  # the cases go round
 
 

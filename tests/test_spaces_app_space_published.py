@@ -106,5 +106,5 @@ def shown(server):
     assert status == 200
     chain = server.ask("pick", "worst", "")[1]
     assert server.get(server.ask("step", chain, 3)[1]["url"])[0] == 200
-    assert b"On average" in server.get("/")[1]
+    assert b"survives" in server.get("/")[1]
     return board["rows"]

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..palette import GRID, INK, MUTED, PAPER, Look, finish_svg
+from ..study.display_names import display_names
 from ..study.tables import Table, capitalised, format_value
 
 Rows = Sequence[Mapping[str, Any]]
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 7.2  # inches at 72 units each: small enough to read on a phone
-SHARP = 160  # dots an inch in the PNGs
+MOST_BANDS = 6  # editors in one panel; the bands of more lie on each other
+SHARP = 216  # dots an inch in the PNGs: three times the size on a page
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -63,6 +65,7 @@ class Drawing:
     title: str
     description: str
     figure: "Figure"
+    table: str = ""  # the table that it was drawn from
 
     @cached_property
     def matplotlib_svg(self) -> str:
@@ -81,6 +84,15 @@ class Drawing:
     def svg(self, alone: bool = True) -> str:
         words = html.escape(self.title), html.escape(self.description)
         return finish_svg(self.matplotlib_svg, self.name, *words, alone)
+
+    def pdf(self) -> bytes:
+        """For a paper; its layout is that of the SVG, which is made first."""
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+        buffer = io.BytesIO()
+        with house_style():
+            FigureCanvasPdf(self.figure).print_pdf(buffer, metadata={"CreationDate": None, "Producer": None})
+        return buffer.getvalue()
 
     def png(self) -> bytes:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -152,6 +164,27 @@ def add_legend(figure: "Figure", axes: "Axes", columns: int = 4) -> None:
     figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), handlelength=2.6)
 
 
+def label_ends(axes: "Axes", rows: Rows, looks: Mapping[str, Look]) -> None:
+    """Each editor's name at the end of its line; names that would lie on each other are moved apart."""
+    last = {row["editor"]: row for row in rows if row["mean"] is not None}
+    ends = sorted((row["mean"], editor) for editor, row in last.items() if editor in looks)
+    places = [value for value, _ in ends]
+    gap = min(0.062, 1.02 / max(len(places), 1))
+    for _ in range(200):
+        for low in range(len(places) - 1):
+            over = gap - (places[low + 1] - places[low])
+            if over > 0:
+                places[low], places[low + 1] = places[low] - over / 2, places[low + 1] + over / 2
+        if places:
+            places[0], places[-1] = max(places[0], 0.0), min(places[-1], 1.02)
+    names = display_names(looks)
+    for (value, editor), place in zip(ends, places, strict=True):
+        axes.annotate(names[editor], (last[editor]["round"], value), (12, (place - value) * 190), va="center",
+                      fontsize=9, textcoords="offset points", annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": looks[editor].colour, "lw": 0.7, "relpos": (0, 0.5),
+                                  "shrinkA": 1})  # fmt: skip
+
+
 def last_values(rows: Sequence[Mapping[str, Any]], form: str = "share") -> str:
     """The last value of each editor, in words."""
     last = {row["editor"]: row for row in rows}
@@ -166,10 +199,11 @@ def one_panel(
     if not rows:
         return None
     figure, axes = new_figure(height=3.36)
-    draw_lines(axes[0, 0], rows, looks, share=share)
+    editors = {row["editor"] for row in rows}
+    draw_lines(axes[0, 0], rows, looks, share=share, bands=len(editors) <= MOST_BANDS)
     set_unit_scale(axes[0, 0], share=share)
     axes[0, 0].set_ylabel("share of cases" if share else "retained quality")
-    add_legend(figure, axes[0, 0])
+    label_ends(axes[0, 0], rows, looks)
     return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows)}", figure)
 
 

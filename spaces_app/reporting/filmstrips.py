@@ -2,14 +2,19 @@
 
 import base64
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from PIL import Image
 
+from ..study.cases import Case
+from ..study.display_names import display_name
+from ..study.reasons import losing_step, loss_clause
 from ..study.tables import Table, format_value
+from ..study.typical import frames_of
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 QUALITY = 55
@@ -48,6 +53,18 @@ def make_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> lis
         title = f"{name}: {one['cause']} in round {one['lost_in']}"
         found.append(Strip(one["editor"], title, tuple(frames)))
     return found
+
+
+def typical_strip(case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader) -> Strip:
+    """One editor on a case: the original, the first edit, some returns and the step in which the case was lost."""
+    frames = []
+    for frame in frames_of(case, checks, losing_step(case, outcome, {})):
+        data = reader.picture(case.chain.id, frame["step"]) if frame["there"] else None
+        label = " ".join(filter(None, (frame["label"], frame["share"], "lost" if frame["is_loss"] else "")))
+        frames.append(make_frame(data, label, f"{case.source}, {case.program}: {label}"))
+    clause = loss_clause(case, outcome, checks)
+    title = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
+    return Strip(display_name(case.editor), f"{title} ({case.source}, {case.program}: a typical case)", tuple(frames))
 
 
 def make_frame(data: bytes | None, label: str, words: str) -> Frame:

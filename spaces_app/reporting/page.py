@@ -23,7 +23,7 @@ SECTIONS = {
     EACH_GROUP: "",
     WORST_CASES: "worst",
     "Where editors fail first": "where",
-    "What the order depends on": "sensitivity",
+    "How stable is the ranking?": "sensitivity",
     "The recall audit": "audit",
     "Published scores": "published",
     "Appendix: contraction and growth": "appendix",
@@ -115,7 +115,7 @@ def add_statistic(
     if hasattr(statistic, "figures"):
         drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
         section.drawings += [
-            Drawing(prefix + each.name, each.title, each.description, each.figure) for each in drawings
+            Drawing(prefix + each.name, each.title, each.description, each.figure, table.name) for each in drawings
         ]
 
 
@@ -165,15 +165,15 @@ def templates() -> jinja2.Environment:
     return jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
 
 
-def render_page(sections: Sequence[Section], lead: Sequence[str]) -> str:
+def render_page(sections: Sequence[Section], lead: Sequence[str], strips: Sequence[Strip] = ()) -> str:
     style = (HERE / "page.css").read_text(encoding="utf-8") + dark_rules()
     shown = [section for section in sections if not section.is_empty]
-    return templates().get_template("page.html").render(sections=shown, lead=lead, style=style)
+    return templates().get_template("page.html").render(sections=shown, lead=lead, style=style, top=strips)
 
 
 def render_board(table: Table, strips: Sequence[Strip], page: Path) -> str:
     """One table and a few strips of pictures, to stand inside another page such as a notebook."""
     template = templates().get_template("board.html")
     return template.render(
-        part=table_part(table), strips=strips[:STRIPS], page=page.as_posix(), sections=[], lead=[], style=""
+        part=table_part(table), strips=strips[:STRIPS], page=page.as_posix(), sections=[], lead=[], style="", top=[]
     )

@@ -6,6 +6,7 @@ from typing import Any
 from convergebench.metric_modules.scores import Missing
 
 from ..study.cases import COLUMNS, GROUPS, MEANINGS, QUALITIES
+from ..study.display_names import display_names
 from ..study.groups import CHECK_TITLES, CHECKS
 from ..study.tables import Table, format_cell, format_value
 from .page import METHODS, WORST_CASES
@@ -37,13 +38,18 @@ def lead_sentences(
         row for row in board if row["group"] == first
     ]
     column = next(column for column in tables["leaderboard"].columns if column.key == "rounds_kept")
-    kept = [f"{row['editor']} keeps {format_cell(row, column)} of {row['last_round']} rounds" for row in rows[:3]]
+    names = display_names(row["editor"] for row in rows)
+    ends = {"Best: ": rows[0], "Worst: ": rows[-1]} if len(rows) > 1 else {"": rows[0]}
+    kept = [
+        f"{rank}{names[row['editor']]} survives {format_cell(row, column)} of {row['last_round']} rounds."
+        for rank, row in ends.items()
+    ]
     counts = (
         f"{known['editors']} editors, {known['chains']} chains, {known['sources']} pictures of the suite "
         f"{known['suite']}. A change is asked for and taken back, round after round; a case counts until "
         "the change is not made, not taken back, or too much of the original is gone."
     )
-    found = [f"On average, {'; '.join(kept)}.", counts]
+    found = [" ".join(kept), counts]
     if known["editors without scores"] != "none":
         found.append(
             f"Not on this page, because their chains have no scores: {known['editors without scores']}; "
@@ -64,8 +70,8 @@ def group_sentences(
     ]
     found = [
         f"These are {GROUPS[group]}: {known[f'{group}: cases']} cases on {known[f'{group}: sources']} pictures, "
-        f"up to {known[f'{group}: rounds']} rounds. Reference rows, below the double line, say where the scale begins "
-        "and ends; they have no rank."
+        f"up to {known[f'{group}: rounds']} rounds. Baselines, below the double line, show the best and worst possible "
+        "scores; they have no rank."
     ]
     if missing:
         found.append(

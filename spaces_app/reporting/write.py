@@ -1,19 +1,20 @@
 """Writes the report's folder: the page, the figures, the tables and the methods."""
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import locked
 
-from ..statistics import compute_tables
+from ..statistics import compute_tables, leaderboard
 from ..study.study import Options, Study
 from ..study.tables import Table, as_csv, as_json, as_latex
-from .filmstrips import Strip, make_strips
-from .page import WORST_CASES, make_sections, render_page
+from ..study.typical import case_at, typical_cases
+from .filmstrips import Strip, make_strips, typical_strip
+from .page import WORST_CASES, make_sections, render_page, slug
 from .sentences import methods_paragraph, page_sentences
 
 PAGE = "index.html"
@@ -56,25 +57,50 @@ def write_report(dataset: Path, out: Path, options: Options = Options()) -> Writ
     reader = Reader(dataset)
     report = make_report(read_study(reader, options))
     lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
-    return write_files(report, out, make_strips(report.tables["worst"], reader, lengths))
+    return write_files(
+        report, out, make_strips(report.tables["worst"], reader, lengths), typical_strips(report, reader)
+    )
 
 
-def write_files(report: Report, out: Path, strips: list[Strip]) -> WrittenReport:
+def typical_strips(report: Report, reader: Reader) -> list[Strip]:
+    """One typical case of the first group, of its best editor and its last."""
+    group = next(iter(report.study.groups.values()), None)
+    rows = [row for row in report.tables["leaderboard"].rows if group and row["group"] == group.name]
+    tested = [row["editor"] for row in rows if row["role"] == "editors"]
+    if group is None or not tested:
+        return []
+    outcomes = report.study.outcomes[group.name]
+    shown = list(dict.fromkeys([tested[0], tested[-1]]))
+    key = typical_cases(group, outcomes, tested, shown)[0]
+    found = []
+    for editor in shown:
+        if case := case_at(group, editor, key):
+            outcome = outcomes[editor][group.cases[editor].index(case)]
+            found.append(typical_strip(case, outcome, group.checks_of(editor), reader))
+    return found
+
+
+def write_files(report: Report, out: Path, strips: list[Strip], top: Sequence[Strip] = ()) -> WrittenReport:
     """Everything made first, then put in place of an earlier report."""
-    files = make_files(report, strips)
+    files = make_files(report, strips, top)
     replace_files(out, files)
     return WrittenReport(report, out / PAGE, len(files), strips)
 
 
-def make_files(report: Report, strips: list[Strip]) -> dict[str, bytes]:
+def make_files(report: Report, strips: list[Strip], top: Sequence[Strip] = ()) -> dict[str, bytes]:
     """The content of every file by its name."""
     sections = make_sections(report.tables, list(report.study.groups))
     files: dict[str, bytes] = {}
     for table in report.tables.values():
         for ending, text in (("csv", as_csv(table)), ("json", as_json(table)), ("tex", as_latex(table))):
             files[f"{table.name}.{ending}"] = text.encode()
+    board = report.tables["leaderboard"]
+    for group in report.study.groups:
+        rows = [row for row in board.rows if row["group"] == group]
+        files[f"leaderboard-{slug(group)}.tex"] = leaderboard.latex(replace(board, rows=rows)).encode()
     for drawing in [drawing for section in sections for drawing in section.drawings]:
         files[f"figures/{drawing.name}.svg"] = drawing.svg().encode()
+        files[f"figures/{drawing.name}.pdf"] = drawing.pdf()
         files[f"figures/{drawing.name}.png"] = drawing.png()
     files["methods.md"] = methods_paragraph(report.tables["facts"]).encode()
     sentences = page_sentences(report.tables)
@@ -82,7 +108,7 @@ def make_files(report: Report, strips: list[Strip]) -> dict[str, bytes]:
     for section in sections:
         section.sentences = sentences.get(groups[sections.index(section)] if section.is_group else section.title, [])
         section.strips = strips if section.title == WORST_CASES else ()
-    return files | {PAGE: render_page(sections, sentences["lead"]).encode()}
+    return files | {PAGE: render_page(sections, sentences["lead"], top).encode()}
 
 
 def replace_files(out: Path, files: Mapping[str, bytes]) -> None:

@@ -1,18 +1,16 @@
 """The first screen: who is best and by how much, in a sentence, and one typical case as strips of pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from convergebench.metric_modules.edit_applied.cycles import roles
-
-from ..study.cases import Case, spread_rounds
-from ..study.groups import HALF, lowest_quality, outcome_of_case
+from ..study.cases import Case
+from ..study.groups import HALF, outcome_of_case
 from ..study.reasons import losing_step, loss_clause
+from ..study.typical import case_at, frames_of, typical_cases
 from . import page
 from .leaderboard import Leaderboard, leaderboard
 from .served_dataset import ServedDataset
 
-RETURNS = 4  # in a strip
 Row = Mapping[str, Any]
 
 
@@ -23,12 +21,12 @@ def story_html(dataset: ServedDataset, place: int = 0) -> str:
         return page.render("story.html", note=found.table.note, strips=[], best=None, worst=None)
     rows = tested_editors(found)
     best, worst = rows[0], rows[-1] if len(rows) > 1 else None
-    cases = typical_cases(found, [row["editor"] for row in (rows[0], rows[-1])])
+    cases = story_cases(found)
     if not cases:
         return page.render("story.html", note="", strips=[], best=best, worst=worst, names=dataset.display)
     key = cases[place % len(cases)]
     shown = [best, *([worst] if worst else perfect_row(found))]
-    strips = [strip(dataset, found, row, case) for row in shown if (case := case_at(found, row["editor"], key))]
+    strips = [strip(dataset, found, row, case) for row in shown if (case := case_at(found.group, row["editor"], key))]
     lost = next((each for each in reversed(strips) if each["lost_at"]), strips[-1])
     case = strips[0]["case"]
     return page.render(
@@ -52,30 +50,17 @@ def tested_editors(found: Leaderboard) -> list[Row]:
     return [row for row in found.table.rows if row["role"] == "editors"] or list(found.table.rows)
 
 
+def story_cases(found: Leaderboard) -> list[Any]:
+    """Keys of the cases that the best and the worst editor have, the most typical first."""
+    assert found.group is not None  # noqa: S101 - ours: asked only where there is a table
+    tested = [row["editor"] for row in tested_editors(found)]
+    return typical_cases(found.group, found.outcomes, tested, [tested[0], tested[-1]])
+
+
 def perfect_row(found: Leaderboard) -> list[Row]:
     """Beside a single editor: the baseline that keeps most."""
     others = [row for row in found.table.rows if row["role"] != "editors" and row["rounds_kept"]]
     return sorted(others, key=lambda row: -row["rounds_kept"])[:1] if len(others) < len(found.table.rows) else []
-
-
-def case_at(found: Leaderboard, editor: str, key: Any) -> Case | None:
-    assert found.group is not None  # noqa: S101 - ours: asked only where there is a table
-    return next((case for case in found.group.cases[editor] if case.key == key), None)
-
-
-def typical_cases(found: Leaderboard, both: Sequence[str]) -> list[Any]:
-    """Keys of cases, the most typical first: those on which each editor lasts about as long as it does on average."""
-    assert found.group is not None  # noqa: S101 - ours
-    distance: dict[Any, list[float]] = {}
-    tested = [row["editor"] for row in tested_editors(found)]
-    for editor in tested:
-        outcomes = found.outcomes[editor]
-        mean = sum(outcome.kept for outcome in outcomes) / len(outcomes)
-        for case, outcome in zip(found.group.cases[editor], outcomes, strict=True):
-            distance.setdefault(case.key, []).append(abs(outcome.kept - mean))
-    there = [{case.key for case in found.group.cases[editor]} for editor in both]
-    wanted = set.intersection(*there) or there[0]
-    return sorted(wanted, key=lambda key: (-len(distance[key]), sum(distance[key]) / len(distance[key]), key))
 
 
 def strip(dataset: ServedDataset, found: Leaderboard, row: Row, case: Case) -> dict[str, Any]:
@@ -94,34 +79,3 @@ def strip(dataset: ServedDataset, found: Leaderboard, row: Row, case: Case) -> d
         "clause": clause,
         "frames": frames_of(case, checks, at),
     }
-
-
-def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[dict[str, Any]]:
-    """The original, the first edit and a few returns; the step in which the case was lost is always among them."""
-    cycle, calls = case.chain.program.cycle, case.chain.calls
-    quality = lowest_quality(case, checks)
-    forward = [place for place, role in enumerate(roles(cycle, True), 1) if role.kind == "forward"]
-    returns = [round * len(cycle) for round in spread_rounds(case.rounds, RETURNS)]
-    steps = [0, *forward[:1], *returns]
-    if lost_step and lost_step not in steps:
-        nearest = min(returns, key=lambda step: abs(step - lost_step))
-        steps[steps.index(nearest)] = lost_step
-    found = []
-    for step in sorted(steps):
-        round, is_return = -(-step // len(cycle)), step % len(cycle) == 0
-        value = quality[round - 1] if step and is_return and round <= len(quality) else None
-        verb = ("undone" if forward else "round") if is_return else "edited"
-        found.append(
-            {
-                "step": step,
-                "label": f"{verb} {round}" if step else "original",
-                "share": None if value is None else f"{value:.0%}",
-                "there": step <= calls,
-                "is_loss": step == lost_step,
-                "is_spare": 0 < step < case.rounds * len(cycle) and step not in (lost_step, *forward[:1]),
-            }
-        )
-    spare = [frame for frame in found if frame["is_spare"]]
-    if spare and len(found) - len(spare) < 4:  # a phone has room for four
-        spare[len(spare) // 2]["is_spare"] = False
-    return found

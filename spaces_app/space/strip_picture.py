@@ -6,11 +6,12 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
+from ..study.typical import case_at
 from .leaderboard import leaderboard
 from .page import STRIP
 from .previews import decode
 from .served_dataset import ServedDataset
-from .story import case_at, strip, tested_editors, typical_cases
+from .story import story_cases, strip, tested_editors
 
 WIDE, HIGH, FRAMES = 1200, 630, 4
 
@@ -39,9 +40,11 @@ class StripPicture:
 def draw_strip(dataset: ServedDataset) -> bytes:
     """The best editor above the last one, each with its first and last frames and its name."""
     found = leaderboard(dataset)
+    if found.group is None:
+        return b""
     rows = tested_editors(found)
     shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
-    key = typical_cases(found, [row["editor"] for row in shown])[0]
+    key = story_cases(found)[0]
     canvas = Image.new("RGB", (WIDE, HIGH), "white")
     pen = ImageDraw.Draw(canvas)
     pen.text(
@@ -52,7 +55,7 @@ def draw_strip(dataset: ServedDataset) -> bytes:
     )
     high = (HIGH - 80) // len(shown)
     for number, row in enumerate(shown):
-        case = case_at(found, row["editor"], key)
+        case = case_at(found.group, row["editor"], key)
         if case is None:
             continue
         about = strip(dataset, found, row, case)

@@ -67,7 +67,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
     kept = [row for row in whole if row["metric"] == "kept"]
     found = [
         one_panel("curves", quality, looks, "Retained quality, round after round", TITLES["quality"]),
-        one_panel("survival", kept, looks, "How many cases still converge", TITLES["kept"], share=True),
+        one_panel("survival", kept, looks, "How many tests survive each round", TITLES["kept"], share=True),
         small_panels("metrics", panels, looks, "Each metric on its own scale; medians dotted", medians=True),
     ]
     if not context.is_first_group:

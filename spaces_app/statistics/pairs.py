@@ -15,7 +15,7 @@ from . import EACH_GROUP, OnPage, Rows
 
 TITLE = "Pairs of editors on their common cases"
 SECTION = EACH_GROUP
-ON_PAGE = OnPage(order=40, line_where="family", heading="Who keeps more rounds than whom", caption=lambda rows: TITLE)
+ON_PAGE = OnPage(order=40, line_where="family", heading="Head-to-head", caption=lambda rows: TITLE)
 COLUMNS = (
     Column("group", "Programs", shown=False),
     Column("family", "Corrected with", shown=False),

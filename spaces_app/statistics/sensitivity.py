@@ -16,7 +16,7 @@ from ..study.tables import Column
 from . import Rows
 
 TITLE = "Mean rounds kept when the rules change"
-SECTION = "What the order depends on"
+SECTION = "How stable is the ranking?"
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 AREAS = (0.00075, 0.0015, 0.003, 0.006, 0.012)
 # What is changed -> the column of the scores that it needs, the field of EditLimits, and its settings.

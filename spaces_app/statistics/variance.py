@@ -12,7 +12,7 @@ from ..study.study import Study
 from ..study.tables import Column
 from . import OnPage, Rows
 
-TITLE = "What the variance of rounds kept goes with"
+TITLE = "What explains the differences in rounds survived"
 SECTION = "Where editors fail first"
 ON_PAGE = OnPage(order=10)
 TERMS = ("editor", "program", "source", "editor × program", "editor × source")
@@ -37,7 +37,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 def note(study: Study, rows: Rows) -> str:
     sentences = [] if rows else ["Rounds kept do not differ, so there is no variance to split."]
     if any(group.roles[editor] == "reference" for group in study.groups.values() for editor in group.tested(2)):
-        sentences.append("There are fewer than two editors, so reference rows are among those whose variance is split.")
+        sentences.append("There are fewer than two editors, so baselines are among those whose variance is split.")
     if any(row["term"] == "what is left" and not row["df"] for row in rows):
         sentences.append("Without repeated runs nothing is left over that would tell an interaction from chance.")
     return " ".join(sentences)
