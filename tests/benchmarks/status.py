@@ -4,6 +4,7 @@ python tests/benchmarks/status.py [CHAINS]
 """
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -56,8 +57,10 @@ def main(chains: int) -> None:
         words = [sys.executable, "-m", "convergebench.cli", "status", str(run), "--json"]
         found = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
         took = time.perf_counter() - started
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
     whole = found["whole"]
-    print(f"{whole['chains']} chains, {whole['calls']} calls: {took:.2f} s by the clock; {whole['done']} done")
+    print(f"{whole['chains']} chains, {whole['calls']} calls: {took:.2f} s by the clock, "
+          f"{used.ru_utime + used.ru_stime:.2f} s of the processor; {whole['done']} done")  # fmt: skip
 
 
 if __name__ == "__main__":
