@@ -103,7 +103,7 @@ def tables(scale: float) -> dict[str, str]:
     rows = []
     for sources in SOURCES:
         rows.append(row(f"simulated, {sources} sources", simulated(count, sources, 2.0), sources))
-        rows.append(row(f"simulated, equal, {sources} sources", simulated(count, sources, 1.0), sources))
+        rows.append(row(f"simulated, equal, {sources} sources", simulated(3 * count, sources, 1.0), sources))
     rows.append(row("the demo's, drawn up to 100 sources", banked(count // 2, 100, False), 100))
     rows.append(row("the same with signs by chance, so equal", banked(count // 2, 100, True), 100))
     titles = ["pairs", "same verdict", "opposite", "calls", "calls, chains ended at their loss", "false", "covered"]
