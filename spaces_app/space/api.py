@@ -109,7 +109,7 @@ class Endpoints:
             raise UserError(f"no editor {unknown[0][:40]!r}; the editors are {', '.join(self.dataset.names['editor'])}")
         rows = [row for row in table.rows if not editors or row["editor"] in editors]
         if form == "tex":
-            rows = [row | {"editor": self.dataset.display.get(row["editor"], row["editor"])} for row in rows]
+            rows = [{**row, "editor": self.dataset.display.get(row["editor"], row["editor"])} for row in rows]
             return statistic.latex(replace(table, rows=rows))
         return TABLE_FORMS[form](replace(table, rows=rows))
 
