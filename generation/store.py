@@ -46,7 +46,7 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
         if (run / "run.json").exists():
-            before = read_run(run)
+            before = read_json(run / "run.json")
             if before != about:
                 raise UserError(f"{run} holds a run of {differing_words(before, about)}; choose another folder")
         else:
@@ -56,27 +56,13 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
                     f"{run} holds {foreign[0]!r} but no run; give an empty folder or that of an earlier run"
                 )
             # First of all, so that a run killed here is known for one when the same words are given again.
-            write_json(run / "run.json", {**about, "check": checksum(about)})
+            write_json(run / "run.json", about)
         for name in ("sources", "chains"):
             (run / name).mkdir(exist_ok=True)
-        there = read_json(run / "editors.json") if (run / "editors.json").exists() else None
-        known = {**(there or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
-        if known != there:
+        before = read_json(run / "editors.json") if (run / "editors.json").exists() else {}
+        known = {**before, **{label: info.to_dict() for label, info in (editors or {}).items()}}
+        if known != before:
             write_json(run / "editors.json", known)
-
-
-def read_run(run: Path, missing: str = "") -> dict[str, Any]:
-    """What a run is of, checked against the checksum beside it; runs of older versions have none."""
-    about = read_json(run / "run.json", missing)
-    if about.pop("check", checksum(about)) != checksum(about):
-        raise Damaged(f"{run / 'run.json'} is not as it was written; restore it")
-    if about.get("format") != FORMAT:
-        raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {FORMAT}")
-    return about
-
-
-def checksum(about: Mapping[str, Any]) -> str:
-    return hashlib.sha256(canonical({**about, "check": None}).encode()).hexdigest()[:16]
 
 
 def differing_words(before: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -309,7 +295,7 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
                 raise ValueError(f"it names a file outside its folder, {step.file!r}")
             if step.has_picture and not (step.file and step.sha256 and step.width and step.height):
                 raise ValueError(f"it is {step.status!r} but names no picture")
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UserError) as error:
+        except (ValueError, TypeError, KeyError, UserError) as error:
             raise Damaged(
                 f"{path}, line {number + 1}, is not a step ({error}); restore the file, "
                 "or delete the lines from there on and generate again"
@@ -324,7 +310,7 @@ def read_json(path: Path, missing: str = "") -> dict[str, Any]:
         values = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise Damaged(missing or f"{path} is missing; restore it or remove its folder") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise Damaged(f"{path} is not JSON ({error}); restore it, or remove its folder to make it again") from error
     if not isinstance(values, dict):
         raise Damaged(f"{path} holds {type(values).__name__} where an object is expected; restore it")

@@ -160,6 +160,14 @@ def test_any_size_is_compared_with_any_other(shape):
     assert 0 <= find_edit(look(shown), look(picture("coffee"))).share <= 1
 
 
+def test_a_round_that_begins_in_another_shape_than_the_reference_is_judged():
+    before, forward, back = (
+        cv2.resize(shown, (500, 700)) for shown in painted("coffee", (0.5, 0.5), 0.2, (220, 30, 40))
+    )
+    undo = round_of(before, forward, back, source=look(picture("coffee")))[1]
+    assert undo.undo_ratio < 0.4
+
+
 def test_an_answer_of_twice_the_size_is_no_edit():
     before = picture("astronaut")
     twice = cv2.resize(before, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)

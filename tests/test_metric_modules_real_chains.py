@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.looks import look
+from convergebench.metric_modules.honesty.measure import Scorer
 from PIL import Image
 from skimage import data
 
@@ -23,6 +24,22 @@ def test_an_erased_eye_is_a_lost_part_and_the_glasses_are_undone():
     undo = judge_step(("add glasses", "remove glasses"), True, 2, looks, small=True, source=look(shown("I0_source")))
     assert (undo.undone, undo.part_lost) == (1, 1)
     assert undo.part_lost_share > 0.015
+
+
+@pytest.mark.parametrize("folder", sorted(REAL.glob("*/*_add_remove")), ids=lambda folder: "-".join(folder.parts[-2:]))
+def test_no_check_of_honesty_speaks_against_a_real_editor(folder):
+    names = ("I0_source", "I1_forward", "I1_backward")
+    pictures = [np.asarray(Image.open(folder / f"{name}.png").convert("RGB")) for name in names]
+    scorer = Scorer("cpu", "float32", {})
+    reduced = [scorer.reduce(picture) for picture in pictures]
+    cycle = ["add a red ball", "remove the red ball"] if "scene" in folder.name else ["add glasses", "remove glasses"]
+    program = {"cycle": cycle, "closes": True, "round": 1, "audits": [None, None]}
+    forward = scorer.judge(program, 1, reduced[:2], pictures[0])
+    undo = scorer.judge(program, 2, reduced, pictures[0])
+    assert undo["known_fine"] < 0.65
+    assert undo["known_middle"] == "too_little_covered" or undo["known_middle"] < 0.7
+    assert forward["shines_through"] < 0.25
+    assert forward["colour_share"] == "no_colour_named" or forward["colour_share"] > 0.8
 
 
 @pytest.mark.weights

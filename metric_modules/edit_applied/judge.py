@@ -8,7 +8,7 @@ import numpy as np
 
 from . import sharpness
 from .cycles import roles
-from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, laid_back, largest, outline, smooth
+from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, fitted, laid_back, largest, outline, smooth
 from .structure import ALIKE, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 
@@ -150,13 +150,14 @@ def judge_undo(
     edit = find_edit(before, forward, limit=limit)
     region = edit.region
     if other is not None:
-        region = region & ~find_edit(*other).region
+        region = region & ~find_edit(*(fitted(each, before) for each in other)).region
         if region.sum() < edit.region.sum() / 2:
             return Judgement(reasons=reasons | dict.fromkeys(UNDO, OVERLAP))
     certain = region & (edit.change.size > VISIBLE)  # the faint rim of an edit is no measure of what is left of it
     if certain.mean() >= (SHARE_SMALL if small else SHARE):
         region = certain
     targets = [target] if source is None or np.array_equal(source, target) else [target, source]
+    targets = [fitted(each, before) for each in targets]  # the region lies on the cells of `before`
     left = [(change_left(rest, region, tone), rest) for rest in (compare(each, back, limit=limit) for each in targets)]
     most, rest = max(left, key=lambda each: each[0])
     ratio, explained = most / float(edit.change.size[region].mean()), explained_by(edit.change, rest, region)

@@ -399,10 +399,11 @@ class Refuser(Cheat):
 
 
 class Failer(Cheat):
-    """Honest where it is sure of itself, and answers with an error of its server elsewhere."""
+    """Honest where it is sure of itself, and answers with an error of its server elsewhere, not too often in a row."""
 
     def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        if cv2.Laplacian(given, cv2.CV_32F).std() > 12:
+        self.calls[0] = self.calls.get(0, 0) + 1
+        if cv2.Laplacian(given, cv2.CV_32F).std() > 12 and self.calls[0] % 3:
             raise Rejected("HTTP 500")
         return drawn(image, instruction, seed)
 

@@ -25,6 +25,7 @@ from convergebench.generation import editors, plan, programs, recall_audit, sche
 from convergebench.generation.records import KINDS, Chain
 from convergebench.generation.sources import catalogue
 from convergebench.spaces_app.statistics import leaderboard
+from convergebench.spaces_app.study.apart import UNJUDGED
 from convergebench.spaces_app.study.study import Study
 from red_team.editors import CHEATS, choice
 
@@ -101,7 +102,7 @@ def result_rows(study: Study) -> list[dict[str, Any]]:
                 "marks": (recall.get("recalled"), recall.get("judged")),
             }
         )
-    return sorted(rows, key=lambda row: (row["editor"] not in HONEST, -(row["kept"] or 0)))
+    return sorted(rows, key=lambda row: (row["editor"] in CHEATS, -(row["kept"] or 0)))
 
 
 def number(row: dict[str, Any], check: str) -> str:
@@ -118,16 +119,17 @@ def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
              "colour_share": "colour", "shines_through": "shines"}  # fmt: skip
     head = ["editor", f"rounds kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    level = next(row["kept"] for row in rows if row["editor"] == "paint:wear=0.0")
+    level = next((row["kept"] for row in rows if row["editor"] == "paint:wear=0.0"), 0.0)
     for row in rows:
         lost, judged = row["marks"]
         marks = "–" if not judged else f"{lost} of {judged}"
-        if row["apart"]:
-            outcome = "listed apart: " + "; ".join(row["apart"])
-        elif row["editor"] in HONEST:
-            outcome = "ranked, not accused"
+        caught = [reason for reason in row["apart"] if reason != UNJUDGED]
+        if caught:
+            outcome = "listed apart: " + "; ".join(caught)
+        elif row["editor"] not in CHEATS:
+            outcome = "not accused"
         else:
-            outcome = "ranked, below" if row["kept"] < level else "**RANKED AT OR ABOVE**"
+            outcome = "below" if row["kept"] < level else "**AT OR ABOVE**"
         cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], marks, *(number(row, each) for each in names)]
         lines.append("| " + " | ".join([*cells, outcome]) + " |")
     return "\n".join(lines) + "\n"
@@ -139,6 +141,7 @@ def main() -> None:
     options.add_argument("--programs", type=int, default=len(PROGRAMS), help="so many of the programs")
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--editor", action="append", help="only this dishonest editor; repeatable")
+    options.add_argument("--honest", action="append", default=[], help="a further honest editor, such as migan")
     options.add_argument("--out", type=Path, help="keep the run and the dataset here")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
@@ -146,7 +149,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = red_team_plan(
             given.editor or list(CHEATS),
-            HONEST,
+            [*HONEST, *given.honest],
             SOURCES[: given.sources],
             PROGRAMS[: given.programs],
             given.rounds,
@@ -161,7 +164,9 @@ def main() -> None:
         words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds.\n"
         new = f"<!-- red team -->\n{words}\n{text}<!-- end -->\n"
         page.write_text(TABLE.sub(lambda _: new, page.read_text(encoding="utf-8")), encoding="utf-8")
-    if any("RANKED AT" in line for line in text.splitlines()):
+    if any(row["editor"] not in CHEATS and set(row["apart"]) - {UNJUDGED} for row in rows):
+        raise SystemExit("an honest editor is accused")
+    if any("AT OR ABOVE" in line for line in text.splitlines()):
         raise SystemExit("a dishonest editor ranks at or above paint:wear=0")
 
 
