@@ -1,7 +1,10 @@
-"""The programs, kept as data: one row of programs.toml is one thing that is asked in a round."""
+"""The programs, kept as data: one row of programs.toml is one thing that is asked in a round.
+
+Those that go several edits out and back are put together from the edits of out_and_back.toml.
+"""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
@@ -9,20 +12,43 @@ from typing import Any
 
 from .records import Program, UserError
 
+OUT_AND_BACK = "out and back"
 REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
 
 
 @cache
 def load() -> dict[str, Program]:
     """Every program by its id, in the order of the file."""
-    rows = tomllib.loads(files(__package__).joinpath("programs.toml").read_text(encoding="utf-8"))["program"]
     programs: dict[str, Program] = {}
-    for row in rows:
+    for row in [*read("programs.toml")["program"], *out_and_back(read("out_and_back.toml"))]:
         program = from_row(row)
         if program.id in programs:
             raise UserError(f"program {program.id!r} stands twice in programs.toml; every id is used once")
         programs[program.id] = program
     return programs
+
+
+def read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def out_and_back(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A program for every sequence and depth: so many edits, and each taken back, the last one first."""
+    edits = table["edits"]
+    for name, sequence in table["sequences"].items():
+        for depth in table["depths"]:
+            asked = [edits[id] for id in sequence["edits"][:depth]]
+            cycle = [edit["out"] for edit in asked] + [edit["back"] for edit in reversed(asked)]
+            yield {
+                "id": f"out-and-back-{depth}-{name}",
+                "cycle": cycle,
+                "category": OUT_AND_BACK,
+                "closes": True,
+                "reversibility": "clear",
+                "reason": f"{depth} edits that can each be taken back",
+                "fits": sequence["fits"],
+                "small": True,
+            }
 
 
 def from_row(row: Mapping[str, Any]) -> Program:

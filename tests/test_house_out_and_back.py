@@ -1,0 +1,107 @@
+"""Several edits out and back: the oracle keeps every depth, one that does nothing keeps none, decay is what it is."""
+
+import itertools
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation import programs, suites
+from convergebench.generation.editors.paint import instructions
+from convergebench.generation.plan import Plan, make_plan
+from convergebench.generation.records import Chain
+from convergebench.generation.scheduler import generate
+from convergebench.generation.sources import catalogue
+from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.statistics import depth
+
+TABLE = tomllib.loads((Path(programs.__file__).parent / "out_and_back.toml").read_text())
+PICTURES = {"face": ["astronaut"], "object": ["coffee"], "scene": ["rocket"]}
+SIDE = 192
+
+
+def test_every_edit_is_asked_for_and_taken_back_in_reverse_and_the_embedded_editors_know_it():
+    assert len(TABLE["edits"]) >= 40
+    for name, edit in TABLE["edits"].items():
+        out, back = instructions.parse(edit["out"]), instructions.parse(edit["back"])
+        assert None not in (out, back), name
+        assert out != back, name
+    program = programs.get("out-and-back-4-scene-a")
+    assert program.cycle == (
+        *("add a red ball", "add a chair on the left", "make the picture's light warmer", "add a yellow umbrella"),
+        *("remove the yellow umbrella", "make the picture's light cooler", "remove the chair", "remove the red ball"),
+    )
+    used = {id for sequence in TABLE["sequences"].values() for id in sequence["edits"]}
+    assert used == set(TABLE["edits"])
+
+
+def test_a_deeper_program_begins_like_a_shallower_one():
+    for name in TABLE["sequences"]:
+        cycles = [programs.get(f"out-and-back-{deep}-{name}").cycle for deep in TABLE["depths"]]
+        for shallow, deep in itertools.pairwise(cycles):
+            assert deep[: len(shallow) // 2] == shallow[: len(shallow) // 2]
+            assert deep[-len(shallow) // 2 :] == shallow[len(shallow) // 2 :]
+
+
+def test_the_first_depth_that_fewer_than_half_return_from_is_the_half_life():
+    assert depth.half_depth({}) is None
+    assert depth.half_depth({1: 0.4, 2: 1.0}) == "1"
+    assert depth.half_depth({1: 1.0, 16: 0.5}) == ">16"
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """Chains of every depth by three editors, and jpeg's plain decay, scored."""
+    folder = tmp_path_factory.mktemp("out-and-back")
+    suite = suites.load("out-and-back")
+    sources = [id for ids in PICTURES.values() for id in ids]
+    values = {"title": "t", "version": "1", "short_side": SIDE, "rounds": 1, "runs": 1}
+    suite = suites.from_values("deep", values | {"sources": sources, "programs": [*suite.programs, "replicate"]})
+    plan = make_plan(suite, ["oracle", "identity", "jpeg:quality=30"])
+    chains = []
+    for choice in plan.choices:
+        settings = {**choice.settings, "short_side": SIDE}
+        for kind, ids in PICTURES.items():
+            for id in ids:
+                wanted = [programs.get(name) for name in suite.programs if kind in programs.get(name).fits]
+                chains += [
+                    Chain(catalogue.source(id), each, choice.label, settings, 1, 32 if each.id == "replicate" else 1)
+                    for each in wanted
+                    if each.id != "replicate" or choice.name == "jpeg"
+                ]
+    plan = Plan(suite, plan.choices, tuple(chains))
+    assert generate(plan, chains, folder / "run").clean
+    for words in (["build", folder / "run", "--out"], ["score", "--metrics", "psnr,ssim,edit_applied"]):
+        done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
+        assert done.exit_code == 0, done.output
+    return make_report(read_study(Reader(folder / "dataset")))
+
+
+@pytest.mark.slow
+def test_the_oracle_keeps_every_depth_and_identity_none(scored):
+    rows = {(row["editor"], row["depth"]): row for row in scored.tables["depth"].rows}
+    trips = scored.study.groups["round trips"].cases["oracle"]
+    outcomes = scored.study.outcomes["round trips"]["oracle"]
+    ends = {(case.source, case.program): outcome.cause for case, outcome in zip(trips, outcomes, strict=True)}
+    lost = {case: cause for case, cause in ends.items() if cause}
+    assert lost == {}
+    for deep in TABLE["depths"]:
+        assert rows["oracle", deep]["kept"] == 1, deep
+        assert rows["identity", deep]["kept"] == 0
+        assert rows["jpeg:quality=30", deep]["kept"] == 0
+    assert rows["oracle", 1]["half_depth"] == ">16"
+    assert rows["identity", 1]["half_depth"] == "1"
+
+
+@pytest.mark.slow
+def test_jpeg_ends_where_its_plain_decay_is_after_as_many_steps(scored):
+    plain = {case.source: case.quality for case in scored.study.groups["replication"].cases["jpeg:quality=30"]}
+    cases = [
+        case for case in scored.study.groups["round trips"].cases["jpeg:quality=30"] if case.category == depth.CATEGORY
+    ]
+    assert len(cases) == 10 * 3
+    for case in cases:
+        steps = len(case.chain.program.cycle)
+        assert case.quality[0] == pytest.approx(plain[case.source][steps - 1], abs=1e-9), case.program
