@@ -1,18 +1,25 @@
 """Real pipelines of diffusers with random weights: real chains on the CPU, the same bits for the same seeds."""
 
+import dataclasses
 import importlib
+import inspect
+import re
+import runpy
+import sys
+from pathlib import Path
 
 import numpy
 import pytest
 import tiny_pipelines
 from convergebench.generation import editors, pictures, torch_models
-from convergebench.generation.calls import Unusable
+from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import sizes
 from PIL import Image
 from vendors import chains
 
 slow = pytest.mark.slow
+HOUSE = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -88,24 +95,114 @@ def test_a_published_models_sizes_are_known_before_its_weights_are_here(model, s
     assert editors.choose(f"diffusers:model={model}").editor.sizes() == stable
 
 
-def test_guidance_goes_by_each_pipelines_own_name():
-    from diffusers import FluxKontextPipeline, QwenImageEditPipeline, StableDiffusionInstructPix2PixPipeline
+def stand_in(name, answer=None):
+    """A pipeline of that class without weights: its call has the class's own signature and gives its own output."""
+    import diffusers
 
-    editor = editors.choose("diffusers:guidance=3,steps=4").editor
-    kontext, qwen = (editor.arguments(pipeline, (96, 64)) for pipeline in (FluxKontextPipeline, QwenImageEditPipeline))
-    assert kontext == {
-        "guidance_scale": 3,
-        "num_inference_steps": 4,
-        "width": 96,
-        "height": 64,
-        "max_area": 6144,
-        "_auto_resize": False,
-    }
-    assert qwen == {"true_cfg_scale": 3, "negative_prompt": " ", "num_inference_steps": 4, "width": 96, "height": 64}
-    pix = editors.choose("diffusers:image_guidance=1.2").editor
-    assert pix.arguments(StableDiffusionInstructPix2PixPipeline, (96, 64)) == {"image_guidance_scale": 1.2}
-    with pytest.raises(UserError, match="takes none"):
-        pix.arguments(FluxKontextPipeline, (96, 64))
+    kind = getattr(diffusers, name)
+    signature = inspect.signature(kind.__call__)
+
+    def call(self, **given):
+        signature.bind(self, **given)
+        image = given["image"][0] if isinstance(given["image"], list) else given["image"]
+        assert (given.get("width", image.width), given.get("height", image.height)) == image.size
+        self.asked = given
+        return answer(image) if answer else output_of(kind, image)
+
+    call.__signature__ = signature
+    return object.__new__(type(name, (kind,), {"__call__": call, "__module__": __name__}))
+
+
+def output_of(kind, image):
+    """The output class that the pipeline's own file names, with a picture in it."""
+    outputs = [each for name, each in vars(sys.modules[kind.__module__]).items() if name.endswith("Output")]
+    for output in outputs:
+        names = [field.name for field in dataclasses.fields(output)] if dataclasses.is_dataclass(output) else []
+        if name := next((name for name in ("images", "image", "frames") if name in names), None):
+            others = {each: None for each in names if each != name}
+            return output(**{name: [[image, image]] if name == "frames" else [image], **others})
+    raise AssertionError(f"{kind.__name__} names no output class")
+
+
+def edited(name, options="", size=(96, 64), answer=None):
+    editor = editors.choose("diffusers:" + options).editor
+    editor.__dict__["pipeline"] = pipeline = stand_in(name, answer)
+    return editor.edit(Image.new("RGB", size), "add a hat", 1), pipeline.asked
+
+
+DRIVEN = [
+    "FluxKontextPipeline",
+    "Kandinsky5I2IPipeline",
+    "ChronoEditPipeline",
+    "BriaFiboEditPipeline",
+    "ZImageOmniPipeline",
+]
+
+
+@pytest.mark.parametrize("name", DRIVEN)
+def test_a_pipeline_is_called_by_its_own_signature_and_its_own_output_is_read(name):
+    answer, asked = edited(name, "steps=4")
+    assert pictures.decode(answer.data).size == (96, 64)
+    assert asked["num_inference_steps"] == 4
+    assert asked["prompt"] == ('{"edit_instruction": "add a hat"}' if name.startswith("Bria") else "add a hat")
+    assert isinstance(asked["image"], list) == (name == "ZImageOmniPipeline")
+
+
+def test_a_size_that_a_pipeline_cannot_take_is_brought_to_one_it_can():
+    assert edited("FluxKontextPipeline", size=(101, 60))[1]["image"].size == (96, 64)
+    assert edited("GlmImagePipeline", size=(101, 60))[1]["image"].size == (96, 64)
+    assert edited("StableDiffusionInstructPix2PixPipeline", size=(101, 60))[1]["image"].size == (104, 56)
+
+
+def test_guidance_goes_by_each_pipelines_own_name():
+    kontext, qwen, qwen_21, pix = (
+        edited(name, "guidance=3,steps=4")[1]
+        for name in (
+            *("FluxKontextPipeline", "QwenImageEditPipeline", "QwenImage21Pipeline"),
+            "StableDiffusionInstructPix2PixPipeline",
+        )
+    )
+    assert (kontext["guidance_scale"], kontext["max_area"], kontext["_auto_resize"]) == (3, 6144, False)
+    assert (qwen["true_cfg_scale"], qwen["negative_prompt"]) == (3, " ")
+    assert (qwen_21["true_cfg_scale"], qwen_21["negative_prompt"]) == (3, " ")
+    assert pix["guidance_scale"] == 3
+    assert edited("StableDiffusionInstructPix2PixPipeline", "image_guidance=1.2")[1]["image_guidance_scale"] == 1.2
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("FluxKontextPipeline", "image_guidance=2"),
+        ("Flux2KleinKVPipeline", "guidance=2"),
+        ("HeliosPyramidPipeline", "steps=2"),
+    ],
+)
+def test_an_option_that_a_pipeline_would_ignore_is_refused(name, option):
+    with pytest.raises(UserError, match=f"{option.partition('=')[0]} is given, but {name} takes none"):
+        edited(name, option)
+
+
+def test_what_a_pipeline_raises_fails_the_step_and_not_the_run():
+    def broken(image):
+        raise RuntimeError("expected 4 channels")
+
+    with pytest.raises(Rejected, match="FluxKontextPipeline: RuntimeError: expected 4 channels"):
+        edited("FluxKontextPipeline", answer=broken)
+    with pytest.raises(Rejected, match="holds no picture"):
+        edited("FluxKontextPipeline", answer=lambda image: object())
+
+
+@slow
+def test_the_table_of_all_editing_pipelines_is_what_the_rules_and_these_trials_say():
+    """Every class of the installed diffusers that takes a picture and words: driven, or the reason why not."""
+    page = HOUSE / "docs" / "diffusers.md"
+    text = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))["table"]()
+    assert page.read_text().split("<!-- pipelines -->\n")[1].split("<!-- end -->")[0] == text, "run docs/pipelines.py"
+    driven = re.findall(r"^\| `(\w+)` \| yes", text, re.MULTILINE)
+    assert len(driven) >= 16
+    for name in driven:
+        answer, _ = edited(name)
+        assert pictures.decode(answer.data).size == (96, 64), name
 
 
 def test_a_folder_without_weights_stops_the_run_in_one_sentence(tmp_path):

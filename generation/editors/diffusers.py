@@ -1,7 +1,6 @@
 """Open models on this machine, through diffusers."""
 
 import functools
-import inspect
 import json
 import threading
 from dataclasses import dataclass, field
@@ -10,8 +9,8 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import pictures, requirements, torch_models
-from ..calls import Unusable
+from .. import pictures, pipelines, requirements, torch_models
+from ..calls import Rejected, Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors.sizes import Size, of_pipeline
 
@@ -20,7 +19,7 @@ PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
 
 @dataclass(frozen=True)
 class Editor:
-    """Any editing pipeline of diffusers by repo id or folder: FLUX Kontext dev, FLUX.2, Qwen-Image-Edit, pix2pix."""
+    """Any pipeline of diffusers that edits by words, by repo id or folder; docs/diffusers.md has them all."""
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
     revision: str | None = None
@@ -76,8 +75,15 @@ class Editor:
             pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **parts)
         except OSError as error:
             raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}") from error
-        if "image" not in inspect.signature(pipeline.__call__).parameters:
-            raise Unusable(f"diffusers:model={self.model} is a {type(pipeline).__name__}, which edits no picture")
+        except ImportError as error:
+            line = ": pip install torchvision, of the version that belongs to your torch" * (
+                "torchvision" in str(error)
+            )
+            raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}{line}") from error
+        if reason := pipelines.why_not(type(pipeline)):
+            raise Unusable(
+                f"diffusers:model={self.model} is a {type(pipeline).__name__}, which is no editor: it {reason}"
+            )
         pipeline.set_progress_bar_config(disable=True)
         device = torch_models.device(self.device)
         if self.offload == "model":
@@ -91,30 +97,18 @@ class Editor:
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         with self.lock:
             pipeline = self.pipeline
-            asked = self.arguments(pipeline, image.size)
-            result = pipeline(image=image, prompt=instruction, generator=torch_models.generator(seed), **asked)
+            options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
+            given = pipelines.arguments(pipeline, image, instruction, options)
+            try:
+                result = pipeline(generator=torch_models.generator(seed), **given)
+                picture = pipelines.picture_of(result)
+            except Exception as error:  # whatever a pipeline raises fails this step and not the run
+                raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
+        asked = {key: value for key, value in given.items() if key not in ("image", "prompt", "output_type")}
         about = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device), **versions(), **asked}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=about)
-        return Answer(pictures.encode_png(result.images[0].convert("RGB")), cost=0.0, details=about)
-
-    def arguments(self, pipeline: Any, size: Size) -> dict[str, Any]:
-        """What this pipeline's call takes of the size, the steps and the guidance, under its own names."""
-        takes = inspect.signature(pipeline.__call__).parameters
-        true_guidance = "true_cfg_scale" in takes and takes["true_cfg_scale"].default > 1
-        wanted: dict[str, Any] = {
-            "width": size[0],
-            "height": size[1],
-            "max_area": size[0] * size[1],  # Kontext derives its size from this and the ratio alone
-            "_auto_resize": False,  # the input was brought to a stable size once, before round 1
-            "num_inference_steps": self.steps,
-            "true_cfg_scale" if true_guidance else "guidance_scale": self.guidance,
-            "image_guidance_scale": self.image_guidance,
-            "negative_prompt": " " if true_guidance else None,  # without one, Qwen's guidance is off
-        }
-        if self.image_guidance is not None and "image_guidance_scale" not in takes:
-            raise UserError(f"diffusers:image_guidance is given, but {self.model} takes none")
-        return {key: value for key, value in wanted.items() if key in takes and value is not None}
+        return Answer(pictures.encode_png(picture), cost=0.0, details=about)
 
 
 def without_video(model: str, where: dict[str, str]) -> dict[str, Any]:

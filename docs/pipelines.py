@@ -1,0 +1,54 @@
+"""Writes docs/diffusers.md: every pipeline of the installed diffusers that takes a picture and words, driven or why not.
+
+python docs/pipelines.py
+"""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import diffusers
+from convergebench.generation import pipelines
+
+PAGE = Path(__file__).parent / "diffusers.md"
+# With random weights, as tests/tiny_pipelines.py makes them, real chains are run.
+WEIGHTS = ("FluxKontext", "Flux2", "StableDiffusionInstructPix2Pix", "QwenImageEdit", "QwenImageEditPlus")
+OPENING = """# Open models through diffusers
+
+`--editor diffusers:model=REPO` drives every pipeline of diffusers that edits by words. How each is called is read off the pipeline
+itself: what its call takes, what its output holds, what its sizes are multiples of. An option that it would ignore is refused; what it
+raises fails the step and not the run. A size that it cannot take is brought to the nearest one that it can. Where a model's processor
+asks for torchvision, the run says so: `pip install torchvision`, of the version that belongs to your torch; nothing else here needs it.
+Models outside diffusers: [servers.md](servers.md).
+
+`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* is *chains* where chains are run on the CPU with tiny
+random weights, and *call* where the tests make one call by the pipeline's own signature, answered in its own output class: no tiny
+weights of it were made, so that what happens inside was not seen here.
+
+<!-- pipelines -->
+"""
+
+
+def kinds() -> list[type]:
+    """Every class of pipeline that takes a picture and words."""
+    found = []
+    for name in sorted(name for name in dir(diffusers) if name.endswith("Pipeline")):
+        kind: Any = getattr(diffusers, name)
+        if not inspect.isclass(kind) or name.replace("Diffusion", "") == "Pipeline":
+            continue
+        if {"image", "prompt"} <= inspect.signature(kind.__call__).parameters.keys():
+            found.append(kind)
+    return found
+
+
+def table() -> str:
+    lines = [f"diffusers {diffusers.__version__}.\n", "| pipeline | driven | tried, or why not |", "|---|---|---|"]
+    rows = [(kind.__name__, pipelines.why_not(kind)) for kind in kinds()]
+    for name, reason in sorted(rows, key=lambda row: (row[1] is not None, row[0])):
+        tried = "chains" if name.removesuffix("Pipeline") in WEIGHTS else "call"
+        lines.append(f"| `{name}` | {'no' if reason else 'yes'} | {reason or tried} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(OPENING + table() + "<!-- end -->\n")

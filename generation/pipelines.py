@@ -1,0 +1,129 @@
+"""The editing pipelines of diffusers: which they are and how each is called, by rules read off the pipeline itself.
+
+A pipeline edits by words if its call takes a picture and a prompt and nothing that makes it another kind of pipeline:
+a mask, a strength (the words then describe the whole result), a control, a number of frames.
+"""
+
+import inspect
+import json
+import sys
+from typing import Any
+
+from PIL import Image
+
+from .records import UserError
+from .vendors.sizes import Size
+
+# What no argument gives away.
+OTHERS = {
+    "BriaFibo2Pipeline": "takes a description of the whole picture as JSON, made by another model",
+    "DiffusionGemmaPipeline": "answers with text",
+    "FluxPriorReduxPipeline": "gives embeddings for another pipeline, no picture",
+    "QwenImageLayeredPipeline": "takes a picture apart into layers",
+    "StableDiffusionLatentUpscalePipeline": "enlarges the picture",
+    "HunyuanImageRefinerPipeline": "refines the picture; the words describe it",
+    "StableUnCLIPImg2ImgPipeline": "makes variations of the picture",
+    "UniDiffuserPipeline": "goes between pictures and words, edits none",
+    "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
+}
+# An argument of the call, or a part of the pipeline, and what it says.
+SIGNS = {
+    "mask_image": "draws inside a mask",
+    "control_image": "takes the picture as a control",
+    "controlnet": "takes the picture as a control",
+    "adapter": "takes the picture as a control",
+    "strength": "the words describe the whole result, not a change (image to image)",
+    "noise_level": "enlarges the picture, or makes variations of it",
+    "original_image": "enlarges the picture",
+    "prior_guidance_scale": "the words describe the whole result, not a change (image to image)",
+    "num_frames": "makes a video that begins with the picture",
+    "num_videos_per_prompt": "makes a video that begins with the picture",
+    "frames": "makes a video that begins with the picture",
+    "video": "makes a video that begins with the picture",
+}
+
+
+def why_not(kind: type) -> str | None:
+    """Why a class of pipeline is no editor by words; None where it is one."""
+    takes = inspect.signature(kind.__call__).parameters
+    if "image" not in takes:
+        return "takes no picture"
+    if "prompt" not in takes:
+        return "takes no words"
+    if kind.__name__ in OTHERS:
+        return OTHERS[kind.__name__]
+    if "enable_temporal_reasoning" in takes:  # a video whose last frame is the edited picture
+        return None
+    parts = inspect.signature(kind.__init__).parameters  # type: ignore[misc]
+    return next((words for sign, words in SIGNS.items() if sign in takes or sign in parts), None)
+
+
+def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What this pipeline's call takes of the picture, the words, the size and the options, under its own names.
+
+    Raises UserError for an option that it would ignore.
+    """
+    takes = inspect.signature(pipeline.__call__).parameters
+    steps, guidance, image_guidance = (options.get(name) for name in ("steps", "guidance", "image_guidance"))
+    true_guidance = "true_cfg_scale" in takes and (takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes)
+    named = "true_cfg_scale" if true_guidance else "guidance_scale"
+    distilled = bool(getattr(getattr(pipeline, "config", None), "is_distilled", False))
+    for option, value, name in (
+        ("steps", steps, "num_inference_steps"),
+        ("guidance", guidance, named),
+        ("image_guidance", image_guidance, "image_guidance_scale"),
+    ):
+        if value is not None and (name not in takes or (option == "guidance" and distilled)):
+            raise UserError(f"diffusers:{option} is given, but {type(pipeline).__name__} takes none")
+    width, height = stable_size(pipeline, image.size)
+    if (width, height) != image.size:
+        image = image.resize((width, height), Image.Resampling.LANCZOS)
+    wanted: dict[str, Any] = {
+        "image": [image] if wants_a_list(pipeline) else image,
+        "prompt": as_prompt(pipeline, instruction),
+        "width": width,
+        "height": height,
+        "max_area": width * height,  # Kontext derives its size from this and the ratio alone
+        "_auto_resize": False,  # the input was brought to a stable size once, before round 1
+        "num_inference_steps": steps,
+        named: guidance,
+        "image_guidance_scale": image_guidance,
+        # Without a negative prompt, Qwen's guidance is off.
+        "negative_prompt": " " if true_guidance and (guidance or takes["true_cfg_scale"].default) > 1 else None,
+        "output_type": "pil" if "output_type" in takes and takes["output_type"].default != "pil" else None,
+    }
+    return {key: value for key, value in wanted.items() if key in takes and value is not None}
+
+
+def stable_size(pipeline: Any, size: Size) -> Size:
+    """The nearest size that the pipeline can take: whole cells of its latents, and pairs of them in a transformer."""
+    cell = int(getattr(pipeline, "vae_scale_factor", 0) or getattr(pipeline, "vae_scale_factor_spatial", 0) or 8)
+    if hasattr(pipeline, "vision_language_encoder"):  # GLM's tokens are pairs of patches
+        cell *= 4
+    elif not hasattr(pipeline, "unet"):
+        cell *= 2
+    return max(cell, round(size[0] / cell) * cell), max(cell, round(size[1] / cell) * cell)
+
+
+def wants_a_list(pipeline: Any) -> bool:
+    """Whether a single picture has to stand in a list, by the type that the call declares."""
+    hint = str(inspect.signature(pipeline.__call__).parameters["image"].annotation)
+    return hint.lower().startswith(("list[", "typing.list[", "typing.optional[typing.list[", "optional[list["))
+
+
+def as_prompt(pipeline: Any, instruction: str) -> str:
+    """The words; as JSON where the pipeline's file has a check for that."""
+    kind = next((kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline))
+    as_json = hasattr(sys.modules.get(kind.__module__), "is_valid_edit_json")
+    return json.dumps({"edit_instruction": instruction}) if as_json else instruction
+
+
+def picture_of(result: Any) -> Image.Image:
+    """The picture in what a pipeline gave: of several the first, of a video the last frame."""
+    found = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
+    last = hasattr(result, "frames")
+    while isinstance(found, list | tuple) and found:
+        found = found[-1] if last and not isinstance(found[0], list | tuple) else found[0]
+    if not isinstance(found, Image.Image):
+        raise TypeError(f"{type(result).__name__} holds no picture")
+    return found.convert("RGB")
