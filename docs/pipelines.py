@@ -1,4 +1,4 @@
-"""Writes docs/diffusers.md: every pipeline of the installed diffusers that takes a picture and words, driven or why not.
+"""Writes docs/diffusers.md: every pipeline of diffusers that takes a picture and words, driven or why not.
 
 python docs/pipelines.py
 """
@@ -15,15 +15,15 @@ PAGE = Path(__file__).parent / "diffusers.md"
 WEIGHTS = ("FluxKontext", "Flux2", "StableDiffusionInstructPix2Pix", "QwenImageEdit", "QwenImageEditPlus")
 OPENING = """# Open models through diffusers
 
-`--editor diffusers:model=REPO` drives every pipeline of diffusers that edits by words. How each is called is read off the pipeline
-itself: what its call takes, what its output holds, what its sizes are multiples of. An option that it would ignore is refused; what it
-raises fails the step and not the run. A size that it cannot take is brought to the nearest one that it can. Where a model's processor
-asks for torchvision, the run says so: `pip install torchvision`, of the version that belongs to your torch; nothing else here needs it.
-Models outside diffusers: [servers.md](servers.md).
+`--editor diffusers:model=REPO` drives every pipeline of diffusers that edits by words. How each is called is read off
+the pipeline itself: what its call takes, what its output holds, what its sizes are multiples of. An option that it
+would ignore is refused; what it raises fails the step and not the run. A size that it cannot take is brought to the
+nearest one that it can. Where a model's processor asks for torchvision, the run says so: `pip install torchvision`, of
+the version for your torch; nothing else here needs it. Models outside diffusers: [servers.md](servers.md).
 
-`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* is *chains* where chains are run on the CPU with tiny
-random weights, and *call* where the tests make one call by the pipeline's own signature, answered in its own output class: no tiny
-weights of it were made, so that what happens inside was not seen here.
+`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* is *chains* where chains are run on
+the CPU with tiny random weights, and *call* where the tests make one call by the pipeline's own signature, answered in
+its own output class: no tiny weights of it were made, so that what happens inside was not seen here.
 
 <!-- pipelines -->
 """

@@ -98,9 +98,10 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
 def stable_size(pipeline: Any, size: Size) -> Size:
     """The nearest size that the pipeline can take: whole cells of its latents, and pairs of them in a transformer."""
     cell = int(getattr(pipeline, "vae_scale_factor", 0) or getattr(pipeline, "vae_scale_factor_spatial", 0) or 8)
-    if hasattr(pipeline, "vision_language_encoder"):  # GLM's tokens are pairs of patches
+    parts = inspect.signature(type(pipeline).__init__).parameters
+    if "vision_language_encoder" in parts:  # GLM's tokens are pairs of patches
         cell *= 4
-    elif not hasattr(pipeline, "unet"):
+    elif "unet" not in parts:
         cell *= 2
     return max(cell, round(size[0] / cell) * cell), max(cell, round(size[1] / cell) * cell)
 

@@ -76,14 +76,11 @@ class Editor:
         except OSError as error:
             raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}") from error
         except ImportError as error:
-            line = ": pip install torchvision, of the version that belongs to your torch" * (
-                "torchvision" in str(error)
-            )
+            line = "; pip install torchvision, of the version for your torch" * ("torchvision" in str(error))
             raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}{line}") from error
         if reason := pipelines.why_not(type(pipeline)):
-            raise Unusable(
-                f"diffusers:model={self.model} is a {type(pipeline).__name__}, which is no editor: it {reason}"
-            )
+            kind = type(pipeline).__name__
+            raise Unusable(f"diffusers:model={self.model} is a {kind}, which edits no picture by words: {reason}")
         pipeline.set_progress_bar_config(disable=True)
         device = torch_models.device(self.device)
         if self.offload == "model":
