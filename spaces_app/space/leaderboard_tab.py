@@ -176,7 +176,11 @@ def editor_cell(row: Mapping[str, Any], dataset: ServedDataset) -> Cell:
 def baseline_words(row: Mapping[str, Any]) -> str:
     """Of a baseline that makes no edits: how long its quality lasts."""
     lasts = row.get("quality_text")
-    return "" if row.get("forward") or not lasts else f"makes no edits; its quality halves in round {lasts}"
+    if row.get("forward") or not lasts:
+        return ""
+    if str(lasts).startswith(">"):
+        return f"makes no edits; its quality lasts more than {str(lasts)[1:]} rounds"
+    return f"makes no edits; its quality halves in round {lasts}"
 
 
 def sort_key(row: Mapping[str, Any], column: Column) -> str:
