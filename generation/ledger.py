@@ -83,7 +83,7 @@ class Ledger:
                 intended = self.unsettled.pop(str(call), amount)
                 if intended and amount > intended:
                     self.dearest[intended] = max(amount, self.dearest.get(intended, amount))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise UserError(
                 f"{self.path}, line {self.lines}, is no entry of a ledger ({error}); restore the file, "
                 "or remove it to count what the run's steps say they cost"

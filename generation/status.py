@@ -15,7 +15,7 @@ from typing import Any
 
 from .files import LOCK
 from .run_log import read_events, read_parts
-from .store import read_json
+from .store import read_json, read_run
 
 WINDOW = 3600.0  # seconds; the pace is that of the last hour
 FRESH = 600.0  # seconds; a chain of another machine that wrote something since then is taken for running
@@ -90,7 +90,7 @@ class Status:
 def read_status(run: Path, now: float | None = None) -> Status:
     """All that the folder says; `now` is seconds since 1970."""
     now = time.time() if now is None else now
-    about = read_json(run / "run.json", f"{run} holds no run.json; give the folder that `generate --out` made")
+    about = read_run(run, f"{run} holds no run.json; give the folder that `generate --out` made")
     parts = read_parts(run)
     events = {part: read_events(run, part) for part in parts}
     planned = {name: values for own in parts.values() for name, values in own.items()}

@@ -33,6 +33,7 @@ from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write
 from .records import Chain, EditorInfo, Step, Turn, UserError, canonical
 
 FORMAT = 1
+CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
 NUMBERED = re.compile(r"\d{4,}\.\w+")
 
 
@@ -46,7 +47,7 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
         if (run / "run.json").exists():
-            before = read_json(run / "run.json")
+            before = read_run(run)
             if before != about:
                 raise UserError(f"{run} holds a run of {differing_words(before, about)}; choose another folder")
         else:
@@ -56,13 +57,34 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
                     f"{run} holds {foreign[0]!r} but no run; give an empty folder or that of an earlier run"
                 )
             # First of all, so that a run killed here is known for one when the same words are given again.
-            write_json(run / "run.json", about)
+            write_json(run / "run.json", {**about, CHECK: checksum(about)})
         for name in ("sources", "chains"):
             (run / name).mkdir(exist_ok=True)
-        before = read_json(run / "editors.json") if (run / "editors.json").exists() else {}
-        known = {**before, **{label: info.to_dict() for label, info in (editors or {}).items()}}
-        if known != before:
-            write_json(run / "editors.json", known)
+        there = read_checked(run / "editors.json") if (run / "editors.json").exists() else None
+        known = {**(there or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
+        if known != there:
+            write_json(run / "editors.json", {**known, CHECK: checksum(known)})
+
+
+def read_run(run: Path, missing: str = "") -> dict[str, Any]:
+    """What a run is of."""
+    about = read_checked(run / "run.json", missing)
+    if about.get("format") != FORMAT:
+        raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {FORMAT}")
+    return about
+
+
+def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
+    """A JSON object, checked against the checksum in it; the files of older versions have none."""
+    values = read_json(path, missing)
+    check = values.pop(CHECK, None)
+    if check not in (None, checksum(values)):
+        raise Damaged(f"{path} is not as it was written; restore it")
+    return values
+
+
+def checksum(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical(values).encode()).hexdigest()[:16]
 
 
 def differing_words(before: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -295,7 +317,7 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
                 raise ValueError(f"it names a file outside its folder, {step.file!r}")
             if step.has_picture and not (step.file and step.sha256 and step.width and step.height):
                 raise ValueError(f"it is {step.status!r} but names no picture")
-        except (ValueError, TypeError, KeyError, UserError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UserError) as error:
             raise Damaged(
                 f"{path}, line {number + 1}, is not a step ({error}); restore the file, "
                 "or delete the lines from there on and generate again"
@@ -310,7 +332,7 @@ def read_json(path: Path, missing: str = "") -> dict[str, Any]:
         values = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise Damaged(missing or f"{path} is missing; restore it or remove its folder") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Damaged(f"{path} is not JSON ({error}); restore it, or remove its folder to make it again") from error
     if not isinstance(values, dict):
         raise Damaged(f"{path} holds {type(values).__name__} where an object is expected; restore it")

@@ -8,7 +8,17 @@ from pathlib import Path
 from .files import UNFINISHED
 from .pictures import Undecodable, decode, pixel_hash
 from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
-from .store import FORMAT, Damaged, end_of, hash_of_file, parse_steps, read_json, refuse_other_steps
+from .store import (
+    CHECK,
+    Damaged,
+    end_of,
+    hash_of_file,
+    parse_steps,
+    read_checked,
+    read_json,
+    read_run,
+    refuse_other_steps,
+)
 
 
 @dataclass(frozen=True)
@@ -40,11 +50,7 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
     found = FoundChains()
     described: dict[str, EditorInfo] = {}
     for run in sorted(runs):
-        about = read_json(
-            run / "run.json", f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
-        )
-        if about.get("format") != FORMAT:
-            raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {FORMAT}")
+        about = read_run(run, f"{run} holds no run.json; give the folder that `convergebench generate --out` made")
         described |= read_editors(run)
         for folder in sorted((run / "chains").iterdir()) if (run / "chains").is_dir() else []:
             if folder.name.startswith("."):
@@ -66,9 +72,11 @@ def read_editors(run: Path) -> dict[str, EditorInfo]:
     """What the run's editors say of themselves, by label; nothing in runs that are older than the file."""
     path = run / "editors.json"
     if not path.exists():
+        if CHECK in read_json(run / "run.json"):
+            raise Damaged(f"{path} is missing; restore it, or give the command that made the run again")
         return {}
     try:
-        return {label: EditorInfo.from_dict(values) for label, values in read_json(path).items()}
+        return {label: EditorInfo.from_dict(values) for label, values in read_checked(path).items()}
     except (TypeError, AttributeError, UserError) as error:
         raise Damaged(f"{path} does not describe editors ({error}); restore or remove it") from error
 
@@ -94,7 +102,7 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
     try:
         chain, status = Chain.from_dict(values), done["status"]
         calls, digest = int(done["steps"]), done["sha256"]
-    except (KeyError, TypeError, ValueError, UserError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UserError) as error:
         raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
     if chain.id != folder.name:
         raise Damaged(f"{folder / 'chain.json'} describes chain {chain.id}; restore it or remove the folder")

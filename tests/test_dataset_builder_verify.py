@@ -90,3 +90,15 @@ def test_a_folder_that_is_neither_is_one_sentence(tmp_path):
     result = verify(tmp_path)
     assert result.exit_code == 2
     assert "is neither a run nor a dataset" in result.output
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"format": 1, "suite": "smoke", "suite_version": "2", "#check": "0123456789abcdef"}']
+)
+def test_a_run_whose_description_is_broken_is_named_and_stays_a_run(folder, text):
+    (folder / "run" / "run.json").write_text(text)
+    result = verify(folder / "run", "--repair")
+    assert result.exit_code == 1
+    assert "broken: run.json: " in result.output
+    assert "on it depend all its chains" in result.output
+    assert (folder / "run" / "run.json").read_text() == text

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from convergebench.generation import store
 from house_copy import HouseCopy
 
 BROWNING = '''
@@ -64,7 +65,7 @@ def test_an_editor_that_is_one_new_file_is_listed_planned_and_asked_and_its_role
     assert planned["editor"] == "browning:strength=9"
     house.verb("generate", *words, "--out", "run")
     assert {step["status"] for step in steps(house, "run")} == {"input", "ok"}
-    assert json.loads((house.work / "run" / "editors.json").read_text()) == {
+    assert store.read_checked(house.work / "run" / "editors.json") == {
         "browning:strength=9": {
             "name": "browning",
             "role": "baseline",

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import importlib.metadata
 import io
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from convergebench import generation
 from convergebench.cli.__main__ import main
-from convergebench.generation import editors
+from convergebench.generation import editors, store
 from convergebench.generation.records import UserError
 
 MINE = '''
@@ -54,9 +53,9 @@ def test_a_function_runs_a_suite_and_the_same_call_again_has_nothing_to_do(tmp_p
     assert set(outcome.ends) == {"complete"}
     again = generation.generate(brighter, suite="smoke", out=str(tmp_path / "run"), rounds=2)
     assert (again.ends, again.already) == ({}, sum(outcome.ends.values()))
-    (label,) = json.loads((tmp_path / "run" / "editors.json").read_text())
+    (label,) = store.read_checked(tmp_path / "run" / "editors.json")
     assert label.startswith("brighter:version=")
-    about = json.loads((tmp_path / "run" / "editors.json").read_text())[label]
+    about = store.read_checked(tmp_path / "run" / "editors.json")[label]
     assert about == {"name": "brighter", "role": "editor", "about": "Adds one to every value."}
 
 
@@ -143,7 +142,7 @@ def test_a_file_is_an_editor_of_the_command_line_and_imports_its_neighbours(tmp_
     words = ["generate", "--suite", "smoke", "--editor", f"{tmp_path}/mine.py:edit,name=turn,version=1"]
     result = CliRunner().invoke(main, [*words, "--rounds", "1", "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
-    assert list(json.loads((tmp_path / "run" / "editors.json").read_text())) == ["turn:version=1"]
+    assert list(store.read_checked(tmp_path / "run" / "editors.json")) == ["turn:version=1"]
 
 
 def test_an_installed_package_brings_an_editor_by_an_entry_point(tmp_path, monkeypatch):

@@ -109,7 +109,7 @@ def test_a_run_killed_while_its_folder_was_made_is_begun_again(tmp_path, monkeyp
             with pytest.raises(KeyboardInterrupt):
                 store.open_run(folder, {"suite": "test"})
         store.open_run(folder, {"suite": "test"})
-        assert sorted(path.name for path in folder.iterdir()) == ["chains", "run.json", "sources"]
+        assert sorted(path.name for path in folder.iterdir()) == ["chains", "editors.json", "run.json", "sources"]
 
 
 def test_a_run_of_another_suite_is_refused(run):
@@ -190,7 +190,7 @@ def test_done_is_written_last_and_names_the_steps_it_closes(run):
 def test_what_the_editors_say_of_themselves_is_kept_beside_the_chains_and_added_to(run):
     store.open_run(run, {"suite": "test"}, {"jpeg": EditorInfo("jpeg", "transport", "Re-encodes.")})
     store.open_run(run, {"suite": "test"}, {"oracle": EditorInfo("oracle", "baseline")})
-    assert json.loads((run / "editors.json").read_text()) == {
+    assert store.read_checked(run / "editors.json") == {
         "jpeg": {"name": "jpeg", "role": "transport", "about": "Re-encodes."},
         "oracle": {"name": "oracle", "role": "baseline", "about": ""},
     }
@@ -209,3 +209,22 @@ def test_a_draft_that_is_given_up_leaves_nothing(run):
     with store.ChainWriter.draft(run) as writer:
         writer.append(Step(0, 0, 0, "", "input"), pictures.encode_png(PICTURE), PICTURE.size)
     assert list((run / "chains").iterdir()) == []
+
+
+def test_a_changed_digit_of_what_a_run_is_of_is_named_and_older_runs_have_no_checksum(tmp_path):
+    about = {"suite": "smoke", "suite_version": "1", "short_side": 64}
+    store.open_run(tmp_path / "run", about)
+    path = tmp_path / "run" / "run.json"
+    whole = path.read_text()
+    assert store.read_run(tmp_path / "run") == {"format": 1, **about}
+    path.write_text(whole.replace('"1"', '"7"'))
+    with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
+        store.open_run(tmp_path / "run", about)
+    path.write_text(json.dumps({"format": 1, **about}))
+    store.open_run(tmp_path / "run", about)
+
+
+def test_json_without_end_is_damage(tmp_path):
+    (tmp_path / "done.json").write_bytes(b"[" * 100_000)
+    with pytest.raises(store.Damaged, match="is not JSON"):
+        store.read_json(tmp_path / "done.json")

@@ -178,7 +178,7 @@ def read_hashes(folder: Path) -> dict[str, list[Any]]:
     try:
         cached = json.loads((folder / HASHES).read_bytes())
         return {file: entry for file, entry in cached.items() if isinstance(entry, list) and len(entry) == 4}
-    except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError, RecursionError):
         return {}
 
 

@@ -23,7 +23,7 @@ def parse(data: bytes) -> tuple[dict[str, Entry], dict[str, Entry]]:
     """The files as they are, and what is about to replace some of them; none where nothing can be read."""
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}, {}
     known = found if isinstance(found, dict) else {}
     return entries(known.get("files")), entries(known.get("replacing"))

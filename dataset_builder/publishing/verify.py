@@ -6,7 +6,15 @@ from typing import NamedTuple
 
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
-from convergebench.generation.store_reader import read_chain, read_picture, read_reference, read_source, read_steps
+from convergebench.generation.store import read_run
+from convergebench.generation.store_reader import (
+    read_chain,
+    read_editors,
+    read_picture,
+    read_reference,
+    read_source,
+    read_steps,
+)
 
 from ..dataset import manifest
 from ..dataset.damage import check_file
@@ -15,6 +23,7 @@ from ..dataset.schema import hash_file
 from . import checks
 
 SET_ASIDE = ".set-aside"
+STAY = ("README.md", "run.json")  # the first is written with every change, and without the second nothing is a run
 DEPENDS = {
     "steps": "the scores of its chains",
     "chains": "every score, figure and table",
@@ -49,7 +58,15 @@ def verify(folder: Path, progress: Told = lambda file: None) -> list[Finding]:
 
 
 def verify_run(run: Path, progress: Told) -> Iterator[Finding]:
-    """Each finished chain that is not what its own records say; unfinished ones are checked when they are resumed."""
+    """What the run is of, and each finished chain that is not what its own records say.
+
+    Unfinished ones are checked when they are resumed.
+    """
+    for file, read in (("run.json", read_run), ("editors.json", read_editors)):
+        try:
+            read(run)
+        except (UserError, OSError) as error:
+            yield Finding(file, str(error), "all its chains")
     for folder in sorted((run / "chains").glob("[!.]*")):
         if not (folder / "done.json").exists():
             continue
@@ -124,7 +141,7 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     with locked(folder):
         for path in dict.fromkeys(finding.path for finding in findings):
             whole_chain = path.startswith("chains/")
-            if not ((folder / path).is_file() or whole_chain) or path == "README.md" or not (folder / path).exists():
+            if not ((folder / path).is_file() or whole_chain) or path in STAY or not (folder / path).exists():
                 continue
             number = 1
             while (folder / SET_ASIDE / str(number) / path).exists():

@@ -181,7 +181,7 @@ def parse_json(response: Any) -> dict[str, Any]:
     """A response's JSON object; a page of HTML in its place comes from something between us and the vendor."""
     try:
         value = json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
         return value

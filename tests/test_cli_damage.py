@@ -1,0 +1,115 @@
+"""Whatever is broken in a dataset or a run, every verb says so in one sentence, and makes no other number of it."""
+
+import contextlib
+import shutil
+from random import Random
+
+import pytest
+import scored
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.records import UserError
+from convergebench.metric_modules._engine import engine
+from convergebench.spaces_app.space import served_dataset
+
+CONFIGS = ("scores", "floors", "steps", "chains", "sources", "editors")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    root = tmp_path_factory.mktemp("made")
+    folder = scored.built(scored.runs(root / "run"), root / "dataset")
+    engine.run(engine.prepare(folder, ["psnr", "ssim"], "cpu", None))
+    card.write(folder)
+    return root
+
+
+def invoke(*words):
+    """The exit code and the last line of a verb; a traceback fails the test."""
+    result = CliRunner().invoke(main, list(map(str, words)))
+    assert result.exception is None or isinstance(result.exception, SystemExit), (words, result.exception)
+    return result.exit_code, result.output
+
+
+def broken(data, how, chance):
+    if how == "flips":
+        for _ in range(30):
+            place = chance.randrange(len(data))
+            data = data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :]
+        return data
+    ways = {"cut": data[: chance.randrange(8, len(data))], "empty": b"", "random": chance.randbytes(500)}
+    return (ways | {"alike": b"PAR1" + b"hello" * 50 + b"PAR1"})[how]
+
+
+def numbers(folder):
+    return {config: repr(list(Reader(folder).rows(config))) for config in ("scores", "floors")}
+
+
+@pytest.mark.parametrize(("config", "how"), [
+    pytest.param(config, how, marks=() if (config, how) == ("steps", "cut") else pytest.mark.slow)
+    for config in CONFIGS
+    for how in ("cut", "empty", "random", "alike", "flips")
+])  # fmt: skip
+def test_a_broken_file_of_a_dataset_is_said_by_every_verb_and_changes_no_number(made, tmp_path, config, how):
+    folder = shutil.copytree(made / "dataset", tmp_path / "dataset")
+    path, expected = sorted((folder / "data" / config).rglob("*.parquet"))[0], numbers(made / "dataset")
+    path.write_bytes(broken(path.read_bytes(), how, Random(f"{config} {how}")))
+    assert invoke("verify", folder)[0] == 1
+    code, words = invoke("report", folder, "--out", tmp_path / "report")
+    assert code == 0 or "restore it, or let `convergebench verify --repair` set it aside" in words
+    with contextlib.suppress(UserError):
+        served_dataset.open_dataset(str(folder))
+    again = shutil.copytree(folder, tmp_path / "again")
+    code, words = invoke("build", made / "run", "--out", again)
+    assert code == 0 or "restore it, or let" in words
+    assert code or numbers(again) == expected or config in ("scores", "floors")
+    code, words = invoke("score", folder, "--metrics", "psnr,ssim")
+    assert code in (1, 2)
+    invoke("verify", folder, "--repair")
+    assert invoke("build", made / "run", "--out", folder)[0] == 0
+    assert invoke("score", folder, "--metrics", "psnr,ssim")[0] == 0
+    assert numbers(folder) == expected
+    assert invoke("verify", folder) == (0, f"{folder}: nothing is broken\n")
+
+
+def altered(data, how, other, chance):
+    """Bytes of a file of a run, as a disk, a script or a person may leave them."""
+    place = chance.randrange(len(data))
+    digits = [number for number, byte in enumerate(data) if 48 <= byte <= 57] or [place]
+    digit = chance.choice(digits)
+    return {
+        "bit": data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :],
+        "digit": data[:digit] + bytes([48 + (data[digit] - 47) % 10]) + data[digit + 1 :],
+        "cut": data[:place],
+        "other": other,
+        "twice": data + data,
+        "json": chance.choice([b"[]", b"null", b"{}", b'{"a": 1}', b"\xff\xfe", b"[" * 20_000, b'"x"', b"1e999"]),
+        "gone": None,
+    }[how]
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(600, marks=pytest.mark.slow)])
+def test_an_altered_file_of_a_run_is_never_built_into_another_dataset(tmp_path, count):
+    chance, silent, whole = Random(count), [], tmp_path / "run"
+    words = ["--suite", "smoke", "--editor", "identity", "--editor", "jpeg", "--limit", "3", "--rounds", "2"]
+    assert invoke("generate", *words, "--out", whole)[0] == 0
+    assert invoke("build", whole, "--out", tmp_path / "dataset")[0] == 0
+    files = [path for path in sorted(whole.rglob("*")) if path.is_file() and path.parent.name != "log"]
+    tables = ("steps", "chains", "sources", "editors")
+    expected = {config: repr(list(Reader(tmp_path / "dataset").rows(config))) for config in tables}
+    for number in range(count):
+        run, out = shutil.copytree(whole, tmp_path / f"run{number}"), tmp_path / f"out{number}"
+        file, how = chance.choice(files), chance.choice(["bit", "digit", "cut", "other", "twice", "json", "gone"])
+        path = run / file.relative_to(whole)
+        alike = chance.choice([other for other in files if other.suffix == file.suffix])
+        data = altered(path.read_bytes(), how, alike.read_bytes(), chance)
+        path.unlink() if data is None else path.write_bytes(data)
+        known, (code, words) = invoke("verify", run)[0], invoke("build", run, "--out", out)
+        if not code and {config: repr(list(Reader(out).rows(config))) for config in tables} != expected:
+            silent += [] if "1 chain not done yet" in words else [(how, str(path.relative_to(run)))]
+        assert known or not code, (how, path, words)
+        shutil.rmtree(run)
+        shutil.rmtree(out, ignore_errors=True)
+    assert silent == []
