@@ -4,10 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from zlib import crc32
 
+import cv2
 import numpy as np
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_part, judge_step
-from convergebench.metric_modules.edit_applied.looks import look
+from convergebench.metric_modules.edit_applied.looks import Placement, look
 from convergebench.metric_modules.edit_applied.sharpness import grey
+from convergebench.metric_modules.registration.align import anchors, locate
+from convergebench.metric_modules.ssim.measure import compare as ssim
+from convergebench.metric_modules.ssim.measure import reference
 
 from . import truth
 from .wear import ON_TOP, STRONG, TWENTY_ROUNDS, blurred, coded, noisy, whole
@@ -60,18 +64,34 @@ def parts(pictures: Pictures, sizes: tuple[float, ...] = SIZES) -> Rows:
 
 
 def drifting(pictures: Pictures, rounds: int = 20) -> Rows:
-    """Wear alone, round after round: is a part called lost?"""
+    """Wear alone, round after round: is a part called lost, and was quality still kept?"""
     for name, shown in pictures.items():
-        source = look(shown)
+        source, known, side = look(shown), anchors(shown), reference(shown)
+        others = [cv2.resize(other, shown.shape[1::-1]) for key, other in pictures.items() if key != name]
+        rmse_floor = float(np.median([rmse(shown, other) for other in others])) if others else 90.0
+        ssim_floor = float(np.median([ssim(side, other) for other in others])) if others else 0.0
         for wear, worn in TWENTY_ROUNDS.items():
-            chance, changed, accused = chance_of(name, wear), shown, False
+            chance, changed = chance_of(name, wear), shown
+            accused, counted, kept = False, False, True
             for number in range(1, rounds + 1):
                 changed = worn(changed, chance)
-                if number in LOOKED_AT:
-                    part = judge_part(source, look(changed))
-                    accused = accused or bool(part.part_lost)
-                    rule = (part.part_outline or {}).get("rule")
-                    yield {"picture": name, "wear": wear, "round": number, "accused": accused, "rule": rule}
+                if number not in LOOKED_AT:
+                    continue
+                moved = locate(known, changed)
+                place = (moved.x / shown.shape[1], moved.y / shown.shape[0], moved.scale) if moved.accepted else None
+                part = judge_part(source, look(changed), place and Placement(*place))
+                quality = (
+                    1 - rmse(shown, changed) / rmse_floor,
+                    (ssim(side, changed) - ssim_floor) / (1 - ssim_floor),
+                )
+                kept = kept and min(quality) >= 0.5
+                accused = accused or bool(part.part_lost)
+                counted = counted or (kept and bool(part.part_lost))
+                yield {"picture": name, "wear": wear, "round": number, "accused": accused, "counted": counted}
+
+
+def rmse(first: np.ndarray, second: np.ndarray) -> float:
+    return float(np.sqrt(np.square(first.astype(np.float32) - second).mean()))
 
 
 def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1)) -> Rows:
