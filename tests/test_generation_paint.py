@@ -5,7 +5,7 @@ import itertools
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, pictures, programs
+from convergebench.generation import editors, pictures, programs, suites
 from convergebench.generation.editors.paint import drawing, finding, placing, toning
 from convergebench.generation.editors.paint.instructions import Request, parse
 from convergebench.generation.prepare import prepare
@@ -77,7 +77,11 @@ def test_an_instruction_is_understood_whatever_its_wording(instruction, request_
     assert parse(instruction) == request_
 
 
-@pytest.mark.parametrize("program", programs.load().values(), ids=lambda program: program.id)
+# What people ask for in their own words takes an editor that reads; paint draws what the other suites ask.
+DRAWN = [each for each in programs.load().values() if each.id not in suites.load("requests").programs]
+
+
+@pytest.mark.parametrize("program", DRAWN, ids=lambda program: program.id)
 def test_every_instruction_of_the_suites_is_understood(program):
     asked = [text.replace("{item}", item) for text in program.cycle for item in program.items or ("",)]
     assert [text for text in asked if parse(text) is None] == []
