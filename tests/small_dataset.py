@@ -151,6 +151,17 @@ def score(about, decay, editor):
     )
 
 
+OUTLINE = [[[0.25, 0.5], [0.75, 0.5], [0.75, 0.75], [0.25, 0.75]]]
+
+
+def lose_a_part(row):
+    """The same scores with a part lost from the third round on."""
+    if row["round"] >= 3 and row["position"] == 2:
+        told = json.dumps({"polygons": OUTLINE, "rule": "colour"})
+        row |= {"part_lost": True, "part_lost_share": 0.09, "part_outline": told}
+    return row
+
+
 def judge_without_reference(folder):
     """Gives the scores two no-reference columns: NIQE rises with the damage, MUSIQ sees none of it and has gaps."""
     for path in (folder / "data" / "scores").glob("*.parquet"):

@@ -24,8 +24,8 @@ def free_port():
 
 
 @contextmanager
-def serving(dataset, cache, command=None, env=None, wait=90.0):
-    """Start the app on a dataset and give its address; at the end the process must still have been alive."""
+def serving(dataset, cache, command=None, env=None, wait=90.0, first="/gradio_api/info"):
+    """Start the app on a dataset and give its address once `first` is answered; at the end it must still be alive."""
     port = free_port()
     about = os.environ | {
         "CONVERGEBENCH_DATASET": str(dataset),
@@ -41,7 +41,7 @@ def serving(dataset, cache, command=None, env=None, wait=90.0):
     with log.open("wb") as file:
         process = subprocess.Popen(command, env=about | (env or {}), stdout=file, stderr=subprocess.STDOUT)
     try:
-        yield Server(f"http://127.0.0.1:{port}", process, log).ready(wait)
+        yield Server(f"http://127.0.0.1:{port}", process, log).ready(wait, first)
         assert process.poll() is None, log.read_text()
     finally:
         process.terminate()
@@ -53,12 +53,17 @@ HOSTILE = '<img src=x onerror="document.title=1">'
 
 @cache
 def shared():
-    """One server for all tests of a session: an editor whose name is HTML, one whose file is corrupt, and scores of
-    metrics that look at no reference.
+    """One server for all tests of a session: an editor whose name is HTML, which loses a part in round 3, one whose
+    file is corrupt, and scores of metrics that look at no reference.
     """
     root = Path(tempfile.mkdtemp(prefix="convergebench-tests-"))
     editors = small_dataset.EDITORS | {HOSTILE: 0.1, "broken": 0.12}
-    folder = small_dataset.write(root / "convergebench", editors, instruction="<b onclick=x>add</b> a {}")
+
+    def judge(row, editor, source, program):
+        return small_dataset.lose_a_part(row) if editor == HOSTILE else row
+
+    about = {"instruction": "<b onclick=x>add</b> a {}", "judge": judge}
+    folder = small_dataset.write(root / "convergebench", editors, **about)
     small_dataset.judge_without_reference(folder)
     broken = folder / "data" / "steps" / f"editor{list(editors).index('broken')}" / "0000.parquet"
     whole = bytearray(broken.read_bytes())
@@ -74,11 +79,11 @@ class Server:
     def __init__(self, address, process, log):
         self.address, self.process, self.log = address, process, log
 
-    def ready(self, wait):
+    def ready(self, wait, first):
         until = time.monotonic() + wait
         while time.monotonic() < until and self.process.poll() is None:
             try:
-                if self.get("/gradio_api/info")[0] == 200:
+                if self.get(first)[0] == 200:
                     return self
             except httpx.TransportError:
                 time.sleep(0.1)

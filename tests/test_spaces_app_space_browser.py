@@ -177,6 +177,21 @@ def test_a_cause_leads_to_its_failures_and_a_failure_to_its_step_and_the_next(vi
     page.wait_for_selector(".cb-card >> visible=true")
 
 
+@pytest.mark.slow
+def test_the_part_that_was_lost_is_drawn_where_it_was(visit, server):
+    page = visit(f"?tab=chains&chain={chain_of(server, HOSTILE)}")
+    shown(page)
+    drawn, picture = page.locator(".cb-lost .cb-outline-over"), page.locator(".cb-after")
+    drawn.wait_for()
+    part, whole = drawn.bounding_box(), picture.bounding_box()
+    share = [(part["x"] - whole["x"]) / whole["width"], (part["y"] - whole["y"]) / whole["height"]]
+    assert share == pytest.approx([0.25, 0.5], abs=0.02)
+    assert part["width"] / whole["width"] == pytest.approx(0.5, abs=0.03)
+    assert "part lost" in page.inner_text(".cb-info")
+    page.goto(f"{server.address}/?tab=failures&editor={HOSTILE}")
+    page.wait_for_selector(".cb-card .cb-outline-over")
+
+
 def test_the_slider_changes_picture_words_scores_and_cursor(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=2")
     before = shown(page)

@@ -1,12 +1,16 @@
 """One chain as the Space shows it, and the addresses that open it."""
 
+import json
+
 import pytest
 import small_dataset
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.space import chains_tab
 from convergebench.spaces_app.space.errors import NoPicture
+from convergebench.spaces_app.space.failures_tab import failures
 from convergebench.spaces_app.space.previews import Previews
 from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.space.story import story_html
 from small_dataset import chain_of
 
 
@@ -57,3 +61,19 @@ def test_a_refusal_is_told_in_its_own_words(tmp_path):
         shown.path(chain, 4)
     view = chains_tab.chain_view(made, chain)
     assert (view["cause"], view["lost_at"], view["steps"][-1]["status"]) == ("refused", 2, "refused")
+
+
+def test_the_part_that_was_lost_is_outlined_in_viewer_failures_and_story(tmp_path):
+    editors = {"steady": 0.02, "holed": 0.03}
+    judge = {"holed": small_dataset.lose_a_part}
+    folder = small_dataset.write(
+        tmp_path / "convergebench", editors, judge=lambda row, editor, *case: judge.get(editor, dict)(row), roles={}
+    )
+    dataset = open_dataset(str(folder))
+    view = chains_tab.chain_view(dataset, chain_of(dataset, "holed"))
+    assert [step["step"] for step in view["steps"] if step["outline"]] == [6, 8]
+    assert view["steps"][view["lost_step"]]["outline"] == small_dataset.OUTLINE
+    assert view["steps"][view["lost_step"]]["part_lost"]
+    [row] = [each for each in failures(dataset)["rows"] if each["chain"] == view["chain"]]
+    assert row["outline"] == small_dataset.OUTLINE
+    assert story_html(dataset).count(f'data-outline="{json.dumps(small_dataset.OUTLINE)}"') == 1

@@ -4,6 +4,7 @@ python tests/twelve_editors.py FOLDER     writes it; the pictures are small, wha
 """
 
 import io
+import json
 import math
 import random
 import sys
@@ -33,7 +34,11 @@ ROLES = {"identity": "baseline", "oracle": "baseline"}
 PRICES = dict(
     zip(EDITORS, (0.053, 0.006, 0.067, 0.039, 0.03, 0.045, 0.04, 0.07, 0.075, 0.045, 0.05, None), strict=True)
 )
+LARGE, LARGE_CASES = next(iter(EDITORS)), 12  # whose pictures may be large
 PICTURES, PROGRAMS, ROUNDS, STEPS, SIDE = 100, 30, 10, 28_000, 224
+HOUSE = (0.2, 0.45, 0.85, 0.82)  # left, top, right and bottom of where it can stand
+CORNERS = [[HOUSE[x], HOUSE[y]] for x, y in ((0, 1), (2, 1), (2, 3), (0, 3))]
+OUTLINE = json.dumps({"rule": "colour", "polygons": [CORNERS]})
 KINDS = ("face", "scene", "object", "texture")
 ITEMS = ("hat", "scarf", "lamp", "red ball", "chair", "bird", "balloon", "flower", "boat", "cup")
 CATEGORIES = ("accessories", "scene objects", "weather")
@@ -64,8 +69,8 @@ def original(number):
 
 
 @cache
-def answer(number, decay, amount, edited):
-    """A picture after some damage, as JPEG; `amount` counts tenths."""
+def answer(number, decay, amount, edited, gone=False):
+    """A picture after some damage, as JPEG; `amount` counts tenths; with `gone` the house is no longer there."""
     picture = original(number)
     strength = amount / 10
     if decay == "soft":
@@ -85,6 +90,10 @@ def answer(number, decay, amount, edited):
     if edited:
         pen = ImageDraw.Draw(picture)
         pen.ellipse([96, 130, 140, 174], (200, 24, 30), (90, 0, 0))
+    if gone:
+        ImageDraw.Draw(picture).rectangle(
+            [HOUSE[0] * SIDE, HOUSE[1] * SIDE, HOUSE[2] * SIDE, HOUSE[3] * SIDE], (96, 84, 70)
+        )
     buffer = io.BytesIO()
     picture.save(buffer, "JPEG", quality=88)
     return buffer.getvalue()
@@ -96,12 +105,17 @@ def cases(steps):
     return [(number % PICTURES, (number * 7) % PROGRAMS) for number in range(max(count, 4))]
 
 
-def write(folder, steps=STEPS):
-    """The dataset; every editor is lost on each case in a round near its mean, to causes that differ by editor."""
+def write(folder, steps=STEPS, large=()):
+    """The dataset; every editor is lost on each case in a round near its mean, to causes that differ by editor.
+
+    The pictures of `large` stand in place of those of the first editor's first cases.
+    """
     chosen = cases(steps)
     programs = [f"{ITEMS[number % 10].replace(' ', '-')}-{number // 10}" for number in range(PROGRAMS)]
     sources = [f"picture-{number:03}" for number in range(PICTURES)]
     both = EDITORS | BASELINES
+
+    seen = iter(range(10**9))
 
     def lasts(editor, case):
         mean = both[editor][0]
@@ -115,6 +129,8 @@ def write(folder, steps=STEPS):
         return "quality" if chance < 0.6 else "undo" if chance < 0.8 else "edit" if chance < 0.92 else "part"
 
     def bytes_of(editor, source, program, step):
+        if large and editor == LARGE and (number := next(seen)) < LARGE_CASES * (2 * ROUNDS + 1):
+            return large[number % len(large)]
         if not step:
             return answer(sources.index(source), "none", 0, False)
         round, case = (step + 1) // 2, (source, program)
@@ -123,7 +139,8 @@ def write(folder, steps=STEPS):
         edited = editor != "identity" and (step % 2 == 1 or (lost and cause(editor, case) == "undo"))
         if lost and cause(editor, case) == "edit":
             edited = False
-        return answer(sources.index(source), both[editor][1], damage, edited)
+        gone = lost and step % 2 == 0 and cause(editor, case) == "part"
+        return answer(sources.index(source), both[editor][1], damage, edited, gone)
 
     def judge(row, editor, source, program):
         case = (source, program)
@@ -136,6 +153,7 @@ def write(folder, steps=STEPS):
         row |= {"retained_rmse": value**0.6, "retained_ssim": value**0.8, "retained_lpips": value}
         row["part_lost"] = None if row["position"] == 1 else lost and why == "part"
         row["part_lost_share"] = 0.09 if lost and why == "part" else 0.0
+        row["part_outline"] = OUTLINE if row["part_lost"] else None
         forward = row["position"] == 1
         row["edit_applied"] = (editor != "identity" and not (lost and why == "edit")) if forward else None
         row["edit_undone"] = None if forward else not (lost and why == "undo")

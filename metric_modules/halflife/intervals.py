@@ -5,6 +5,7 @@ programs would give as well. They are meant for values between 0 and the last ro
 """
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from math import gcd
 
 import numpy as np
@@ -45,12 +46,18 @@ def median_interval(
     grid = np.unique(times[lost])
     deaths = member @ ((times[:, None] == grid) & lost[:, None])
     at_risk = member @ (times[:, None] >= grid)
-    drawn = np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), RESAMPLES).astype(float)
+    drawn = drawn_clusters(size)
     medians = np.sort(median(grid, survival(drawn @ deaths, drawn @ at_risk)))
     reach = special.stdtrit(size - 1, (1 + confidence) / 2) * np.sqrt(size / (size - 1))
     tail = special.ndtr(-reach)
     low = max(int(np.ceil(tail * RESAMPLES)), 1)
     return float(medians[low - 1]), float(medians[RESAMPLES - low])
+
+
+@lru_cache(maxsize=4)
+def drawn_clusters(size: int) -> np.ndarray:
+    """How often each cluster is drawn, one row per resample; a table has many rows of one size."""
+    return np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), RESAMPLES).astype(float)
 
 
 def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:

@@ -11,7 +11,7 @@ from convergebench.metric_modules.specs import number_columns, retained_columns,
 from ..palette import SERIES
 from ..study.cases import Case
 from ..study.groups import HALF, lowest_quality, outcome_of_case
-from ..study.reasons import losing_step, loss_clause
+from ..study.reasons import losing_step, loss_clause, lost_outline
 from .served_dataset import ServedDataset
 
 FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
@@ -90,6 +90,8 @@ def step_view(step: Step, scores: Mapping[str, Any], length: int) -> dict[str, A
         "applied": scores.get("edit_applied"),
         "undone": scores.get("edit_undone"),
         "undo_ratio": scores.get("undo_ratio"),
+        "part_lost": scores.get("part_lost"),
+        "outline": lost_outline(scores),
         "reasons": {name: missing.sentence for name, missing in missing_values(scores).items() if name in shown},
     }
 

@@ -9,7 +9,7 @@ from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 
 from ..study.cases import Case
 from ..study.groups import HALF
-from ..study.reasons import TITLES, losing_step, loss_clause
+from ..study.reasons import TITLES, losing_step, loss_clause, lost_outline
 from .leaderboard import ALL, Choice, leaderboard
 from .served_dataset import ServedDataset
 
@@ -102,6 +102,7 @@ def failure_row(dataset: ServedDataset, failure: Failure, checks: tuple[str, ...
         "step": step,
         "cause": outcome.cause,
         "clause": loss_clause(case, outcome, checks, HALF, scores.get(step or -1)),
+        "outline": lost_outline(scores.get(step or -1)),
     }
 
 

@@ -76,6 +76,17 @@
   const thumb = (chain, step, kind = "thumb", alt = "", at = null) =>
     make("img", { "data-chain": chain, "data-step": step, "data-kind": kind, "data-at": at, alt, draggable: "false" });
 
+  // The part that was lost, drawn over a picture of this size; it is cut and scaled as the picture is.
+  function outline(polygons, width, height, fit) {
+    const path = polygons.map((points) => `M${points.map(([x, y]) => `${x * width} ${y * height}`).join("L")}z`).join("");
+    const line = (kind) => make("path", { svg: true, d: path, class: kind, "vector-effect": "non-scaling-stroke" });
+    return make("svg", { svg: true, class: "cb-outline", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: `xMidYMid ${fit}`, "aria-hidden": "true" }, line("cb-outline-under"), line("cb-outline-over"));
+  }
+  function outlined(image, polygons) {
+    if (polygons.length) image.addEventListener("load", () => image.after(outline(polygons, image.naturalWidth, image.naturalHeight, "slice")), { once: true });
+    return image;
+  }
+
   // The address says what is seen: a new view adds to the browser's history, a step in it does not.
   const address = () => new URLSearchParams(location.search);
   const get = (name, or = "") => address().get(name) ?? or;
@@ -183,7 +194,7 @@
   }
 
   const cb = (window.convergebench = {
-    ask, make, choose, picture, chains, chainOf, thumb, clamp, has: known, percent, root, get, many, set, go, views, apply, trouble, filtered, addFilters,
+    ask, make, choose, picture, chains, chainOf, thumb, outline, outlined, clamp, has: known, percent, root, get, many, set, go, views, apply, trouble, filtered, addFilters,
     editor, dot, SHAPES, POLYGONS, save, menu, local: () => null, editors: new Map(),
   });
 
@@ -228,6 +239,10 @@
   function attend(node) {
     if (!(node instanceof Element)) return;
     for (const image of node.querySelectorAll("img[data-chain]:not([src]):not([data-own])")) seen.observe(image);
+    for (const image of node.querySelectorAll("img[data-outline]")) {
+      outlined(image, JSON.parse(image.dataset.outline));
+      delete image.dataset.outline;
+    }
     for (const slot of node.querySelectorAll("[data-marker]:empty")) slot.append(make("svg", { svg: true, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, make("path", { svg: true, d: SHAPES[slot.dataset.marker] })));
     const shell = document.getElementById("cb");
     if (shell && !("on" in shell.dataset)) {

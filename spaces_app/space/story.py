@@ -1,11 +1,12 @@
 """The first screen: who is best and by how much, in a sentence, and one typical case as strips of pictures."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from ..study.cases import Case
 from ..study.groups import HALF, outcome_of_case
-from ..study.reasons import losing_step, loss_clause
+from ..study.reasons import losing_step, loss_clause, lost_outline
 from ..study.typical import case_at, frames_of, typical_cases
 from . import page
 from .leaderboard import Leaderboard, leaderboard
@@ -77,5 +78,6 @@ def strip(dataset: ServedDataset, found: Leaderboard, row: Row, case: Case) -> d
         "lost_at": outcome.lost_at,
         "at": at,
         "clause": clause,
+        "outline": json.dumps(lost_outline(scores.get(at or -1))),
         "frames": frames_of(case, checks, at),
     }

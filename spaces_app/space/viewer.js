@@ -113,7 +113,8 @@
     own.empty = make("div", { class: "cb-empty" });
     own.region = make("div", { class: "cb-region", hidden: true }, make("span", {}, "changed most"));
     own.handle = make("div", { class: "cb-handle", role: "slider", tabindex: "0", "aria-label": "Divider between original and step", "aria-valuemin": 0, "aria-valuemax": 100 });
-    own.sheet = make("div", { class: "cb-sheet" }, own.before, own.after, own.region, own.handle, own.empty);
+    own.lost = make("div", { class: "cb-lost", hidden: true });
+    own.sheet = make("div", { class: "cb-sheet" }, own.before, own.after, own.region, own.lost, own.handle, own.empty);
     own.stage = make("div", { class: "cb-stage", tabindex: "0", role: "group", "aria-label": `Picture of ${view.name}` }, own.sheet);
     own.labels = make("div", { class: "cb-labels" }, make("span", {}, "original"), make("span", {}, "this step"));
     own.info = make("div", { class: "cb-info", "aria-live": "polite" });
@@ -256,7 +257,7 @@
     own.sheet.dataset.mode = state.mode;
     own.labels.hidden = !["divider", "side"].includes(state.mode);
     own.handle.hidden = state.mode !== "divider";
-    own.region.hidden = true;
+    own.region.hidden = own.lost.hidden = true;
     cursor(own, now);
     own.info.replaceChildren(...about(view, now));
     const blank = (reason) => { own.empty.textContent = reason; own.sheet.toggleAttribute("data-empty", Boolean(reason)); };
@@ -271,6 +272,10 @@
     if (found.src) own.after.src = found.src;
     own.after.alt = `${view.name}, step ${number}: ${now.instruction || "the original"}`;
     blank(found.src ? "" : found.reason);
+    if (found.src && now.outline?.length) {
+      own.lost.replaceChildren(cb.outline(now.outline, now.width || 1, now.height || 1, "meet"), make("span", {}, "part lost"));
+      own.lost.hidden = false;
+    }
     if (!found.src || number === 0 || !now.closing || view.chain === "yours") return undefined;
     const [left, top, wide, high] = await ask("place", view.chain, number);
     if (state.step !== number) return undefined;
@@ -289,6 +294,7 @@
     if (now.status !== "ok" && now.status !== "input") chip(now.status.replace("_", " "), false);
     if (has(now.applied)) chip(now.applied ? "edit carried out" : "edit not carried out", now.applied);
     if (has(now.undone)) chip(now.undone ? "undone" : "not undone", now.undone);
+    if (now.part_lost) chip("part lost", false);
     const rows = view.metrics.filter(({ name }) => has(now.scores[name]) || view.curves[name]).map(({ name, title, unit }) => {
       const kept = now.closing ? now.retained[name] ?? null : null;
       const gauge = make("meter", { min: 0, max: 1, value: kept ?? 0, "aria-label": `retained ${title}`, hidden: kept === null });

@@ -1,5 +1,6 @@
 """Why a case was lost, in one clause with its numbers, and the step in which it was."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -62,6 +63,16 @@ def loss_clause(
     if cause == "part lost" and share is not None and math.isfinite(share):
         return f"{share:.1%} of the picture no longer matches"
     return words
+
+
+def lost_outline(row: Row | None) -> list[list[list[float]]]:
+    """The polygons around the part that a step lost, as points from 0 to 1; none where no part was lost.
+
+    >>> lost_outline({"part_outline": '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'})
+    [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]
+    """
+    told = (row or {}).get("part_outline")
+    return list(json.loads(told)["polygons"]) if told else []
 
 
 def below(value: float, threshold: float) -> str:
