@@ -4,6 +4,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
+# Where this is set, each of the many processes of a command compiles torch and the others again, for seconds: here it counts as not set.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help setup demo test test-wheel wheels slow simulations red-team weights-test check format space real-editors three-users bench referee verdicts goldens clean
 
 help:  ## what there is
