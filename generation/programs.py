@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from .records import Program, UserError
+from .records import Program, UserError, check_types
 
 OUT_AND_BACK = "out and back"
 REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
@@ -59,6 +59,7 @@ def from_row(row: Mapping[str, Any]) -> Program:
     if unknown or missing:
         wrong = f"has no use for {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
         raise UserError(f"program {row.get('id', '?')!r} {wrong}; its fields are {', '.join(allowed)}")
+    check_types(f"program {row['id']!r}", Program, row)
     return Program.from_dict(row)
 
 

@@ -8,7 +8,9 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, NamedTuple, Self
+from functools import cache
+from types import UnionType
+from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 KINDS = ("face", "object", "scene", "texture", "text")
 ORIGINS = ("real", "synthetic")
@@ -29,6 +31,47 @@ class UserError(Exception):
 def canonical(value: object) -> str:
     """JSON with one spelling for equal values, fit for hashing and for files that are compared byte by byte."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+@cache
+def types_of(record: type) -> Mapping[str, Any]:
+    """The type of each field."""
+    return get_type_hints(record)
+
+
+def check_types(what: str, record: type, values: Mapping[str, Any]) -> None:
+    """Raise UserError where values that somebody wrote for a record's fields are not of their types."""
+    for name, value in values.items():
+        if name in types_of(record) and not is_of_type(value, types_of(record)[name]):
+            raise UserError(f"{what} has {str(value)[:40]!r} for {name}, which is {type_words(types_of(record)[name])}")
+
+
+def is_of_type(value: object, kind: Any) -> bool:
+    if isinstance(kind, UnionType):
+        return any(is_of_type(value, each) for each in get_args(kind))
+    if get_origin(kind) is tuple:
+        return isinstance(value, list | tuple) and all(is_of_type(each, get_args(kind)[0]) for each in value)
+    if kind is str:
+        return isinstance(value, str) and is_encodable(value)
+    if kind in (int, float):
+        return isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    return isinstance(value, get_origin(kind) or kind)
+
+
+def type_words(kind: Any) -> str:
+    words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+    if get_origin(kind) is tuple:
+        return "a list, and each of them " + type_words(get_args(kind)[0])
+    return words.get(kind, "something else")
+
+
+def is_encodable(text: str) -> bool:
+    """Whether it is text: half of a surrogate pair, which JSON can spell, is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Record:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .files import LOCK
 from .run_log import read_events, read_parts
-from .store import read_json, read_run
+from .store import Damaged, read_json, read_run
 
 WINDOW = 3600.0  # seconds; the pace is that of the last hour
 FRESH = 600.0  # seconds; a chain of another machine that wrote something since then is taken for running
@@ -138,30 +138,39 @@ def read_chains(run: Path, planned: Mapping[str, list[Any]], is_here: bool, now:
         for folder in folders:
             if folder.name.startswith(".") or not folder.is_dir():
                 continue
-            chain = ChainState(folder.name)
-            if folder.name in planned:
-                chain.editor, chain.calls = planned[folder.name]
-            else:
-                chain.editor, chain.calls = described(folder.path)
             try:
-                with open(f"{folder.path}/done.json", "rb") as file:  # noqa: PTH123 - twenty thousand of them
-                    done = json.loads(file.read())
-                chain.state, chain.status, chain.calls_done = "done", done["status"], done["steps"]
-                chain.reason = done.get("reason") or ""
-                if "cost" in done:
-                    chain.spent = done["cost"] or 0.0
-                else:
-                    read_steps(folder.path, chain)
-            except FileNotFoundError:
-                read_steps(folder.path, chain)
-                look_for_life(folder.path, chain, held, now)
-            yield chain
+                yield read_chain(folder, planned, held, now)
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                advice = "`convergebench verify` says what is broken"
+                raise Damaged(f"{folder.path} cannot be read ({error}); {advice}") from error
+
+
+def read_chain(
+    folder: "os.DirEntry[str]", planned: Mapping[str, list[Any]], held: set[int] | None, now: float
+) -> ChainState:
+    """One chain, from the mark that it is done, or else from its steps."""
+    chain = ChainState(folder.name)
+    chain.editor, chain.calls = planned[folder.name] if folder.name in planned else described(folder.path)
+    try:
+        with open(f"{folder.path}/done.json", "rb") as file:  # noqa: PTH123 - twenty thousand of them
+            done = json.loads(file.read())
+    except FileNotFoundError:
+        read_steps(folder.path, chain)
+        look_for_life(folder.path, chain, held, now)
+        return chain
+    chain.state, chain.status, chain.calls_done = "done", str(done["status"]), int(done["steps"])
+    chain.reason = str(done.get("reason") or "")
+    if "cost" in done:
+        chain.spent = float(done["cost"] or 0)
+    else:
+        read_steps(folder.path, chain)
+    return chain
 
 
 def described(folder: str) -> tuple[str, int]:
     """The editor and the planned calls of a chain that no log names."""
     values = read_json(Path(folder) / "chain.json", " ")
-    return values["editor"], values["rounds"] * len(values["program"]["cycle"])
+    return str(values["editor"]), int(values["rounds"]) * len(values["program"]["cycle"])
 
 
 def read_steps(folder: str, chain: ChainState) -> None:
@@ -171,10 +180,10 @@ def read_steps(folder: str, chain: ChainState) -> None:
             for line in Path(folder, name).read_bytes().split(b"\n")[:-1]:
                 with suppress(ValueError):
                     step = json.loads(line)
-                    chain.spent += step.get("cost") or 0.0
+                    chain.spent += float(step.get("cost") or 0)
                     if name == "steps.jsonl":
-                        chain.calls_done = step.get("step", 0)
-                        chain.reason = step.get("reason") or ""
+                        chain.calls_done = int(step.get("step", 0))
+                        chain.reason = str(step.get("reason") or "")
 
 
 def look_for_life(folder: str, chain: ChainState, held: set[int] | None, now: float) -> None:

@@ -1,7 +1,7 @@
 """Reads the finished chains of the chain store, and believes its files only where they agree with each other."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
     CHECK,
     Damaged,
+    cost_of_folder,
     end_of,
     hash_of_file,
     parse_steps,
@@ -117,6 +118,9 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
             "or remove it and generate again"
         )
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
+    for name, value in (("reason", steps[-1].reason), ("cost", cost_of_steps(folder, steps))):
+        if done.get(name, value) != value:
+            raise Damaged(f"{folder / 'done.json'} has another {name} than the steps; restore it")
     costs = [step.cost for step in steps if step.cost is not None]
     return StoredChain(
         id=chain.id,
@@ -130,6 +134,13 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
         digest=digest,
         bytes=sum(step.bytes or 0 for step in steps),
     )
+
+
+def cost_of_steps(folder: Path, steps: Sequence[Step]) -> float:
+    """What `done.json` says of a chain's cost: all its steps, those that were taken back included."""
+    if (folder / ".retried.jsonl").exists():
+        return cost_of_folder(folder)
+    return round(sum(step.cost or 0.0 for step in steps), 6)
 
 
 def read_steps(chain: StoredChain) -> list[Step]:

@@ -436,6 +436,7 @@ def test_a_hostile_row_is_one_sentence_and_what_was_imported_can_be_built(tmp_pa
         ("deep.json", b"[" * 200_000),
         ("numbers.jsonl", b"1\n2\n"),
         ("object.json", b"{}"),
+        ("longer.csv", b"chain,round,path\na,0,0.png,1,2\n"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
@@ -443,6 +444,14 @@ def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
     with pytest.raises(UserError, match=name) as caught:
         list(layout_table.find_chains(tmp_path / name, "mine", {}))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [0.5, {}, ["a"], None, "\ud800"])
+def test_words_of_another_type_are_refused_before_anything_is_stored(case, tmp_path, value):
+    about = {"forward": "Add glasses", "backward": "Remove them", "shows": value}
+    stores.write(tmp_path / "p.json", json.dumps({"glasses_add_remove": about}))
+    with pytest.raises(UserError, match=r"program 'glasses_add_remove' has .* for shows, which is a text"):
+        from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
 
 
 def test_a_case_with_a_billion_rounds_is_listed(case, tmp_path):

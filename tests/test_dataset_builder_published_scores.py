@@ -166,6 +166,23 @@ def test_a_table_that_cannot_be_understood_is_one_sentence(folder, tmp_path, col
     assert not (folder / "data" / "published").exists()
 
 
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"round": 10**30}, "row 1, has '1000000000000000000000000000000' for round; it is a whole number from 0"),
+        ({"run": -1}, "has '-1' for run; it is a whole number from 0"),
+        ({"round": float("inf")}, "has 'inf' for round; it must be a number"),
+        ({"case": "\ud800"}, "has a case with characters that no text has"),
+        ("a text", "holds 'a text' where a row is expected"),
+    ],
+)
+def test_a_row_that_no_table_can_hold_is_one_sentence(folder, tmp_path, row, says):
+    whole = {"editor": "paint", "case": "a", "round": 1, "psnr": 30.0}
+    (tmp_path / "scores.json").write_text(json.dumps([{**whole, **row} if isinstance(row, dict) else row]))
+    with pytest.raises(UserError, match=says):
+        import_scores(tmp_path / "scores.json", folder, {})
+
+
 def test_the_command_tells_what_it_did(folder, tmp_path):
     (tmp_path / "scores.csv").write_text(HEAD + "paint,a,1,30,0\n")
     names = ["editor=model", "case=id", "round=n", "psnr=PSNR", "lpips=LPIPS"]

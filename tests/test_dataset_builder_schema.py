@@ -8,7 +8,7 @@ import pytest
 import stores
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import CONFIGS, STEPS, Column
-from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.schema import Shard
 from convergebench.metric_modules.scores import FLOORS, SCORES
 
@@ -88,7 +88,7 @@ def test_the_reader_gives_fields_without_pictures_and_one_picture_from_its_row_g
     assert [(place.group, place.row) for place in places] == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
     assert [reader.picture_at(place) for place in places] == pictures
     assert [step["image"] and step["image"]["bytes"] for step in reader.rows("steps")] == pictures
-    with pytest.raises(FileNotFoundError, match="has no config 'scores'"):
+    with pytest.raises(UnreadableFile, match=r"has no config 'scores': .* `convergebench score` makes it"):
         reader.table("scores")
 
 

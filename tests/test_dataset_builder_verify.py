@@ -3,11 +3,14 @@
 import json
 import shutil
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.metric_modules._engine import engine
 
 
@@ -84,6 +87,68 @@ def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
     assert "is not the picture its record names" in result.output
     assert not picture.parent.exists()
     assert verify(folder / "run").exit_code == 0
+
+
+@pytest.mark.parametrize("change", [{"cost": -1.0}, {"reason": "it was another one"}])
+def test_what_a_chain_says_at_its_end_is_compared_with_its_steps(tmp_path, change):
+    run = tmp_path / "run"
+    spec = ["--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "1", "--out", str(run)]
+    assert CliRunner().invoke(main, ["generate", *spec]).exit_code == 0
+    [path] = run.glob("chains/*/done.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    assert f"done.json has another {next(iter(change))} than the steps" in verify(run).output
+
+
+@pytest.mark.parametrize("other", ["floors", "scores"])
+def test_a_table_in_the_place_of_another_is_named_and_never_read(folder, tmp_path, other):
+    dataset, place = folder / "dataset", folder / "dataset" / "data" / "scores" / "0000.parquet"
+    if other == "scores":  # the same numbers of one editor more
+        theirs = scored.runs(tmp_path / "theirs")
+        scored.keep(theirs, scored.chain("more", 2), [scored.encoded(scored.picture(2, scored.SIZES[2]))] * 6)
+        made = scored.built(theirs, tmp_path / "made")
+        engine.run(engine.prepare(made, ["psnr"], "cpu", None))
+        shutil.copy(made / "data" / "scores" / "0000.parquet", place)
+    else:
+        shutil.copy(dataset / "data" / "floors" / "0000.parquet", place)
+    with pytest.raises(UnreadableFile, match="it is another file than the one that was written in its place"):
+        Reader(dataset).table("scores")
+    assert verify(dataset).exit_code == 1
+
+
+def test_a_table_that_was_written_anew_without_its_digests_is_checked_by_the_list_of_our_files(folder):
+    place = folder / "dataset" / "data" / "scores" / "0000.parquet"
+    table = pq.read_table(place).replace_schema_metadata(None)
+    pq.write_table(table, place)
+    Reader(folder / "dataset").table("scores")  # the same values
+    pq.write_table(
+        table.set_column(table.column_names.index("psnr"), "psnr", pa.nulls(len(table), pa.float64())), place
+    )
+    with pytest.raises(UnreadableFile, match="its column 'psnr' are not those that were written"):
+        Reader(folder / "dataset").table("scores")
+
+
+@pytest.mark.parametrize("config", ["floors", "steps/gentle", "sources", "editors"])
+def test_a_table_that_is_gone_is_named_before_a_report_has_other_numbers(folder, config):
+    (folder / "dataset" / "data" / config / "0000.parquet").unlink()
+    for words in (["report", "--out", str(folder / "report")], ["score", "--metrics", "psnr"]):
+        result = CliRunner().invoke(main, [words[0], str(folder / "dataset"), *words[1:]])
+        assert result.exception is None or isinstance(result.exception, SystemExit), words
+        if words[0] == "report":
+            assert f"{config}/0000.parquet is missing; restore it, or let" in result.output
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{"files": {"\\ud800": {}}}', '{"files": {"a": {"sha256": "\\ud800"}}}', "columns"]
+)
+def test_a_list_of_our_files_that_no_text_can_hold_is_not_believed(folder, text):
+    dataset = folder / "dataset"
+    if text == "columns":
+        about = json.loads((dataset / ".manifest.json").read_text())
+        text = json.dumps({"files": {name: {**entry, "columns": "x"} for name, entry in about["files"].items()}})
+    (dataset / ".manifest.json").write_text(text)
+    result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr"])
+    assert result.exit_code in (0, 2), result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
 def test_a_folder_that_is_neither_is_one_sentence(tmp_path):

@@ -114,6 +114,12 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
         (('pictures = "shots"', 'pictures = "shoots"'), "there is no folder"),
         (('pictures = "shots"', ""), "it also needs pictures"),
         (("rounds = 2", "rounds = "), "is no TOML"),
+        (("rounds = 2", 'rounds = "2"'), "has '2' for rounds, which is a whole number"),
+        (("rounds = 2", "rounds = 0"), "has 0 for rounds; it is a whole number from 1"),
+        (('pictures = "shots"', "pictures = 3"), "has 3 for pictures; it is the name of a folder"),
+        (('unfit = ["logo"]', "unfit = 5"), "has '5' for unfit, which is a list"),
+        (('fits = ["object", "scene"]', "fits = 1"), "program 'logo' has '1' for fits, which is a list"),
+        (("[[program]]", "[program]"), "has something else than tables for program"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_ones_own_is_one_sentence(folder, change, words):

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation import plan, run_log, scheduler, store
@@ -159,6 +160,18 @@ def test_what_is_no_run_is_one_sentence(tmp_path):
     result = CliRunner().invoke(main, ["status", str(tmp_path)])
     assert result.exit_code == 2
     assert "holds no run.json; give the folder that `generate --out` made" in result.output
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"status": "complete"}', '{"status": "complete", "steps": 1, "cost": "x"}']
+)
+def test_a_chain_that_cannot_be_read_is_one_sentence(tmp_path, text):
+    folder = stores.keep(tmp_path / "run", stores.chain())
+    (folder / "done.json").write_text(text)
+    result = CliRunner().invoke(main, ["status", str(tmp_path / "run")])
+    assert result.exit_code == 2
+    assert f"chains/{folder.name} cannot be read (" in result.output
+    assert "`convergebench verify` says what is broken" in result.output
 
 
 @pytest.mark.slow

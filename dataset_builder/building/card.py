@@ -19,7 +19,7 @@ from ..dataset import manifest
 from ..dataset.columns import Config
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader, UnreadableFile
-from ..dataset.schema import SPLIT, Written, config_of, hash_file, yaml_features
+from ..dataset.schema import SPLIT, Written, columns_said, config_of, hash_file, yaml_features
 from .card_tables import (
     columns_table,
     configs_table,
@@ -207,11 +207,17 @@ def passage(folder: Path, pattern: str) -> str | None:
 def manifest_entries(
     folder: Path, hashes: Mapping[str, str], fresh: Mapping[str, Written]
 ) -> dict[str, manifest.Entry]:
-    """What the manifest says of each data file; of one that did not change, what it said before."""
+    """What the manifest says of each data file: of one that did not change what it said before, else what it says."""
     entries: dict[str, manifest.Entry] = {}
     for file, value in hashes.items():
         before = [entry for entry in manifest.entries_of(folder, file) if entry.get("sha256") == value]
-        entries[file] = fresh[file].entry if file in fresh else before[0] if before else {"sha256": value}
+        if file in fresh:
+            entries[file] = fresh[file].entry
+        elif before and "columns" in before[0]:
+            entries[file] = before[0]
+        else:
+            own = columns_said(folder / file)
+            entries[file] = {"sha256": value} | ({"columns": own} if own else {})
     return entries
 
 

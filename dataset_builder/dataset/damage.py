@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from convergebench.generation.pictures import Undecodable, decode, pixel_hash
 from convergebench.generation.records import UserError
 
+from . import manifest
 from .digests import TableDigest
-from .reader import Place, Reader
+from .reader import Place, Reader, UnreadableFile
+from .schema import made_by
 
 Row = Mapping[str, Any]
 
@@ -24,6 +27,14 @@ def check_file(reader: Reader, file: str, look: Callable[[Row], None] = lambda r
                 look(row)
                 check_picture(reader, Place(file, group, number), row)
     reader.check_values(file, read)
+
+
+def refuse_missing(folder: Path, besides: str = "") -> None:
+    """Raise where a table that was written is not there any more: without it the numbers would be others."""
+    written, replacing = manifest.read(folder)
+    for file in sorted(written.keys() - replacing):
+        if file.startswith("data/") and file.split("/")[1] != besides and not (folder / file).exists():
+            raise UnreadableFile(f"{folder / file} is missing; restore it, or let {made_by(file)} make it anew")
 
 
 def check_picture(reader: Reader, place: Place, row: Row) -> None:

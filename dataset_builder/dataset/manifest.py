@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from convergebench.generation.files import write_whole
-from convergebench.generation.records import UserError
+from convergebench.generation.records import UserError, is_encodable
 
 MANIFEST = ".manifest.json"
 # What is known of a file: its "sha256", that of each of its "columns", and of the "pictures" that no column has a hash
@@ -33,7 +33,21 @@ def entries(part: object) -> dict[str, Entry]:
     """The files of one part of a manifest with what is known of each; what cannot be ours is left out."""
     if not isinstance(part, dict):
         return {}
-    return {path: entry for path, entry in part.items() if isinstance(entry, dict) and is_inside(path)}
+    return {
+        path: entry if is_entry(entry) else {}
+        for path, entry in part.items()
+        if isinstance(entry, dict) and is_inside(path) and is_encodable(path)
+    }
+
+
+def is_entry(entry: Entry) -> bool:
+    """Whether an entry has the form that is written here; of another nothing is believed."""
+    columns, pictures = entry.get("columns", {}), entry.get("pictures", {})
+    texts = [entry.get("sha256", ""), *columns.values()] if isinstance(columns, dict) else [None]
+    known = isinstance(pictures, dict) and all(isinstance(each, list) for each in pictures.values())
+    return (
+        known and all(isinstance(text, str) for text in texts) and is_encodable(json.dumps(entry, ensure_ascii=False))
+    )
 
 
 def is_inside(path: str) -> bool:

@@ -156,9 +156,12 @@ class Reader:
         own = (self.footer(file).metadata or {}).get(DIGESTS)
         with self.damage_explained(file):
             known = [json.loads(own)] if own else []
-            if not own and not self._is_remote(file):
-                known = [entry.get("columns") or {} for entry in manifest.entries_of(self.folder, file)]
-                known = known if all(known) else []  # in the middle of being replaced by something unknown
+            if not self._is_remote(file):
+                listed = [entry.get("columns") or {} for entry in manifest.entries_of(self.folder, file)]
+                listed = listed if all(listed) else []  # in the middle of being replaced by something unknown
+                if known and listed and known[0] not in listed:
+                    raise OSError("it is another file than the one that was written in its place")
+                known = known or listed
             if wrong := read.differing(known):
                 raise OSError(f"the values of its column {wrong[0]!r} are not those that were written")
 
@@ -180,7 +183,8 @@ class Reader:
         """
         files = self.files(config)
         if not files:
-            raise FileNotFoundError(f"{self.root} has no config {config!r}: there is no data/{config}/**/*.parquet")
+            file = f"data/{config}/**/*.parquet"
+            raise UnreadableFile(f"{self.root} has no config {config!r}: there is no {file}; {made_by(file)} makes it")
         tables = [self.file_table(file, columns, dictionaries) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 
@@ -271,7 +275,7 @@ class Reader:
         """Every editor by its label; one of which the dataset says nothing is an ordinary editor."""
         labels = dict.fromkeys(self.table("chains", ["editor"])["editor"].to_pylist())
         found = {label: EditorInfo(label.split(":")[0]) for label in labels}
-        for row in self.rows("editors"):
+        for row in self.table("editors").to_pylist() if self.files("editors") else ():
             found[row["editor"]] = editor_from_row(row)
         return found
 

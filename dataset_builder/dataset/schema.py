@@ -58,6 +58,16 @@ def config_of(footer: pq.FileMetaData, name: str) -> Config:
     return Config(name, metadata.get(ROW, b"").decode() or known.row or UNEXPLAINED, tuple(columns))
 
 
+def columns_said(path: Path) -> dict[str, str]:
+    """The digests of its columns that a file of ours says; none of a file without them, or that cannot be read."""
+    try:
+        metadata = pq.read_metadata(path).metadata or {}
+        said = json.loads(metadata.get(DIGESTS, b"{}"))
+    except (pa.ArrowException, OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
 def yaml_features(columns: Iterable[Column]) -> list[dict[str, str]]:
     """The features as the card's YAML lists them."""
     return [{"name": column.name, "dtype": column.type} for column in columns]

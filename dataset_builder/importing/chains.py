@@ -24,6 +24,7 @@ from convergebench.generation.records import (
     Step,
     UserError,
     canonical,
+    check_types,
 )
 from convergebench.generation.store import ChainWriter, keep_source, open_run, remove_chain
 from convergebench.generation.store_reader import find_finished
@@ -248,16 +249,10 @@ def is_small(cycle: Sequence[str]) -> bool:
 
 def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: bool = True) -> Program:
     """A program as far as it is known; `about` may hold category, reversibility, reason, shows and small."""
-    return Program(
-        id=name,
-        cycle=tuple(cycle),
-        category=about.get("category", "imported"),
-        closes=closes,
-        reversibility=about.get("reversibility", "clear"),
-        reason=about.get("reason", ""),
-        shows=about.get("shows", ""),
-        small=bool(about.get("small", is_small(cycle))),
-    )
+    values = {"category": "imported", "reversibility": "clear", "small": is_small(cycle)}
+    values |= {key: about[key] for key in ("category", "reversibility", "reason", "shows", "small") if key in about}
+    check_types(f"program {name!r}", Program, {**values, "id": name, "cycle": cycle})
+    return Program(id=name, cycle=tuple(cycle), closes=closes, **values)
 
 
 def checked_kind(kind: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.records import STATUSES, UserError
+from convergebench.generation.records import STATUSES, UserError, is_encodable
 
 from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
 from .tables import objects, read_rows
@@ -63,7 +63,7 @@ def find_chains(
 def unbuildable(row: Row, base: Path) -> str | None:
     """What keeps a row's values from a dataset, in words that follow its place; None where nothing does."""
     for name, value in row.items():
-        if isinstance(value, str) and ("\0" in value or not encodable(value)):
+        if isinstance(value, str) and ("\0" in value or not is_encodable(value)):
             return f"has a {name} with characters that no text has"
         if isinstance(value, str) and len(value) > MOST_CHARACTERS:
             return f"has a {name} of {len(value):,} characters; at most {MOST_CHARACTERS:,} are taken"
@@ -75,15 +75,6 @@ def unbuildable(row: Row, base: Path) -> str | None:
     if "path" in row and not (base / row["path"]).resolve().is_relative_to(base.resolve()):
         return f"has the path {row['path'][:80]!r}, which leaves the table's folder"
     return None
-
-
-def encodable(text: str) -> bool:
-    """Whether it is text: half of a surrogate pair, which JSON can spell, is none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def find_chain(base: Path, editor: str, name: str, rows: list[Row], kind: str | None, closes: bool) -> Findings:

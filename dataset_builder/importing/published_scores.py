@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.records import UserError, canonical
+from convergebench.generation.records import UserError, canonical, is_encodable
 
 from ..building import card
 from ..dataset import manifest
@@ -113,6 +113,8 @@ def flatten(value: Any, above: Mapping[str, Any] | None = None, names: Sequence[
         for one in value:
             yield from flatten(one, above, names)
         return
+    if not isinstance(value, dict):
+        raise UserError(f"the table holds {str(value)[:40]!r} where a row is expected, an object with named values")
     inner = {name: one for name, one in value.items() if isinstance(one, dict) or (isinstance(one, list) and one)}
     own = {**(above or {}), **{name: one for name, one in value.items() if name not in inner}}
     if not inner:
@@ -162,8 +164,12 @@ def rename_columns(
         value = parts[0] if len(parts) == 1 else " ".join(map(str, parts))
         try:
             ours[name] = None if value in (None, "") else TYPES.get(name, float)(value)
-        except (TypeError, ValueError):
-            raise UserError(f"{where}, has {value!r} for {name}; it must be a number") from None
+        except (TypeError, ValueError, OverflowError):
+            raise UserError(f"{where}, has {str(value)[:40]!r} for {name}; it must be a number") from None
+        if TYPES.get(name) is int and ours[name] is not None and not 0 <= ours[name] < 2**31:
+            raise UserError(f"{where}, has {str(value)[:40]!r} for {name}; it is a whole number from 0")
+        if isinstance(ours[name], str) and not is_encodable(ours[name]):
+            raise UserError(f"{where}, has a {name} with characters that no text has")
     ours["editor"] = ours["editor"] or editor
     ours["run"] = ours["run"] or 1
     if missing := [name for name in ("editor", "case", "round") if ours[name] is None]:

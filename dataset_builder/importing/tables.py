@@ -24,9 +24,12 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".csv":
         try:
             with path.open(newline="", encoding="utf-8-sig") as file:
-                return list(csv.DictReader(file))
+                rows = list(csv.DictReader(file))
         except (csv.Error, ValueError) as error:
             raise UserError(f"{path} is no CSV in UTF-8 ({error})") from error
+        if longer := [number for number, row in enumerate(rows, 1) if None in row]:
+            raise UserError(f"{path}, row {longer[0]}, has more values than the table has columns")
+        return rows
     if path.suffix == ".json":
         return json_file(path)
     if path.suffix != ".jsonl":

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from ..pictures import Undecodable, decode
-from ..records import KINDS, UNKNOWN, Source, UserError, one_of
+from ..records import KINDS, UNKNOWN, Source, UserError, check_types, one_of
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
 ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
@@ -65,6 +65,9 @@ def row_file(row: Mapping[str, Any]) -> str:
         raise UserError(f"picture {row.get('file', '?')!r} has no use for {unknown[0]}; its fields are {ABOUT}")
     if "file" not in row:
         raise UserError("a [[picture]] lacks file, the name of the picture inside the folder")
+    what = f"picture {row['file']!r}"
+    check_types(what, Source, {key: value for key, value in row.items() if key != "file"})
+    check_types(what, OwnPicture, {"unfit": row.get("unfit", [])})
     return str(row["file"])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import programs
-from ..records import Program, Setting, Source, UserError
+from ..records import Program, Setting, Source, UserError, check_types
 from ..sources import catalogue, own_pictures
 from ..sources.own_pictures import OwnPicture
 
@@ -106,20 +106,32 @@ def read_own(path: Path) -> Suite:
         raise UserError(f"{path} is no TOML: {error}") from error
     if path.stem in names():
         raise UserError(f"{path} has the name of a suite that is here already; call it otherwise")
-    rows = [{**OWN_PROGRAM, **row} for row in values.pop("program", [])]
+    rows, about = ([*list_of_tables(path, values, name)] for name in ("program", "picture"))
+    rows = [{**OWN_PROGRAM, **row} for row in rows]
     own = {program.id: program for program in map(programs.from_row, rows)}
-    folder, about = values.pop("pictures", None), values.pop("picture", [])
+    folder = values.pop("pictures", None)
+    if not isinstance(folder, str | None):
+        raise UserError(f"{path} has {folder!r} for pictures; it is the name of a folder")
     if about and folder is None:
         raise UserError(f'{path} has [[picture]] rows; it also needs pictures = "FOLDER", where they lie')
     found = own_pictures.find(path.parent / folder, about) if folder is not None else {}
     refuse_taken(own, found)
     values = {"title": path.stem, "programs": list(own), **OWN, **values}
+    check_types(f"suite {path.stem!r}", Suite, values)
     values["sources"] = [*found, *(id for id in values["sources"] if id not in found)]
     suite = from_values(path.stem, values, own, found)
     if not suite.programs or not suite.sources:
         what = "sources" if suite.programs else "programs"
         raise UserError(f"{path} names no {what}; {', '.join(FIELDS)}, program, pictures and picture are its fields")
     return suite
+
+
+def list_of_tables(path: Path, values: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The tables [[name]], taken out of the values."""
+    found = values.pop(name, [])
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise UserError(f"{path} has something else than tables for {name}; each begins with [[{name}]]")
+    return found
 
 
 def with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite:
@@ -147,6 +159,10 @@ def from_values(
 ) -> Suite:
     """A suite's file as a Suite, or one sentence that says what is wrong with it."""
     refuse_unknown(f"suite {name!r}", values, FIELDS)
+    check_types(f"suite {name!r}", Suite, {key: value for key, value in values.items() if key != "variants"})
+    for key in ("rounds", "runs", "short_side"):
+        if values[key] < 1:
+            raise UserError(f"suite {name!r} has {values[key]} for {key}; it is a whole number from 1")
     whole: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
     whole["variants"] = tuple(read_variant(name, row, whole) for row in values.get("variants", ()))
     whole["only"] = {program: tuple(chosen) for program, chosen in values.get("only", {}).items()}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.generation.records import UserError
 
@@ -78,3 +79,4 @@ def check_dataset(dataset: Path, threshold: float) -> None:
         raise UserError(f"{dataset} is no dataset: there is no data/chains; `convergebench build` makes one")
     if not reader.files("scores") and not reader.files("published"):
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
+    refuse_missing(dataset)

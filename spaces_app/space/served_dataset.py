@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
@@ -66,6 +67,8 @@ class ServedDataset:
         chains = reader.chains() if reader.files("chains") else []
         if not chains:
             raise UserError(f"{self.folder} is no dataset: there is no data/chains; `convergebench build` makes one")
+        if reader.remote is None:
+            refuse_missing(self.folder, besides="steps")  # a chain's pictures may be missing
         self.chains = {chain.id: chain for chain in chains}
         self.roles = {label: editor.role for label, editor in reader.editors().items()}
         self.floors = Floors(list(reader.rows("floors")), chains)

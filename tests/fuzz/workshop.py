@@ -1,0 +1,200 @@
+"""What is mutated: a small run, its dataset with scores, a report, tables to import; and what is true of them."""
+
+import io
+import json
+import os
+import shutil
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest import mock
+
+import scored
+import stores
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.generation.records import UserError
+from convergebench.metric_modules._engine import engine
+from convergebench.metric_modules.lpips import weights
+from convergebench.spaces_app.reporting.board import check_dataset
+from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.study.study import Options
+from convergebench.spaces_app.study.tables import as_json
+from fuzz.mutations import mutate
+from PIL import Image
+
+PICTURES = ("image", "reference")
+TABLES = ("steps", "chains", "sources", "editors")
+SCORED = ("scores", "floors")
+METRICS = ("--metrics", "psnr,ssim")
+KINDS = {"PNG": {}, "JPEG": {}, "WEBP": {}, "TIFF": {"compression": "tiff_lzw"}, "BMP": {}, "GIF": {}, "PPM": {}}
+
+
+class Wrong(AssertionError):
+    """What must not happen: a traceback, or a changed number that nobody named."""
+
+
+def invoke(*words: object) -> tuple[int, str]:
+    """The exit code of a verb and all that it says."""
+    result = CliRunner().invoke(main, list(map(str, words)))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        trace = "".join(traceback.format_exception(result.exception)[-4:])
+        raise Wrong(f"traceback of {' '.join(map(str, words))[:200]}: {trace}")
+    if "Traceback" in result.output:
+        raise Wrong(f"traceback in what {' '.join(map(str, words))[:200]} says: {result.output[-600:]}")
+    return result.exit_code, result.output
+
+
+def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
+    """What readers get of each config, pictures through their hashes as everywhere."""
+    reader = Reader(folder)
+    found = {}
+    for config in configs:
+        rows = [{name: value for name, value in row.items() if name not in PICTURES} for row in reader.rows(config)]
+        seen: list[bytes | None] = []
+        if config == "steps":
+            seen = [reader.picture(row["chain"], row["step"]) for row in rows]
+        elif config == "chains":
+            seen = [reader.reference(row["chain"]) for row in rows]
+        found[config] = repr((rows, seen))
+    return found
+
+
+def tables_of(folder: Path) -> dict[str, str]:
+    """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
+    check_dataset(folder, 0.5)
+    try:
+        report = make_report(read_study(Reader(folder), Options()))
+    except (ValueError, UnreadableFile) as error:
+        raise UserError(str(error)) from error
+    return {name: as_json(table) for name, table in report.tables.items()}
+
+
+def files_below(folder: Path) -> list[Path]:
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.parent.name != "log"]
+    return [path for path in found if path.name != ".lock"]
+
+
+class Workshop:
+    """Made once; every mutation works on a copy of a part of it."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.scratch = root / "scratch"
+        self.scratch.mkdir(parents=True)
+        os.environ["XDG_CACHE_HOME"] = str(root / "cache")
+        self.generate = ("generate", "--suite", "smoke", "--editor", "identity", "--editor", "jpeg", "--limit", "2")
+        self.generate += ("--rounds", "2")
+        self.run = root / "run"
+        self.expect(*self.generate, "--out", self.run)
+        self.expect("build", self.run, "--out", root / "built")
+        self.tables = rows_of(root / "built", TABLES)
+        self.status = self.told(self.run)
+        self.small_run = scored.runs(root / "small-run")
+        self.dataset = scored.built(self.small_run, root / "dataset")
+        self.unfinished = self.with_shards(root / "unfinished")
+        engine.run(engine.prepare(self.dataset, ["psnr", "ssim"], "cpu", None))
+        card.write(self.dataset)
+        self.numbers = rows_of(self.dataset, (*TABLES, *SCORED))
+        self.expect("report", self.dataset, "--out", root / "report")
+        self.board = (root / "report" / "leaderboard.json").read_bytes()
+        self.report = tables_of(self.dataset)
+        self.pictures = [self.encoded(kind, side) for kind in KINDS for side in (24, 60)]
+        self.layouts()
+
+    def expect(self, *words: object) -> None:
+        code, said = invoke(*words)
+        if code:
+            raise AssertionError(f"{words}: {said}")
+
+    def told(self, run: Path) -> dict[str, Any] | None:
+        """What status says that must not change; None where it says that something is wrong."""
+        code, said = invoke("status", run, "--json")
+        if code:
+            return None
+        known = json.loads(said.splitlines()[-1])
+        return {name: known.get(name) for name in ("chains", "done", "ends", "spent", "cost", "editors")}
+
+    def with_shards(self, folder: Path) -> Path:
+        """The dataset as scoring leaves it that was cut short before its files were written."""
+        shutil.copytree(self.dataset, folder)
+        with mock.patch.object(engine, "finish", side_effect=InterruptedError):
+            try:
+                engine.run(engine.prepare(folder, ["psnr", "ssim"], "cpu", None))
+            except InterruptedError:
+                return folder
+        raise AssertionError("the scoring was not cut short")
+
+    def encoded(self, kind: str, side: int) -> bytes:
+        buffer = io.BytesIO()
+        Image.effect_noise((side, side // 2), 90).convert("RGB").save(buffer, kind, **KINDS[kind])
+        return buffer.getvalue()
+
+    def layouts(self) -> None:
+        """A folder of cases with its words, a table with its pictures, a suite of one's own, published scores."""
+        case = self.root / "cases" / "portrait_01_glasses_add_remove"
+        for number, name in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
+            stores.write(case / f"{name}.png", stores.picture(number))
+        words = {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}}
+        stores.write(self.root / "prompts.json", json.dumps(words))
+        lines, objects = ["chain,round,position,path,instruction,editor,status,cost,seed"], []
+        for chain in ("a", "b"):
+            for number, place in enumerate((0, 1, 1, 2, 2)):
+                name, position = f"{chain}{number}.png", 1 + (number - 1) % 2
+                stores.write(self.root / "rows" / name, stores.picture(100 + number))
+                lines.append(f"{chain},{place},{position},{name},words {position},flux,ok,0.04,{number}")
+                objects.append({"chain": chain, "round": place, "position": position, "path": name, "editor": "flux"})
+        stores.write(self.root / "rows" / "table.csv", "\n".join(lines) + "\n")
+        stores.write(self.root / "rows" / "table.jsonl", "".join(json.dumps(each) + "\n" for each in objects))
+        for name in ("one", "two", "three"):
+            stores.write(self.root / "suite" / "shots" / f"{name}.png", stores.picture(len(name), (96, 64)))
+        stores.write(self.root / "suite" / "mine.toml", SUITE)
+        published = ["case,image,editor,round,lpips,ssim"]
+        published += [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
+        stores.write(self.root / "published.csv", "\n".join(published) + "\n")
+        scored.lpips_weights(self.root / "cache")
+        self.weights = weights.path("alex").read_bytes()
+        self.digest = weights.load("alex")[1]
+
+    def copy(self, folder: Path, name: str = "copy") -> Path:
+        return shutil.copytree(folder, self.scratch / name)
+
+    def clean(self) -> None:
+        shutil.rmtree(self.scratch)
+        self.scratch.mkdir()
+
+    def alter(self, path: Path, chance: Random, text: bool = False, others: Callable[[], list[Path]] = list) -> bool:
+        """Change a file in place; whether its bytes are others now."""
+        before = path.read_bytes()
+        data = mutate(before, chance, [each.read_bytes() for each in others() if each.suffix == path.suffix], text)
+        if data is None:
+            path.unlink()
+        else:
+            path.write_bytes(data)
+        return data != before
+
+
+SUITE = """
+rounds = 2
+short_side = 64
+pictures = "shots"
+programs = ["logo", "red-ball"]
+editors = ["identity"]
+
+[[picture]]
+file = "one.png"
+kind = "object"
+licence = "CC0-1.0"
+attribution = "me"
+unfit = ["logo"]
+
+[[program]]
+id = "logo"
+cycle = ["add a yellow umbrella", "remove the yellow umbrella"]
+shows = "a yellow umbrella"
+fits = ["object", "scene"]
+"""
