@@ -2,7 +2,7 @@
 
 import pytest
 from convergebench.spaces_app.study.apart import UNJUDGED
-from red_team.run import play, red_team_plan, result_rows
+from red_team.run import play, red_team_plan, result_rows, study_of
 
 SOURCES, PROGRAMS = ("coffee", "rocket", "chelsea", "gravel"), ("red-ball", "blue-book", "chair-left")
 METRICS = ("psnr", "honesty", "recalled")
@@ -13,7 +13,9 @@ def rows(tmp_path_factory):
     made = red_team_plan(
         ["under-the-edit", "one-disc"], ["paint:wear=0"], SOURCES, PROGRAMS, 1, b"a salt for the tests"
     )
-    return {row["editor"]: row for row in result_rows(play(made, tmp_path_factory.mktemp("red_team"), METRICS))}
+    return {
+        row["editor"]: row for row in result_rows(study_of([play(made, tmp_path_factory.mktemp("red_team"), METRICS)]))
+    }
 
 
 def test_a_memory_and_a_disc_for_everything_are_listed_apart_and_paint_is_not(rows):

@@ -26,11 +26,13 @@ def with_disc(picture, colour=(215, 30, 40), at=(0.45, 0.35), opacity=1.0):
     return made.astype(np.uint8), mask
 
 
-def judge(pictures, position=2, cycle=BALL, **about):
+def judge(pictures, position=2, cycle=BALL, earlier=(), **about):
     scorer = Scorer("cpu", "float32", {})
     program = {"cycle": cycle, "closes": True, "small": False, "shows": "a ball", "round": 1, "audits": [None] * 2}
+    program |= {"round": 1 + len(earlier) // 2, "earlier": [scorer.reduce(picture) for picture in earlier]}
     reduced = [picture if picture is None else scorer.reduce(picture) for picture in pictures]
-    return scorer.judge(program | about, position, reduced, pictures[0])
+    reference = scorer.prepare([*earlier, pictures[0]][0])
+    return scorer.judge(program | about, position, reduced, reference)
 
 
 def test_what_was_covered_is_known_to_a_memory_and_to_nobody_else(source):
@@ -68,11 +70,35 @@ def test_change_maps_tell_one_edit_from_another(source):
     assert likeness(here, there) < 0.2
 
 
-def test_only_the_first_round_of_a_program_that_adds_things_is_asked(source):
+@pytest.mark.parametrize("disguise", ["blurred", "compressed", "moved", "mixed"])
+def test_a_disguised_memory_is_known_by_its_shapes(source, disguise):
+    forward, mask = with_disc(source)
+    guess = cv2.inpaint(forward, cv2.dilate(mask.astype(np.uint8), np.ones((7, 7))), 3, cv2.INPAINT_TELEA)
+    known = {
+        "blurred": lambda: cv2.GaussianBlur(source, (0, 0), 1.5),
+        "compressed": lambda: cv2.imdecode(cv2.imencode(".jpg", source, [cv2.IMWRITE_JPEG_QUALITY, 20])[1], 1),
+        "moved": lambda: np.roll(source, 3, axis=1),
+        "mixed": lambda: (source.astype(float) * 0.4 + guess * 0.6).astype(np.uint8),
+    }[disguise]()
+    given_back = np.where(cv2.dilate(mask.astype(np.uint8), np.ones((9, 9)))[..., None] > 0, known, source)
+    assert judge([source, forward, given_back])["known_middle"] > 0.8
+
+
+def test_in_a_later_round_only_what_no_edit_touched_before_is_asked(source):
+    first, mask = with_disc(source, at=(0.7, 0.3))
+    filled = cv2.inpaint(first, cv2.dilate(mask.astype(np.uint8), np.ones((7, 7))), 3, cv2.INPAINT_TELEA)
+    elsewhere, again = with_disc(filled)[0], with_disc(filled, at=(0.7, 0.3))[0]
+    assert judge([filled, elsewhere, filled], earlier=[source, first])["known_middle"] > 0.9
+    # The same guess twice is no memory, not even where it was right: the first return shows the whole original.
+    assert judge([filled, again, filled], earlier=[source, first])["known_middle"] == "too_little_covered"
+    assert judge([source, first, source], earlier=[source, first])["known_middle"] == "too_little_covered"
+
+
+def test_only_the_first_edit_of_a_program_that_adds_things_is_looked_at(source):
     forward, _ = with_disc(source)
-    later = judge([source, forward, source], round=2)
+    later = judge([source, forward], position=1, earlier=[source, forward])
     toned = judge([source, forward, source], cycle=["make it night", "make it day"])
-    assert later["known_fine"] == "later_round"
+    assert later["colour_share"] == "later_round"
     assert toned["known_fine"] == "no_covering_edit"
     assert judge([source, None, source])["known_fine"] == "pictures_missing"
     assert not adds_a_thing(["add a ball", "add a hat", "remove the ball"], closes=True)

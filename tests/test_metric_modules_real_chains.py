@@ -28,16 +28,18 @@ def test_an_erased_eye_is_a_lost_part_and_the_glasses_are_undone():
 
 @pytest.mark.parametrize("folder", sorted(REAL.glob("*/*_add_remove")), ids=lambda folder: "-".join(folder.parts[-2:]))
 def test_no_check_of_honesty_speaks_against_a_real_editor(folder):
-    names = ("I0_source", "I1_forward", "I1_backward")
+    names = ["I0_source", *(f"I{n}_{side}" for n in (1, 2, 3) for side in ("forward", "backward"))]
     pictures = [np.asarray(Image.open(folder / f"{name}.png").convert("RGB")) for name in names]
     scorer = Scorer("cpu", "float32", {})
     reduced = [scorer.reduce(picture) for picture in pictures]
     cycle = ["add a red ball", "remove the red ball"] if "scene" in folder.name else ["add glasses", "remove glasses"]
-    program = {"cycle": cycle, "closes": True, "round": 1, "audits": [None, None]}
-    forward = scorer.judge(program, 1, reduced[:2], pictures[0])
-    undo = scorer.judge(program, 2, reduced, pictures[0])
-    assert undo["known_fine"] < 0.65
-    assert undo["known_middle"] == "too_little_covered" or undo["known_middle"] < 0.7
+    program = {"cycle": cycle, "closes": True, "audits": [None, None]}
+    for n in (0, 1, 2):
+        of_round = {"round": n + 1, "earlier": reduced[: 2 * n]}
+        undo = scorer.judge(program | of_round, 2, reduced[2 * n : 2 * n + 3], scorer.prepare(pictures[0]))
+        assert undo["known_fine"] == "too_little_covered" or undo["known_fine"] < 0.65
+        assert undo["known_middle"] == "too_little_covered" or undo["known_middle"] < 0.7
+    forward = scorer.judge(program | {"round": 1}, 1, reduced[:2], scorer.prepare(pictures[0]))
     assert forward["shines_through"] < 0.25
     assert forward["colour_share"] == "no_colour_named" or forward["colour_share"] > 0.8
 

@@ -44,8 +44,8 @@ def test_memory_is_told_by_the_median_of_ten_cases():
     assert outcome("known_fine", *cases(10, known_fine=0.9)) == "failed"
     assert outcome("known_fine", *cases(9, known_fine=0.9)) == "not judged"
     assert outcome("known_fine", *cases(10, known_fine=0.6)) == "passed"
-    assert outcome("known_middle", *cases(10, known_middle=0.84)) == "passed"
-    assert outcome("known_middle", *cases(10, known_middle=0.86)) == "failed"
+    assert outcome("known_middle", *cases(10, known_middle=0.79)) == "passed"
+    assert outcome("known_middle", *cases(10, known_middle=0.81)) == "failed"
 
 
 def test_an_editor_that_remembers_now_and_then_is_caught_by_three_certain_cases():
@@ -108,3 +108,21 @@ def test_datasets_that_were_scored_before_are_not_judged():
     scores, chains = cases(12)
     assert honesty_checks.honesty_rows(scores, chains) == []
     assert reasons_apart(scores, chains) == {}
+
+
+def test_a_memory_in_one_program_or_from_the_second_round_on_is_caught_though_its_median_is_innocent():
+    def in_one_program(number, name):
+        return 0.9 if name == "blue-book" else 0.4
+
+    def guesses(number, name):  # what frames and stripes give a good honest editor: a third of the sources
+        return 0.95 if number % 3 == 0 else 0.4
+
+    every = tuple(PROGRAMS)
+    assert outcome("known_parts", *cases(12, programs=every, known_middle=in_one_program)) == "failed"
+    assert outcome("known_middle", *cases(12, programs=every, known_middle=in_one_program)) == "passed"
+    assert outcome("known_parts", *cases(12, programs=every, known_middle=guesses)) == "passed"
+    assert outcome("known_parts", *cases(4, known_middle=0.9)) == "not judged"
+    scores, chains = cases(12, known_middle=0.1)
+    later = [{**row, "round": 2, "known_middle": 0.95} for row in scores]
+    assert outcome("known_parts", scores, chains) == "passed"
+    assert outcome("known_parts", scores + later, chains) == "failed"

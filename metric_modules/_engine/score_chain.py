@@ -262,6 +262,9 @@ def judge_rounds(
         if place not in known:
             pictures = [kept.get(key) if key else None for key in keys]
             of_step = about | {"found": found[number], "round": placed.step.round, "audits": audits}
+            if run.spec.rounds:  # such a metric may look at the rounds before as well
+                before = [placed_steps.get(each) for each in range(number - position)]
+                of_step["earlier"] = [one and kept.get(picture_key(one.step)) for one in before]
             judged = run.scorer.judge(of_step, position, pictures, reference.prepared_for(run))
             known[place] = {column: typed(value) for column, value in judged.items()}
         rows[number] = known[place]

@@ -1,6 +1,6 @@
 """Does an editor really edit, and does it really forget? Checks on pictures that the chains hold anyway.
 
-Known      what an opaque edit covered cannot be known afterwards: detail under it, source against first return
+Known      what an opaque edit covered cannot be known afterwards: detail under it, before the round against after it
 Colour     a colour that the instruction names must be in the region
 Shining    the original's fine detail must not shine through the edit
 Change map the changes that different programs make on one source must differ
@@ -17,15 +17,15 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from .looks import CELL, LONGEST, SIDE, VISIBLE, compare, find_edit
+from .looks import CELL, FAINT, LONGEST, SIDE, VISIBLE, compare, find_edit
 from .marks import with_marks
 
 FINE, MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
 CLIP = 2.5  # times a band's own spread: a single edge may not speak for a region
 LEAST_DETAIL = {FINE: 1.0, MIDDLE: 2.0}  # grey levels of the source under the region, or there is nothing to know
-FEWEST_PIXELS = {FINE: 400, MIDDLE: 2000}  # of 512: thin things leave the middle band to be guessed
+FEWEST_PIXELS = {FINE: 400, MIDDLE: 800}  # of 512: thin things leave the middle band to be guessed
 RIM = 1  # cells taken off the region's rim: what lies there was seen half
-SLIDE = 2  # pixels by which the return may have slid
+FAR, NEAR = range(-6, 7, 2), range(-2, 3)  # pixels by which the return may have slid: in the middle band, and beyond it
 LEAST_SHARE = 0.001  # of the picture
 GRID = 16  # cells a side of a change map
 LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
@@ -97,34 +97,53 @@ def seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
     return shared / np.sqrt((blurred(one * one, 6) + 1) * (blurred(two * two, 6) + 1)) > 0.5
 
 
+def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray]) -> np.ndarray:
+    """The cells in which a round's start still shows the original, and no edit of an earlier round was.
+
+    `looks` are those of every step up to the start. A place that was edited and filled in again shows the editor's own
+    guess, which it may well make twice.
+    """
+    edits = [compare(before, forward) for before, forward in zip(looks[:-1:2], looks[1::2], strict=True)]
+    touched = np.any([change.size > FAINT for change in (*edits, compare(reference, looks[-1]))], axis=0)
+    return ~cv2.dilate(touched.astype(np.uint8), np.ones((2 * RIM + 1, 2 * RIM + 1), np.uint8)).astype(bool)
+
+
 def known(source: np.ndarray, forward: np.ndarray, returned: np.ndarray, cells: np.ndarray) -> list[float | str]:
     """How much of the covered detail came back: its correlation in the fine and in the middle band.
 
-    What could be seen through the edit may be known, and is left out.
+    What could be seen through the edit may be known, and is left out. The middle band finds how far the return has
+    slid; the fine one looks from there.
     """
     one, two = grey(source), grey(returned)
     mask = covered_pixels(cells) & ~seen_through(one, grey(forward))
-    return [correlation(one, two, mask, sigmas) for sigmas in (FINE, MIDDLE)]
+    middle, slid = correlation(one, two, mask, MIDDLE, (0, 0), FAR)
+    fine, _ = correlation(one, two, mask, FINE, slid, NEAR)
+    return [fine, middle]
 
 
-def correlation(first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float]) -> float | str:
-    """The best correlation, over small slides, of a band of detail under a mask."""
-    mask = mask.copy()
-    mask[: SLIDE + 1] = mask[-SLIDE - 1 :] = mask[:, : SLIDE + 1] = mask[:, -SLIDE - 1 :] = False
+Place = tuple[int, int]
+
+
+def correlation(
+    first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float], start: Place, reach: range
+) -> tuple[float | str, Place]:
+    """The best correlation of a band of detail under a mask, over slides about a first one; and that slide."""
+    mask, edge = mask.copy(), FAR[-1] + NEAR[-1] + 1
+    mask[:edge] = mask[-edge:] = mask[:, :edge] = mask[:, -edge:] = False
     if mask.sum() < FEWEST_PIXELS[sigmas]:
-        return "too_little_covered"
+        return "too_little_covered", start
     one = band(first, sigmas)
     if one[mask].std() < LEAST_DETAIL[sigmas]:
-        return "too_little_detail"
+        return "too_little_detail", start
     two, here = band(second, sigmas), clipped(one[mask])
     rows, columns = np.nonzero(mask)
-    best = -1.0
-    for down in range(-SLIDE, SLIDE + 1):
-        for right in range(-SLIDE, SLIDE + 1):
+    best, place = -1.0, start
+    for down in (start[0] + step for step in reach):
+        for right in (start[1] + step for step in reach):
             there = clipped(two[rows - down, columns - right])
             norm = float(np.linalg.norm(here) * np.linalg.norm(there))
-            best = max(best, float(here @ there) / norm if norm > 1e-6 else 0.0)
-    return best
+            best, place = max((best, place), (float(here @ there) / norm if norm > 1e-6 else 0.0, (down, right)))
+    return best, place
 
 
 def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -> float | str:

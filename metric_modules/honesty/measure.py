@@ -21,14 +21,14 @@ class KeptPicture(NamedTuple):
 
 
 class Scorer:
-    """Looks at the forward picture and the return of round 1, and at the undo before which marks were planted."""
+    """Looks at the first edit, at what early undos know, and at the undo before which marks were planted."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        self.signature = {"version": 1, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
+        self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
 
-    def prepare(self, picture: np.ndarray) -> np.ndarray:
-        """The reference is not looked at."""
-        return picture
+    def prepare(self, picture: np.ndarray) -> KeptPicture:
+        """The original, by which later rounds tell what no earlier edit has touched."""
+        return self.reduce(picture)
 
     def reduce(self, picture: np.ndarray) -> KeptPicture:
         """The picture as the checks see it."""
@@ -48,7 +48,7 @@ class Scorer:
         program: Mapping[str, Any],
         position: int,
         pictures: Sequence[KeptPicture | None],
-        reference: np.ndarray,
+        reference: KeptPicture,
     ) -> dict[str, Value]:
         """What this step shows of the editor's honesty."""
         values: dict[str, Value] = dict.fromkeys(COLUMNS, "not_this_step")
@@ -63,10 +63,10 @@ class Scorer:
             distances = checks.mark_distances(kept[position - 1].pixels, kept[position].pixels, marks)
             pair = (distances, distances) if isinstance(distances, str) else distances
             values |= dict(zip(("marks_unshown", "marks_shown"), pair, strict=True))
-        if program["round"] != 1:
-            return values | {name: "later_round" for name in COLUMNS if values[name] == "not_this_step"}
         if len(cycle) != 2 or not adds_a_thing(cycle, program["closes"]):
             return values | {name: "no_covering_edit" for name in COLUMNS if values[name] == "not_this_step"}
+        if program["round"] != 1 and position == 1:
+            return values | {name: "later_round" for name in COLUMNS if values[name] == "not_this_step"}
         cells = checks.covered_cells(kept[0].cells, kept[1].cells)
         if position == 1:
             values["colour_share"] = checks.colour_share(kept[1].cells, cells, cycle[0])
@@ -74,6 +74,12 @@ class Scorer:
             coarse = checks.change_map(kept[0].cells, kept[1].cells)
             values["change_map"] = {"map": coarse} if coarse else "nothing_changed"
         else:
+            if program["round"] != 1:
+                earlier = program["earlier"]
+                if None in earlier:
+                    return values | dict.fromkeys(("known_fine", "known_middle"), "pictures_missing")
+                looks = [self.laid_on(one, kept[0]).cells for one in (reference, *earlier, kept[0])]
+                cells &= checks.still_shown(looks[0], looks[1:])
             both = checks.known(kept[0].pixels, kept[1].pixels, kept[2].pixels, cells)
             values |= dict(zip(("known_fine", "known_middle"), both, strict=True))
         return values

@@ -7,12 +7,12 @@ SPEC = {
     "order": 85,
     "rounds": 3,
     "sees": "an editor that knows what its own edit covered, or edits in a way that is easy to take back",
-    "misses": "an editor that cheats in fewer than three cases",
+    "misses": "an editor that cheats in fewer than three cases, or gives back less than shapes of 4 of 512 pixels",
     "columns": [
         {
             "name": "known_fine",
             "title": "Fine detail known",
-            "meaning": "correlation, source to first return, of fine detail that the edit covered: 1 was remembered",
+            "meaning": "correlation of fine detail that an edit covered, before the round and after it: 1 was remembered",
             "low": -1.0,
             "high": 1.0,
         },

@@ -2,7 +2,8 @@
 
 One case accuses nobody: things that look alike, edits that cover little and plain backgrounds all happen. A check
 speaks from CASES cases on, by their median, and says "not judged" before that. Only memory is also told by a few cases,
-because no honest editor knows what it covered: an editor that cheats now and then has an innocent median.
+because no honest editor knows what it covered: an editor that cheats now and then has an innocent median. And an editor
+that remembers in some programs only, or from a later round on, is asked program by program and round by round.
 """
 
 import json
@@ -15,14 +16,17 @@ from typing import Any
 import numpy as np
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
+from scipy import special
 
 Row = Mapping[str, Any]
 
 HONESTY_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map")
 CASES = 10  # fewer are "not judged"
-KNOWN_FINE, KNOWN_MIDDLE = 0.80, 0.85  # correlation from which it is memory (honest: at most .60 and .77 in one case)
+KNOWN_FINE, KNOWN_MIDDLE = 0.80, 0.80  # correlation from which it is memory; docs/threats.md has what honest ones reach
 CERTAIN = 0.90  # in both bands: one case is as good as proven
 CERTAIN_CASES = 3  # and so many of them, from two sources or more, are no accident
+GUESSED = 1 / 3  # share of sources whose covered shapes an honest editor may guess: frames, stripes, horizons
+PART_LEVEL = 0.01  # chance, over all programs and rounds, at which such an editor would be accused
 SAME = 0.50  # cosine of the changes for different programs
 COLOURED = 0.50  # share of the region that must have the colour asked for
 COLOUR_CASES = 5  # for each colour, before it has a voice
@@ -44,6 +48,11 @@ CHECKS = {
     "known_cases": Check(
         "Cases that know it for certain", CERTAIN_CASES, "it knew several times what its edits covered"
     ),
+    "known_parts": Check(
+        "Programs and rounds that know it",
+        1,
+        "it knew, in some programs or from a later round on, what its edits covered",
+    ),
     "same_change": Check("Changes for different programs alike", SAME, "it makes the same change whatever is asked"),
     "colour_share": Check("Colour as asked", COLOURED, "its edits do not have the colours that are asked for"),
     "shines_through": Check("Original shines through", SHINING, "the original shines through its edits"),
@@ -57,7 +66,7 @@ def honesty_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list
     cases: dict[str, dict[str, list[tuple[FinishedChain, Row]]]] = defaultdict(lambda: defaultdict(list))
     for row in scores:
         chain = by_id.get(row["chain"])
-        if chain is None or row["round"] != 1:
+        if chain is None:
             continue
         for column in HONESTY_COLUMNS:
             if row.get(column) is not None:
@@ -99,11 +108,13 @@ def outcomes_of(cases: Mapping[str, Sequence[tuple[FinishedChain, Row]]]) -> Out
     ]
     both = len(cases.get("known_middle", ()))
     is_caught = len(certain) >= CERTAIN_CASES and len(set(certain)) > 1
+    parts, known_parts = parts_that_know(cases.get("known_middle", ()))
     same = likenesses(cases.get("change_map", ()))
     return {
         "known_fine": above(values("known_fine"), KNOWN_FINE),
         "known_middle": above(values("known_middle"), KNOWN_MIDDLE),
         "known_cases": (is_caught or (False if both >= CASES else None), float(len(certain)) if both else None, both),
+        "known_parts": (known_parts > 0 if parts else None, float(known_parts) if parts else None, both),
         "same_change": above(same, SAME),
         "colour_share": colours(cases.get("colour_share", ())),
         "shines_through": above(values("shines_through"), SHINING),
@@ -120,6 +131,23 @@ def above(values: Sequence[float], limit: float) -> tuple[bool | None, float | N
     """
     middle = float(median(values)) if values else None
     return (middle > limit if middle is not None and len(values) >= CASES else None), middle, len(values)
+
+
+def parts_that_know(cases: Sequence[tuple[FinishedChain, Row]]) -> tuple[int, int]:
+    """How many programs and rounds could be judged, and in how many of them more was known than is guessed.
+
+    A part speaks by its sources, each with the middle one of its cases, because what lies under a hat or in a frame may
+    be easy to guess again and again. It is accused where so many of so many sources would come up by chance in
+    PART_LEVEL of honest editors, all parts taken together.
+    """
+    parts: dict[tuple[str, Any], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for chain, row in cases:
+        for part in (("program", chain.program.id), ("round", row["round"])):
+            parts[part][chain.source.id].append(row["known_middle"])
+    voices = [[median(values) > KNOWN_MIDDLE for values in sources.values()] for sources in parts.values()]
+    level = PART_LEVEL / max(len(voices), 1)
+    judged = [own for own in voices if GUESSED ** len(own) <= level]
+    return len(judged), sum(special.bdtrc(sum(own) - 1, len(own), GUESSED) <= level for own in judged if any(own))
 
 
 def likenesses(cases: Sequence[tuple[FinishedChain, Row]]) -> list[float]:
