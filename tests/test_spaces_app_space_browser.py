@@ -293,23 +293,30 @@ def test_the_divider_is_dragged_from_anywhere_and_the_picture_zooms(visit, serve
 
 @pytest.mark.slow
 def test_a_series_that_is_brought_is_scored_and_kept_for_another_threshold(visit, server, tmp_path):
-    files = {"original.png": 0.0, "round1.png": 0.1, "round2.png": 0.9}
-    for name, noise in files.items():
-        (tmp_path / name).write_bytes(small_dataset.picture(3, noise))
+    noises = {"original": 0.0, "edited1": 0.5, "edited2": 0.6, "undone1": 0.1, "undone2": 0.9}
+    for name, noise in noises.items():
+        (tmp_path / f"{name}.png").write_bytes(small_dataset.picture(3, noise))
     page = visit("?tab=score-yours")
     page.set_input_files("input#original", tmp_path / "original.png")
-    page.set_input_files("input#returns", [tmp_path / "round1.png", tmp_path / "round2.png"])
+    page.set_input_files("input#returns", [tmp_path / "undone1.png", tmp_path / "undone2.png"])
     page.get_by_role("button", name="Score", exact=True).click()
     page.wait_for_selector("#answer h3")
     assert re.match(r"Lost in round 2: \w+ \d+% < 50%", page.text_content("#answer h3"))
-    page.locator("#answer input[type=range]").fill("0.05")
+    page.locator("#answer input[type=range]").fill("0.95")
     page.locator("#answer input[type=range]").dispatch_event("change")
-    page.wait_for_function("document.querySelector('#answer h3').textContent.includes('< 5%') || true")
+    page.wait_for_function("document.querySelector('#answer h3').textContent.includes('< 95%')")
     page.get_by_role("button", name="Open in the viewer").click()
     assert shown(page)["picture"].startswith("blob:")
     page.go_back()
     page.get_by_role("button", name="Compare with editors").click()
     page.wait_for_selector(".cb-grid-table th:has-text('Yours')")
+    page.go_back()
+    page.set_input_files("input#edits", [tmp_path / "edited1.png", tmp_path / "edited2.png"])
+    page.get_by_role("button", name="Score", exact=True).click()
+    page.wait_for_selector("#answer .cb-note:has-text('Checked as every test')")
+    page.get_by_role("button", name="Open in the viewer").click()
+    shown(page)
+    assert page.locator(".cb-frame").count() == 5
     assert list((server.log.parent / "uploads").rglob("*.png")) == []
 
 

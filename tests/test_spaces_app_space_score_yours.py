@@ -4,12 +4,19 @@ import io
 import zipfile
 
 import awkward_pictures
+import cv2
 import numpy as np
 import pytest
+import scored
 import small_dataset
+from convergebench import metric_modules
 from convergebench.generation.records import UserError
-from convergebench.spaces_app.space import score_yours
+from convergebench.spaces_app.space import chains_tab, score_yours
+from convergebench.spaces_app.space.score_yours_tab import Scorer
+from convergebench.spaces_app.space.series_verdict import Terms
+from convergebench.spaces_app.space.served_dataset import open_dataset
 from PIL import Image
+from small_dataset import chain_of
 
 
 def unrelated(count=4):
@@ -121,3 +128,76 @@ def test_a_picture_of_the_dataset_is_not_its_own_stranger_at_any_size():
 def test_an_awkward_picture_is_scored_as_it_looks(name):
     awkward = awkward_pictures.PICTURES[name]
     awkward_pictures.assert_looks_right(score_yours.pixels(name, awkward.data), awkward)
+
+
+def dotted_elsewhere(pixels):
+    return cv2.circle(pixels.copy(), (90, 60), 9, (40, 40, 250), -1)
+
+
+def series():
+    """By editor, a series of three rounds and what it is lost to: none, or one that fades, makes no edit and so on."""
+    start = scored.picture(1, (128, 96))
+    dot = scored.dotted(start)
+    faded = [each for n in (1, 2, 3) for each in (dot, scored.worn(start, 24 * n, n))]
+    return {
+        "steady": ([dot, start] * 3, None),
+        "fading": (faded, "quality lost"),
+        "idle": ([start] * 6, "not applied"),
+        "keeping": ([dot, start, dot, dot, dot, dot], "not undone"),
+        "holing": ([dot, start, dot, dotted_elsewhere(start), dot, start], "part lost"),
+    }
+
+
+WORDS = scored.PROGRAMS["dot"].cycle
+
+
+@pytest.mark.parametrize("editor", list(series()))
+def test_with_its_edits_a_series_is_lost_to_what_happened(editor):
+    pixels, cause = series()[editor]
+    files = [(f"{step}.png", scored.encoded(each)) for step, each in enumerate(pixels, 1)]
+    original = ("0.png", scored.encoded(scored.picture(1, (128, 96))))
+    strangers = [scored.picture(seed, (128, 96)) for seed in (2, 3)]
+    found = score_yours.score(original, files[1::2], strangers, edits=files[::2], terms=Terms(WORDS))
+    assert found.verdicts[9]["threshold"] == 0.5
+    assert found.verdicts[9]["cause"] == cause
+    assert any(step["outline"] for step in found.steps) is any(step["part_lost"] for step in found.steps)
+    alone = score_yours.score(original, files[1::2], strangers)
+    assert [each["applied"] for each in alone.steps] == [None] * 3
+    assert alone.verdicts[9]["cause"] in (None, "quality lost", "part lost")
+    with pytest.raises(UserError, match="1 edits and 3 returns"):
+        score_yours.score(original, files[1::2], strangers, edits=files[:1])
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The same series as chains of a dataset that the engine scored."""
+    patch, folder = pytest.MonkeyPatch(), tmp_path_factory.mktemp("judged")
+    patch.setattr(scored, "SIZES", dict.fromkeys((1, 2, 3), (128, 96)))
+    patch.setattr(scored, "SIDE", 80)
+    for editor, (pixels, _) in series().items():
+        scored.keep(folder / "run", scored.chain(editor, 1), [scored.encoded(each) for each in pixels])
+    for seed in (2, 3):
+        other = scored.picture(seed, (128, 96))
+        pair = [scored.encoded(each) for each in (scored.dotted(other), other)]
+        scored.keep(folder / "run", scored.chain("steady", seed), pair * 3)
+    out = scored.built(folder / "run", folder / "dataset")
+    metric_modules.score(out, ["psnr", "ssim", "registration", "edit_applied"])
+    patch.undo()
+    return open_dataset(str(out))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("editor", list(series()))
+def test_a_chain_of_the_dataset_that_is_dropped_in_is_lost_as_it_is_in_failures(judged, editor):
+    chain = judged.chains[chain_of(judged, editor, "source-1", "dot")]
+    files = [(f"{step:03}.png", judged.reader.picture(chain.id, step)) for step in range(chain.calls + 1)]
+    found = Scorer(judged).score(files[0], files[2::2], 0.5, files[1::2], WORDS)
+    verdict = next(each for each in found.verdicts if each["threshold"] == 0.5)
+    told = chains_tab.ending(judged, judged.case_of[chain.id])
+    assert verdict["cause"] == told["cause"] == series()[editor][1]
+    assert (verdict["lost_at"], verdict["clause"]) == (told["lost_at"], told["clause"])
+    assert verdict["step"] == told["lost_step"]
+    shown = chains_tab.chain_view(judged, chain.id)["steps"][1:]
+    assert [each["outline"] for each in found.steps] == [each["outline"] for each in shown]
+    assert [each["applied"] for each in found.steps] == [each["applied"] for each in shown]
+    assert [row["quality"] for row in found.rows] == told["quality"]

@@ -17,6 +17,8 @@ from convergebench.metric_modules.retained.floors import floor, retained_value
 from convergebench.metric_modules.specs import ceilings
 from convergebench.metric_modules.ssim import measure as ssim
 
+from .series_verdict import UNTOLD, RoundJudge, Terms, checks_of, judged_quality, series_case, steps_told, verdicts
+
 MOST_RETURNS = 60
 MOST_BYTES = 60_000_000  # of all pictures together, unpacked
 MOST_FILE_BYTES = 25_000_000
@@ -33,9 +35,11 @@ Distance = Callable[[np.ndarray, np.ndarray], Mapping[str, float]]
 
 @dataclass(frozen=True)
 class SeriesScore:
-    """One row per return, the half-lives, and what could not be computed with the reason."""
+    """Rows of returns and of steps, the verdicts, the half-lives, and what could not be computed with the reason."""
 
     rows: list[dict[str, Any]]
+    steps: list[dict[str, Any]]
+    verdicts: list[dict[str, Any]]
     half_lives: dict[str, str]
     absent: dict[str, str]
     floors: dict[str, float]
@@ -48,18 +52,18 @@ def score(
     unrelated: Sequence[np.ndarray],
     threshold: float = 0.5,
     lpips: Callable[[np.ndarray], Distance] | str = "not asked for",
+    edits: Sequence[tuple[str, bytes]] = (),
+    terms: Terms = UNTOLD,
 ) -> SeriesScore:
-    """Every return against the original, at a short side of 512; the floors are medians over `unrelated` pictures."""
-    if not returns:
-        raise UserError("no returns were given; give at least one picture besides the original")
-    if len(returns) > MOST_RETURNS:
-        raise UserError(f"{len(returns)} returns were given; at most {MOST_RETURNS} are scored at once")
-    if not 0 < threshold <= 1:
-        raise UserError(f"the threshold is {threshold:g}; it lies above 0 and at most at 1")
+    """Every return against the original, and every edit where they are given.
+
+    The floors are those of `terms`, otherwise medians over `unrelated` pictures.
+    """
+    check_series(returns, edits, threshold)
     until = time.monotonic() + MOST_SECONDS
     first = pixels(*original)
     height, width = first.shape[:2]
-    size = pictures.evaluation_size(width, height, min(SHORT_SIDE, min(width, height)))
+    size = pictures.evaluation_size(width, height, terms.short_side or min(SHORT_SIDE, min(width, height)))
     reference = pictures.resize_to(first, *size)
     distances: list[Distance] = [plain_distances(reference)]
     absent = {}
@@ -68,23 +72,53 @@ def score(
     else:
         distances.append(lpips(reference))
 
-    def measure(picture: np.ndarray) -> dict[str, float]:
+    def at_size(picture: np.ndarray) -> np.ndarray:
         if time.monotonic() > until:
             raise UserError(f"scoring took more than {MOST_SECONDS:.0f} seconds; give fewer or smaller pictures")
-        at_size = pictures.resize_to(picture, *size)
-        return {name: value for distance in distances for name, value in distance(reference, at_size).items()}
+        return pictures.resize_to(picture, *size)
 
-    floors = floors_of([measure(picture) for picture in unrelated])
-    rows = []
+    def measure(picture: np.ndarray) -> dict[str, float]:
+        return {name: value for distance in distances for name, value in distance(reference, picture).items()}
+
+    floors = dict(terms.floors) or floors_of([measure(at_size(picture)) for picture in unrelated])
+    judge = RoundJudge(first, reference, terms, bool(edits))
+    rows: list[dict[str, Any]] = []
+    judged: list[dict[str, Any]] = []
     for number, (name, data) in enumerate(returns, 1):
-        values = measure(pixels(name, data))
+        back = pixels(name, data)
+        edit = pixels(*edits[number - 1]) if edits else None
+        resized = at_size(back)
+        values = measure(resized)
         retained = {
             f"retained_{metric}": retained_value(values[metric], low, ceilings()[metric])
             for metric, low in floors.items()
+            if metric in values
         }
-        quality = min(retained.values(), default=None)
-        rows.append({"round": number, "name": name, **values, **retained, "quality": quality})
-    return SeriesScore(rows, half_lives_of(rows, threshold), absent, floors, size)
+        rows.append({"round": number, "name": name, **values, **retained})
+        judged += judge.rows(number, edit, back, resized, values | retained)
+    case = series_case(judged, judge.cycle, floors, size)
+    checks = checks_of(case, terms.checks)
+    for row, quality in zip(rows, judged_quality(case, checks), strict=True):
+        row["quality"] = quality
+    names = (
+        [name for pair in zip(edits, returns, strict=True) for name, _ in pair] if edits else [n for n, _ in returns]
+    )
+    told = steps_told(judged, names)
+    return SeriesScore(rows, told, verdicts(case, judged, checks), half_lives_of(rows, threshold), absent, floors, size)
+
+
+def check_series(returns: Sequence[tuple[str, bytes]], edits: Sequence[tuple[str, bytes]], threshold: float) -> None:
+    """Refuses a series that cannot be scored, before a picture is decoded."""
+    if not returns:
+        raise UserError("no returns were given; give at least one picture besides the original")
+    if len(returns) > MOST_RETURNS:
+        raise UserError(f"{len(returns)} returns were given; at most {MOST_RETURNS} are scored at once")
+    if edits and len(edits) != len(returns):
+        raise UserError(f"{len(edits)} edits and {len(returns)} returns were given; give one edit for each return")
+    if sum(len(data) for _, data in [*returns, *edits]) > MOST_BYTES:
+        raise UserError(f"the pictures have more than {MOST_BYTES:,} bytes together; give fewer or smaller ones")
+    if not 0 < threshold <= 1:
+        raise UserError(f"the threshold is {threshold:g}; it lies above 0 and at most at 1")
 
 
 def plain_distances(reference: np.ndarray) -> Distance:

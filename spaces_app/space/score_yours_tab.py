@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -9,17 +10,20 @@ from typing import Any
 
 import numpy as np
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.specs import score_columns
+from convergebench.metric_modules.specs import ceilings, score_columns
 
+from ..study.groups import CHECKS, HALF
 from . import score_yours
 from .previews import decode
+from .series_verdict import ROUND_TRIP, Terms
 from .served_dataset import ServedDataset
 
 NOTE = (
-    "Upload the original and the picture after each undo (round1.png, round2.png, ...), or one zip of them. Up to "
-    f"{score_yours.MOST_RETURNS} pictures, {score_yours.MOST_FILE_BYTES // 10**6} MB a file, "
-    f"{score_yours.MOST_SECONDS:.0f} seconds. They are compared at a short side of {score_yours.SHORT_SIDE} pixels; "
-    "0% is how different unrelated pictures of this dataset are. Your files are scored in memory and never stored."
+    "Upload the original and the picture after each undo (undone1.png, undone2.png, ...), or one zip of them. Add the "
+    "picture after each edit to have edits and undos checked as well. Files are taken in the order of their names. Up "
+    f"to {score_yours.MOST_RETURNS} rounds, {score_yours.MOST_FILE_BYTES // 10**6} MB a file, "
+    f"{score_yours.MOST_SECONDS:.0f} seconds of scoring. Retained quality is 100% for an identical picture and 0% for "
+    "an unrelated one. Your files are scored in memory and never stored."
 )
 
 
@@ -31,16 +35,45 @@ class Scorer:
         self.busy = threading.Lock()
 
     def score(
-        self, original: tuple[str, bytes] | None, files: Sequence[tuple[str, bytes]], threshold: float
+        self,
+        original: tuple[str, bytes] | None,
+        files: Sequence[tuple[str, bytes]],
+        threshold: float,
+        edits: Sequence[tuple[str, bytes]] = (),
+        words: Sequence[str] = (),
     ) -> score_yours.SeriesScore:
         """Without an `original`, the first file by name is taken for it."""
+        if words and len(words) != 2:
+            raise UserError(f"{len(words)} instructions were given; give two, the edit and the undo, or none")
         returns = score_yours.read_series(files)
         if original is None:
             if len(returns) < 2:
                 raise UserError("one picture alone tells nothing; give an original and what came back")
             original, *returns = returns
+        own = score_yours.read_series(edits)
         with self.busy:
-            return score_yours.score(original, returns, self.unrelated, threshold, self.lpips)
+            terms = self.terms(original[1], tuple(words) or ROUND_TRIP)
+            return score_yours.score(original, returns, self.unrelated, threshold, self.lpips, own, terms)
+
+    def terms(self, original: bytes, words: tuple[str, ...]) -> Terms:
+        """What the dataset judges its own chains by, as far as it has this picture and these instructions."""
+        dataset = self.dataset
+        source = self.source_of_digest.get(hashlib.sha256(original).hexdigest())
+        small = any(chain.program.small for chain in dataset.chains.values() if chain.program.cycle == words)
+        checks = next(iter(dataset.counted.values())).checks if dataset.counted else CHECKS
+        chain = next((each for each in dataset.chains.values() if each.source.id == source), None)
+        if chain is None:
+            return Terms(words, small, checks=checks)
+        floors = {name: dataset.floors.floor(chain, name) for name in ceilings()}
+        known = {name: low for name, low in floors.items() if low is not None and low != ceilings()[name]}
+        return Terms(words, small, chain.short_side, known, checks)
+
+    @cached_property
+    def source_of_digest(self) -> dict[str, str]:
+        """The dataset's pictures by the sha256 of their files; degraded ones, whose reference is another, are not."""
+        rows = self.dataset.reader.rows("sources", ["source", "image", "reference"])
+        files = {row["source"]: row["image"]["bytes"] for row in rows if row["image"] and not row["reference"]}
+        return {hashlib.sha256(data).hexdigest(): name for name, data in files.items() if data}
 
     @cached_property
     def lpips(self) -> Any:
@@ -61,11 +94,21 @@ class Scorer:
 def endpoint(scorer: Scorer) -> Callable:
     """Scoring for programs: pictures as base64, so that no path of this server is ever named."""
 
-    def score_yours(original: str, returns: list[str], threshold: float = 0.5) -> dict:
-        """An original and its returns in order, each a picture file in base64: distances, retained, half-lives."""
+    def score_yours(
+        original: str,
+        returns: list[str],
+        threshold: float = 0.5,
+        edits: list[str] = [],  # noqa: B006 - read only, and the API's page shows it
+        words: list[str] = [],  # noqa: B006 - read only
+    ) -> dict:
+        """An original, its returns in order and, for the whole verdict, the edit before each return.
+
+        Pictures are files in base64; `words` are the two instructions, the edit and the undo.
+        """
         first, *others = from_base64([original, *returns])
         named = [(f"return {number:03d}", data) for number, data in enumerate(others, 1)]
-        return as_answer(scorer.score(("original", first), named, float(threshold)))
+        forward = [(f"edit {number:03d}", data) for number, data in enumerate(from_base64(edits), 1)]
+        return as_answer(scorer.score(("original", first), named, float(threshold), forward, words))
 
     return score_yours
 
@@ -73,11 +116,20 @@ def endpoint(scorer: Scorer) -> Callable:
 def page_endpoint(scorer: Scorer) -> Callable:
     """The same for the page, with the files' own names; a zip is unpacked, and without an original the first is it."""
 
-    def score_files(original: list[str], names: list[str], files: list[str], threshold: float = 0.5) -> dict:
+    def score_files(
+        original: list[str],
+        names: list[str],
+        files: list[str],
+        edit_names: list[str],
+        edits: list[str],
+        words: list[str],
+    ) -> dict:
         if not files:
             raise UserError("no returns were given; add the pictures that came back, or one zip of them")
         first = (original[0], from_base64(original[1:])[0]) if len(original) == 2 else None
-        return as_answer(scorer.score(first, list(zip(names, from_base64(files), strict=True)), float(threshold)))
+        returns = list(zip(names, from_base64(files), strict=True))
+        forward = list(zip(edit_names, from_base64(edits), strict=True))
+        return as_answer(scorer.score(first, returns, HALF, forward, [each for each in words if each.strip()]))
 
     return score_files
 
@@ -93,6 +145,8 @@ def as_answer(found: score_yours.SeriesScore) -> dict[str, Any]:
     return {
         "half_lives": found.half_lives,
         "returns": found.rows,
+        "steps": found.steps,
+        "verdicts": found.verdicts,
         "floors": found.floors,
         "absent": found.absent,
         "titles": {column.name: column.title for column in score_columns().values() if column.name in found.rows[0]},

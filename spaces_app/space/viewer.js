@@ -9,6 +9,7 @@
   let turn = 0;
 
   const text = (value, digits = 3) => (!has(value) ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
+  const key = (chain, beside) => `${chain} ${beside} ${cb.yoursScored}`; // a series that is scored anew is another chain
   const failureFilters = () => [get("fe"), get("cause"), get("program"), ...cb.filtered(), get("order", "first")];
 
   cb.views.chains = async () => {
@@ -16,7 +17,7 @@
     const chain = get("chain") || (await ask("pick", "worst", get("editor")));
     const beside = get("beside");
     const asked = get("step") === "" ? null : Number(get("step"));
-    if (last && last.key === `${chain} ${beside}` && last.viewer.isConnected) {
+    if (last && last.key === key(chain, beside) && last.viewer.isConnected) {
       last.mode = MODES[get("view")] ? get("view") : "divider";
       return step(last, clamp(asked ?? last.first, 0, last.size - 1));
     }
@@ -32,7 +33,7 @@
     const first = Math.min(...views.map((each) => each.lost_step ?? size - 1));
     const same = last && last.views[0].source === view.source && last.views[0].program === view.program;
     const state = {
-      key: `${chain} ${beside}`, views, size, first, viewer: make("div", { class: "cb-viewer" }), playing: null,
+      key: key(chain, beside), views, size, first, viewer: make("div", { class: "cb-viewer" }), playing: null,
       mode: MODES[get("view")] ? get("view") : "divider", gain: GAINS.includes(Number(get("gain"))) ? Number(get("gain")) : 8,
       zoom: ZOOMS.includes(Number(get("zoom"))) ? Number(get("zoom")) : 1, split: same ? last.split : 50, returns: same ? last.returns : false,
     };

@@ -66,7 +66,7 @@ def large_posts(server):
     returns = [noise(1)] * RETURNS
 
     def one(number):
-        answer = server.call("score_yours", picture, returns, 0.5, timeout=900)
+        answer = server.call("score_yours", picture, returns, 0.5, [], [], timeout=900)
         return isinstance(answer, dict) and len(answer.get("returns", ())) == RETURNS
 
     with ThreadPoolExecutor(POSTS) as pool:
