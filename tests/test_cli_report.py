@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,26 +38,42 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A dataset of nothing but two published curves: every file that a report has, and only two figures."""
+    folder = tmp_path_factory.mktemp("small")
+    _, chains, _ = dataset({"one": 1.0}, sources=2, programs=1, rounds=3)
+    lay(folder, chains=chains, published=[*published("theirs", "a", 1.0, 3), *published("theirs", "b", 0.9, 3)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(folder, tmp_path_factory):
+    """The report of `folder`, made once, and what was printed."""
+    out = tmp_path_factory.mktemp("whole")
+    return out, run(folder, "--out", out)
+
+
 def run(*words):
     return CliRunner().invoke(main, ["report", *map(str, words)])
 
 
-def test_a_report_is_written_and_the_headline_printed(folder, tmp_path):
-    result = run(folder, "--out", tmp_path)
+def test_a_report_is_written_and_the_headline_printed(whole):
+    out, result = whole
     assert result.exit_code == 0, result.output
     assert result.output.startswith("Convergence\n")
     generated, kept, lost, missing = re.search(
         r"\n(\d+) chains generated = (\d+) kept \+ (\d+) lost \+ (\d+) missing\n", result.output
     ).groups()
     assert int(generated) == int(kept) + int(lost) + int(missing) == 26
-    assert f"open {tmp_path / 'index.html'}" in result.output
+    assert f"open {out / 'index.html'}" in result.output
     for name in ("leaderboard", "curves", "pairs", "causes"):
         for ending in ("csv", "json", "tex"):
-            assert (tmp_path / f"{name}.{ending}").stat().st_size > 50
-    assert (tmp_path / "figures" / "curves.svg").read_text().startswith("<svg")
-    assert (tmp_path / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "figures" / "price.svg").exists()
-    [row] = [row for row in json.loads((tmp_path / "leaderboard.json").read_text())["rows"] if row["editor"] == "one"]
+            assert (out / f"{name}.{ending}").stat().st_size > 50
+    assert (out / "figures" / "curves.svg").read_text().startswith("<svg")
+    assert (out / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "figures" / "price.svg").exists()
+    [row] = [row for row in json.loads((out / "leaderboard.json").read_text())["rows"] if row["editor"] == "one"]
     assert (row["cost"], row["seconds"]) == (pytest.approx(0.08), pytest.approx(4.0))
 
 
@@ -96,7 +113,7 @@ def test_a_folder_without_chains_or_scores_says_which_verb_is_missing(tmp_path):
     assert "`convergebench score" in run(tmp_path).output
 
 
-def test_a_file_that_cannot_be_read_and_a_folder_that_cannot_be_written_are_one_sentence(folder, tmp_path):
+def test_a_file_that_cannot_be_read_and_a_folder_that_cannot_be_written_are_one_sentence(small, tmp_path):
     broken = tmp_path / "broken"
     lay(broken, chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1])
     (broken / "data" / "scores").mkdir()
@@ -105,7 +122,7 @@ def test_a_file_that_cannot_be_read_and_a_folder_that_cannot_be_written_are_one_
     assert result.exit_code == 2
     assert "data/scores/0000.parquet cannot be read" in result.output
     (tmp_path / "taken").write_text("a file")
-    result = run(folder, "--out", tmp_path / "taken")
+    result = run(small, "--out", tmp_path / "taken")
     assert result.exit_code == 2
     assert f"cannot write to {tmp_path / 'taken'}" in result.output
 
@@ -124,8 +141,6 @@ def published(editor, case, start, rounds, metric="ssim", **more):
 
 
 def test_published_scores_report_by_the_same_rules_without_what_was_not_published(folder, tmp_path):
-    import shutil
-
     own = tmp_path / "dataset"
     shutil.copytree(folder, own)
     rows = [
@@ -149,10 +164,8 @@ def test_published_scores_report_by_the_same_rules_without_what_was_not_publishe
     assert (tmp_path / "out" / "figures" / "published-1.svg").exists()
 
 
-def test_a_dataset_with_nothing_but_published_scores_reports_them(tmp_path):
-    _, chains, _ = dataset({"one": 1.0}, sources=2, programs=1, rounds=3)
-    lay(tmp_path, chains=chains, published=[*published("theirs", "a", 1.0, 3), *published("theirs", "b", 0.9, 3)])
-    result = run(tmp_path, "--out", tmp_path / "out")
+def test_a_dataset_with_nothing_but_published_scores_reports_them(small, tmp_path):
+    result = run(small, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "Published scores" in (tmp_path / "out" / "index.html").read_text()
 
@@ -161,35 +174,31 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_report_leaves_nothing_of_the_one_before_and_keeps_what_is_not_its_own(folder, tmp_path):
-    out = tmp_path / "out"
-    lay(tmp_path / "published", chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1],
-        published=[*published("theirs", "a", 1.0, 3), *published("theirs", "b", 0.9, 3)])  # fmt: skip
-    run(tmp_path / "published", "--out", tmp_path / "alone")
-    assert run(folder, "--out", out).exit_code == 0
+def test_a_report_leaves_nothing_of_the_one_before_and_keeps_what_is_not_its_own(small, whole, tmp_path):
+    out = shutil.copytree(whole[0], tmp_path / "out")
+    run(small, "--out", tmp_path / "alone")
     (out / "figures" / "mine.svg").write_text("mine")
-    assert run(tmp_path / "published", "--out", out).exit_code == 0
+    assert run(small, "--out", out).exit_code == 0
     (out / "figures" / "mine.svg").unlink()
     assert contents(out) == contents(tmp_path / "alone")
 
 
 @pytest.mark.parametrize("name", ["index.html", "leaderboard.csv", "figures"])
-def test_a_strangers_file_in_the_place_of_the_reports_is_refused_by_name(folder, tmp_path, name):
+def test_a_strangers_file_in_the_place_of_the_reports_is_refused_by_name(small, tmp_path, name):
     out = tmp_path / "out"
     out.mkdir()
     (out / name).write_text("theirs")
-    result = run(folder, "--out", out)
+    result = run(small, "--out", out)
     assert result.exit_code == 2
     assert name == "figures" or f"{out} holds {name}, which `convergebench report` did not write" in result.output
     assert contents(out) == {name: b"theirs"}
 
 
-def test_a_report_that_fails_on_its_way_leaves_the_one_before(folder, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    assert run(folder, "--out", out).exit_code == 0
+def test_a_report_that_fails_on_its_way_leaves_the_one_before(small, whole, tmp_path, monkeypatch):
+    out = shutil.copytree(whole[0], tmp_path / "out")
     before = contents(out)
     monkeypatch.setattr("convergebench.spaces_app.reporting.write.render_page", lambda *about: 1 / 0)
-    assert isinstance(run(folder, "--out", out).exception, ZeroDivisionError)
+    assert isinstance(run(small, "--out", out).exception, ZeroDivisionError)
     assert contents(out) == before
 
 

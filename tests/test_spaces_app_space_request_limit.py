@@ -10,6 +10,14 @@ from convergebench.spaces_app.space import request_limit
 from convergebench.spaces_app.space.request_limit import RequestLimit
 
 
+@pytest.fixture(autouse=True)
+def small_heap():
+    """What earlier tests left is no garbage to look through: with torch in the process that takes half a second a time."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 class App:
     """An application that reads a body, and keeps its scope for a while as Gradio's queue does."""
 
