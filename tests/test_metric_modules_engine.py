@@ -51,6 +51,26 @@ def dataset(clean, tmp_path):
     return shutil.copytree(clean, tmp_path / "dataset")
 
 
+@pytest.fixture(scope="module")
+def scored_by_all(clean, models, tmp_path_factory):
+    """The dataset after every metric, and the outcome; only to be read or copied."""
+    folder = shutil.copytree(clean, tmp_path_factory.mktemp("scored") / "dataset")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(models[0]))
+        patch.setattr(clip, "CHECKPOINT", models[1])
+        return folder, score(folder)
+
+
+@pytest.fixture(scope="module")
+def scored_without_clip(clean, models, tmp_path_factory):
+    """The dataset with edits that were judged by pixels alone; only to be read."""
+    folder = shutil.copytree(clean, tmp_path_factory.mktemp("pixels") / "dataset")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(models[0]))
+        score(folder, ["psnr", "ssim", "lpips", "edit_applied"])
+    return folder
+
+
 def scores(folder):
     rows = pq.read_table(folder / "data" / "scores").to_pylist()
     return {(row["chain"], row["step"]): row for row in rows}
@@ -110,21 +130,20 @@ def test_every_value_agrees_with_its_reference_implementation(dataset, models, d
     assert len(compared) == scored.PICTURES
 
 
-def test_no_value_depends_on_the_batch_or_on_what_was_asked_first(clean, tmp_path):
-    made = []
-    for name, batch in (("one", 1), ("three", 3)):
-        folder = shutil.copytree(clean, tmp_path / name)
-        score(folder, batch=batch)
-        made.append(content(folder))
-    later = shutil.copytree(clean, tmp_path / "later")
+def test_no_value_depends_on_the_batch_or_on_what_was_asked_first(clean, scored_by_all, tmp_path):
+    one, later = (shutil.copytree(clean, tmp_path / name) for name in ("one", "later"))
+    score(one, batch=1)
     score(later, ["lpips"])
     score(later, ["ssim", "registration"])
-    score(later)
-    assert made[0] == made[1] == content(later)
+    score(later, batch=3)
+    assert content(one) == content(later) == content(scored_by_all[0])
 
 
-def test_beside_large_pictures_networks_take_turns_and_change_nothing(clean, tmp_path, monkeypatch):
-    plain, large = (shutil.copytree(clean, tmp_path / name) for name in ("plain", "large"))
+def test_beside_large_pictures_networks_take_turns_and_change_nothing(tmp_path, monkeypatch):
+    for seed in scored.SIZES:
+        one = scored.chain("rough", seed, rounds=1)
+        scored.keep(tmp_path / "run", one, scored.answers(one, 25))
+    plain, large = (scored.built(tmp_path / "run", tmp_path / name) for name in ("plain", "large"))
     outcome = score(plain, dtype="bfloat16")
     made, most = [], []
     in_float32, load = clip.Scorer.in_float32, clip.load
@@ -149,8 +168,9 @@ def test_beside_large_pictures_networks_take_turns_and_change_nothing(clean, tmp
     assert [one.loaded for one in made] == [None, None]
 
 
-def test_the_same_again_computes_nothing_and_changes_nothing(dataset):
-    first = score(dataset)
+def test_the_same_again_computes_nothing_and_changes_nothing(scored_by_all, tmp_path):
+    done, first = scored_by_all
+    dataset = shutil.copytree(done, tmp_path / "dataset")
     before = content(dataset)
     again = score(dataset)
     assert first.images == scored.PICTURES
@@ -169,8 +189,8 @@ def test_metrics_added_later_leave_the_others_alone(dataset, monkeypatch):
     assert json.loads(after[next(iter(after))]["reasons"])["lpips"] == ["not_asked", "lpips"]
 
 
-def test_a_null_always_has_its_reason_and_a_number_none(dataset):
-    score(dataset)
+def test_a_null_always_has_its_reason_and_a_number_none(scored_by_all):
+    dataset, _ = scored_by_all
     values = {column.name for column in SCORES.columns if column.type in ("float64", "bool")}
     for row in scores(dataset).values():
         reasons = json.loads(row["reasons"])
@@ -181,9 +201,8 @@ def test_a_null_always_has_its_reason_and_a_number_none(dataset):
     assert refused["psnr"] is None
 
 
-def test_decay_and_edits_show_where_they_were_made(dataset):
-    score(dataset, ["psnr", "ssim", "lpips", "edit_applied"])
-    rows = sorted(scores(dataset).values(), key=lambda row: row["step"])
+def test_decay_and_edits_show_where_they_were_made(scored_without_clip):
+    rows = sorted(scores(scored_without_clip).values(), key=lambda row: row["step"])
     for seed in scored.SIZES:
         returns = [row for row in rows if (row["editor"], row["source"]) == ("rough", f"source-{seed}")]
         returns = [row["retained_rmse"] for row in returns if row["program"] == "copy"]
@@ -195,7 +214,7 @@ def test_decay_and_edits_show_where_they_were_made(dataset):
     assert {(row["psnr"], row["ssim"], row["lpips"], row["retained_rmse"]) for row in idle} == {(100, 1, 0, 1)}
 
 
-def test_with_clip_the_words_have_a_say_in_whether_an_edit_was_made(dataset, monkeypatch):
+def test_with_clip_the_words_have_a_say_in_whether_an_edit_was_made(dataset, scored_without_clip, monkeypatch):
     asked, said = [], []
     monkeypatch.setattr(clip, "embed_words", lambda known, text: asked.append(text) or clip.embed(known, said)[0])
     said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
@@ -203,10 +222,9 @@ def test_with_clip_the_words_have_a_say_in_whether_an_edit_was_made(dataset, mon
     rows = [row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_applied"] is not None]
     assert set(asked) == {"a red dot"}
     assert all(json.loads(row["signature"])["edit_applied"]["clip"] == "yes" for row in rows)
-    alone = shutil.copytree(dataset, dataset.parent / "alone")
-    score(alone, ["edit_applied"])
+    pixels = scores(scored_without_clip).values()
     assert {row["edit_applied"] for row in rows if row["editor"] == "gentle"} <= {True, False}
-    assert sum(row["edit_applied"] for row in rows) < sum(bool(row["edit_applied"]) for row in scores(alone).values())
+    assert sum(row["edit_applied"] for row in rows) < sum(bool(row["edit_applied"]) for row in pixels)
 
 
 @pytest.mark.parametrize("batch", [1, 4])
@@ -229,8 +247,8 @@ def test_a_return_is_compared_with_the_return_before_it(dataset, batch):
     assert compared > 10
 
 
-def test_floors_are_medians_over_all_unrelated_pairs_and_each_pair_is_kept(dataset):
-    score(dataset)
+def test_floors_are_medians_over_all_unrelated_pairs_and_each_pair_is_kept(scored_by_all):
+    dataset, _ = scored_by_all
     pairs = pq.read_table(dataset / "data" / "floors").to_pylist()
     assert len(pairs) == 3 * 2 * 4
     row = next(row for row in scores(dataset).values() if row["status"] == "ok" and row["source"] == "source-2")
