@@ -66,7 +66,7 @@ def together(folder, size):
         return list(pool.map(rank, range(size)))
 
 
-@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 4])  # two go on below what one left
 def test_ranks_share_all_chains_and_the_files_are_those_of_one(dataset, alone, size):
     outcomes = together(dataset, size)
     assert content(dataset) == alone

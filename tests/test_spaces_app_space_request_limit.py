@@ -12,7 +12,7 @@ from convergebench.spaces_app.space.request_limit import RequestLimit
 
 @pytest.fixture(autouse=True)
 def small_heap():
-    """What earlier tests left is no garbage to look through: with torch in the process that takes half a second a time."""
+    """What earlier tests left is not looked through for garbage: with torch that takes half a second each time."""
     gc.freeze()
     yield
     gc.unfreeze()
