@@ -8,9 +8,11 @@ from itertools import pairwise
 import pytest
 from convergebench.spaces_app.palette import ACCENT, GRID, INK, MUTED, PAPER, SERIES, contrast
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
+from convergebench.spaces_app.reporting.page import SHORT
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
 from convergebench.spaces_app.study import tables
+from convergebench.spaces_app.study.display_names import display_names
 from simulated import dataset, report
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="
@@ -101,6 +103,15 @@ def test_every_row_of_the_page_is_a_row_of_the_tables_cell_by_cell(laid, page):
         columns = [column for column in made.columns if column.shown]
         known.add(tuple(column.title for column in columns))
         known |= {tuple(tables.format_cell(row, column) for column in columns) for row in made.rows}
+    board = laid[1].tables["leaderboard"]
+    names = display_names(row["editor"] for row in board.rows)
+    short = [
+        column for column in board.columns if column.key in SHORT and any(row.get(column.key) for row in board.rows)
+    ]
+    known.add(tuple(SHORT[column.key] for column in short))
+    for row in board.rows:
+        named = {**row, "editor": names[row["editor"]]}
+        known.add(tuple(tables.format_cell(named, column) for column in short))
     rows = [tuple(cell for cell in row) for row in page.cells]
     assert len(rows) > 50
     assert [row for row in rows if row not in known] == []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 7.2  # inches at 72 units each: small enough to read on a phone
+WIDTH = 5.2  # inches at 72 units each: a phone shows the whole figure, a desk two beside each other
 MOST_BANDS = 6  # editors in one panel; the bands of more lie on each other
 SHARP = 216  # dots an inch in the PNGs: three times the size on a page
 STYLE = {
@@ -158,10 +158,17 @@ def set_unit_scale(axes: "Axes", share: bool = False) -> None:
     axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
 
 
-def add_legend(figure: "Figure", axes: "Axes", columns: int = 4) -> None:
-    """One legend over all panels."""
+def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
+    """One legend over all panels, editors with the names that readers know."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), handlelength=2.6)
+    names = display_names(labels)
+    figure.legend(
+        handles,
+        [names[label] for label in labels],
+        loc="outside upper left",
+        ncols=min(columns, len(labels)),
+        handlelength=2.6,
+    )
 
 
 def label_ends(axes: "Axes", rows: Rows, looks: Mapping[str, Look]) -> None:
@@ -215,13 +222,12 @@ def small_panels(
     medians: bool = False,
     share: bool = False,
 ) -> Drawing | None:
-    """Small multiples that share their scale, two or three a row."""
+    """Small multiples that share their scale, two a row."""
     filled = {label: rows for label, rows in parts.items() if rows}
     if not filled:
         return None
-    columns = 2 if len(filled) in (2, 4) or len(filled) == 1 else 3
-    height = -(-len(filled) // columns)
-    figure, grid = new_figure(height, columns, 0.7 + 2.1 * height, sharey=True)
+    height = -(-len(filled) // 2)
+    figure, grid = new_figure(height, 2, 0.9 + 1.7 * height, sharey=True)
     for axes, (label, rows) in zip(grid.flat, filled.items(), strict=False):
         draw_lines(axes, rows, looks, medians, share, bands=not share)
         set_unit_scale(axes, share)

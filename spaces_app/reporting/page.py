@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -11,11 +11,19 @@ import jinja2
 
 from ..palette import Look, assign_looks, dark_rules
 from ..statistics import EACH_GROUP, find_statistics, on_page
+from ..study.display_names import display_names
 from ..study.tables import Column, Table, capitalised, format_cell
 from .figures import Drawing, FigureContext, house_style
 from .filmstrips import Strip
 
 HERE = Path(__file__).parent
+# Columns of the table that the page begins with, and what they are called there.
+SHORT = {
+    "editor": "Editor",
+    "rounds_kept": "Rounds survived",
+    "cost": "Cost a round",
+    "cause": "Main cause of failure",
+}
 STRIPS = 3  # shown under a table that stands alone
 WORST_CASES, METHODS = "Worst cases", "Methods"
 # The sections in their order, with their ids. A section that only a statistic names comes before the appendix.
@@ -165,15 +173,49 @@ def templates() -> jinja2.Environment:
     return jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
 
 
-def render_page(sections: Sequence[Section], lead: Sequence[str], strips: Sequence[Strip] = ()) -> str:
+@dataclass
+class Answer:
+    """What the page begins with: a typical case in pictures, how many tests survive each round, and a short table."""
+
+    strips: Sequence[Strip] = ()
+    drawing: Drawing | None = None
+    table: TablePart | None = None
+
+
+def take_answer(sections: Sequence[Section], board: Table, strips: Sequence[Strip]) -> Answer:
+    """The answer of the first group; its survival curves move out of the group's section."""
+    first = next((section for section in sections if section.is_group), None)
+    if first is None or not board.rows:
+        return Answer(strips)
+    drawing = next((each for each in first.drawings if each.name == "survival"), None)
+    first.drawings = [each for each in first.drawings if each is not drawing]
+    rows = [row for row in board.rows if row["group"] == board.rows[0]["group"]]
+    names = display_names(row["editor"] for row in rows)
+    short = [
+        column._replace(title=SHORT[column.key])
+        for column in board.columns
+        if column.key in SHORT and any(row.get(column.key) for row in rows)
+    ]
+    named = [{**row, "editor": names[row["editor"]]} for row in rows]
+    caption = capitalised(str(rows[0]["name"]))
+    return Answer(strips, drawing, table_part(replace(board, columns=tuple(short)), caption, named, "role"))
+
+
+def render_page(sections: Sequence[Section], lead: Sequence[str], answer: Answer) -> str:
     style = (HERE / "page.css").read_text(encoding="utf-8") + dark_rules()
     shown = [section for section in sections if not section.is_empty]
-    return templates().get_template("page.html").render(sections=shown, lead=lead, style=style, top=strips)
+    return templates().get_template("page.html").render(sections=shown, lead=lead, style=style, answer=answer)
 
 
 def render_board(table: Table, strips: Sequence[Strip], page: Path) -> str:
     """One table and a few strips of pictures, to stand inside another page such as a notebook."""
     template = templates().get_template("board.html")
     return template.render(
-        part=table_part(table), strips=strips[:STRIPS], page=page.as_posix(), sections=[], lead=[], style="", top=[]
+        part=table_part(table),
+        strips=strips[:STRIPS],
+        page=page.as_posix(),
+        sections=[],
+        lead=[],
+        style="",
+        answer=Answer(),
     )

@@ -14,7 +14,7 @@ from ..study.study import Options, Study
 from ..study.tables import Table, as_csv, as_json, as_latex
 from ..study.typical import case_at, typical_cases
 from .filmstrips import Strip, make_strips, typical_strip
-from .page import WORST_CASES, make_sections, render_page, slug
+from .page import WORST_CASES, make_sections, render_page, slug, take_answer
 from .sentences import methods_paragraph, page_sentences
 
 PAGE = "index.html"
@@ -108,7 +108,8 @@ def make_files(report: Report, strips: list[Strip], top: Sequence[Strip] = ()) -
     for section in sections:
         section.sentences = sentences.get(groups[sections.index(section)] if section.is_group else section.title, [])
         section.strips = strips if section.title == WORST_CASES else ()
-    return files | {PAGE: render_page(sections, sentences["lead"], top).encode()}
+    answer = take_answer(sections, board, top)
+    return files | {PAGE: render_page(sections, sentences["lead"], answer).encode()}
 
 
 def replace_files(out: Path, files: Mapping[str, bytes]) -> None:

@@ -8,6 +8,7 @@ from convergebench.metric_modules.halflife.survival import cumulative_incidence
 
 from ..palette import GRID, PAPER, SERIES
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ..study.display_names import display_names
 from ..study.study import Study
 from ..study.tables import Column, format_value
 from . import EACH_GROUP, OnPage, Rows
@@ -80,7 +81,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     causes = [cause for cause in CAUSES if any(last[editor][cause] for editor in shown)]
     if not shown or not context.is_first_group:
         return []
-    figure, grid = new_figure(height=1.1 + 0.36 * len(shown))
+    figure, grid = new_figure(height=1.5 + 0.36 * len(shown))
     axes, left = grid[0, 0], [0.0] * len(shown)
     for place, cause in enumerate(["kept", *causes]):
         widths = [last[editor][cause] for editor in shown]
@@ -88,12 +89,14 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
         label = "still converging" if cause == "kept" else cause
         axes.barh(shown, widths, left=left, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2)
         left = [a + b for a, b in zip(left, widths, strict=True)]
+    names = display_names(shown)
+    axes.set_yticks(range(len(shown)), [names[editor] for editor in shown])
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("share of cases")
-    add_legend(figure, axes, 4)
+    add_legend(figure, axes)
     words = [
         f"{editor}: "
         + ", ".join(f"{cause} {format_value(last[editor][cause], 'share')}" for cause in ["kept", *causes])

@@ -106,7 +106,7 @@ def one_against_another(
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(TITLES[across].partition(" (lowest")[0])
     axes.set_ylabel(TITLES[up])
-    add_legend(figure, axes, 3)
+    add_legend(figure, axes)
     words = [
         f"{editor} goes from {format_value(way[0][0], 'share')} and {format_value(way[0][1], 'share')} to "
         f"{format_value(way[-1][0], 'share')} and {format_value(way[-1][1], 'share')}"

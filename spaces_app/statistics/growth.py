@@ -9,6 +9,7 @@ from convergebench.metric_modules.contraction.shape import shape
 from ..palette import MUTED
 from ..reporting.figures import Drawing, FigureContext, new_figure
 from ..study.cases import Case
+from ..study.display_names import display_names
 from ..study.study import Study
 from ..study.tables import Column, format_value
 from . import Rows
@@ -89,7 +90,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
         editor for editor in context.looks if any(by_editor.get(editor, {}).get(name) is not None for name in measures)
     ]
     figure, grid = new_figure(1, len(measures), 1.0 + 0.34 * len(shown), sharey=True)
-    words = []
+    words, names = [], display_names(shown)
     for axes, name in zip(grid[0], measures, strict=True):
         for place, editor in enumerate(shown):
             row, look = by_editor[editor], context.looks[editor]
@@ -99,7 +100,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
             if row[f"{name}_low"] is not None:
                 axes.plot([row[f"{name}_low"], row[f"{name}_high"]], [place, place], color=look.colour, lw=1.8)
             words.append(f"{editor}, {DRAWN[name]} {format_value(row[name], 'number')}")
-        axes.set_yticks(range(len(shown)), shown)
+        axes.set_yticks(range(len(shown)), [names[editor] for editor in shown])
         axes.set_xlabel(DRAWN[name])
         axes.axvline(1, color=MUTED.light, lw=0.8, ls=(0, (2, 2)))
     grid[0, 0].set_ylim(len(shown) - 0.5, -0.5)
