@@ -12,7 +12,7 @@ SPEC = {
         {
             "name": "known_fine",
             "title": "Fine detail known",
-            "meaning": "correlation of fine detail that an edit covered, before the round and after it: 1 was remembered",
+            "meaning": "correlation of fine detail that an edit covered, before its round and after: 1 was remembered",
             "low": -1.0,
             "high": 1.0,
         },
