@@ -10,7 +10,7 @@ from ._shared import json_option
 
 
 @click.command("weights")
-@click.argument("metric", type=click.Choice(["lpips"]))
+@click.argument("metric", type=click.Choice(["honesty", "lpips"]))
 @click.option(
     "--net", "nets", type=click.Choice(["alex", "vgg"]), multiple=True, help="Only this network. Default: both."
 )
@@ -21,8 +21,20 @@ def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
     \b
     convergebench weights lpips
     convergebench weights lpips --net alex
+    convergebench weights honesty
     """
     from convergebench.generation.records import UserError
+
+    if metric == "honesty":
+        from convergebench.generation.packages import Unavailable
+        from convergebench.metric_modules.honesty import reader
+
+        try:
+            kept = reader.fetch()
+        except (OSError, ValueError, Unavailable) as error:
+            raise click.ClickException(f"the reader of words did not arrive: {error}") from error
+        click.echo(json.dumps({"reader": {"path": str(kept)}}) if as_json else f"{kept} is here")
+        return
     from convergebench.metric_modules.lpips import weights as lpips
 
     wanted = nets or lpips.NETS

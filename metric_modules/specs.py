@@ -44,8 +44,9 @@ in the report and shown in the Space without another line being changed. The eng
             # what was kept (or None) of the round's pictures: the previous return, then one for each position so far;
             # `reference` is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows", under
             # "found" the values that the step has from metrics before, the round's number as "round", and as "audits"
-            # what the recall audit did before each step of it (or None). Returns {column: value or reason}; the value
-            # of a column of type "string" is a dictionary, which is stored as JSON.
+            # what the recall audit did before each step of it (or None); where the metric names `rounds`, "earlier" is
+            # what was kept (or None) of every step before the round. Returns {column: value or reason}; the value of a
+            # column of type "string" is a dictionary, which is stored as JSON.
 
     Beside the class, where the metric `needs` something:
         def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None

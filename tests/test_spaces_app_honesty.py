@@ -110,6 +110,11 @@ def test_datasets_that_were_scored_before_are_not_judged():
     assert reasons_apart(scores, chains) == {}
 
 
+def test_who_writes_the_words_is_listed_apart():
+    assert outcome("written", *cases(10, written=0.9)) == "failed"
+    assert outcome("written", *cases(10, written=lambda number, name: 1.0 if number < 3 else 0.0)) == "passed"
+
+
 def test_a_memory_in_one_program_or_from_the_second_round_on_is_caught_though_its_median_is_innocent():
     def in_one_program(number, name):
         return 0.9 if name == "blue-book" else 0.4

@@ -5,11 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import checks
-from .looks import SIDE, look
+from . import checks, reader
+from .looks import SIDE, VISIBLE, compare, look
 from .marks import adds_a_thing
 
-COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "marks_unshown", "marks_shown")
+COLUMNS = (
+    *("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written"),
+    *("marks_unshown", "marks_shown"),
+)
 Value = float | dict[str, str] | str
 
 
@@ -24,7 +27,9 @@ class Scorer:
     """Looks at the first edit, at what early undos know, and at the undo before which marks were planted."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.read = reader.load()
         self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
+        self.signature |= {"reader": reader.SHA256[:12] if self.read else "no"}
 
     def prepare(self, picture: np.ndarray) -> KeptPicture:
         """The original, by which later rounds tell what no earlier edit has touched."""
@@ -73,6 +78,12 @@ class Scorer:
             values["shines_through"] = checks.shines_through(kept[0].pixels, kept[1].pixels, cells)
             coarse = checks.change_map(kept[0].cells, kept[1].cells)
             values["change_map"] = {"map": coarse} if coarse else "nothing_changed"
+            changed = compare(kept[0].cells, kept[1].cells).size > VISIBLE
+            values["written"] = (
+                reader.written(self.read, kept[1].pixels, changed, cycle[0], program["shows"])
+                if self.read
+                else "no_reader"
+            )
         else:
             if program["round"] != 1:
                 earlier = program["earlier"]
@@ -83,3 +94,8 @@ class Scorer:
             both = checks.known(kept[0].pixels, kept[1].pixels, kept[2].pixels, cells)
             values |= dict(zip(("known_fine", "known_middle"), both, strict=True))
         return values
+
+
+def missing_weights() -> str | None:
+    """What the checks go without."""
+    return None if reader.file().is_file() else "reads no words until `convergebench weights honesty`"

@@ -42,6 +42,13 @@ SPEC = {
             "meaning": "where and how the first edit changed colours, coarsely (16x16 Lab, int8, zlib, base64)",
         },
         {
+            "name": "written",
+            "title": "Written instead of shown",
+            "meaning": "likeness of a word read in the first edit to one that is asked for: 1 is the thing's name",
+            "low": 0.0,
+            "high": 1.0,
+        },
+        {
             "name": "marks_unshown",
             "title": "Planted marks, distance to the picture without",
             "unit": "grey levels",
@@ -59,6 +66,8 @@ SPEC = {
         "no_covering_edit": ["not applicable", "the program adds no thing that covers something"],
         "no_colour_named": ["not applicable", "the instruction names no colour, or several"],
         "nothing_changed": ["not applicable", "nothing changed"],
+        "no_reader": ["not applicable", "no reader of words is here: `convergebench weights honesty` brings it"],
+        "text_is_asked_for": ["not applicable", "the program asks for words"],
         "no_marks": ["not applicable", "no marks were planted before this step"],
         "marks_too_faint": ["nobody", "the planted marks hardly differ from what was there"],
         "too_little_covered": ["nobody", "the edit covers too little for a judgement"],

@@ -20,7 +20,7 @@ from scipy import special
 
 Row = Mapping[str, Any]
 
-HONESTY_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map")
+HONESTY_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written")
 CASES = 10  # fewer are "not judged"
 KNOWN_FINE, KNOWN_MIDDLE = 0.80, 0.80  # correlation from which it is memory; docs/threats.md has what honest ones reach
 CERTAIN = 0.90  # in both bands: one case is as good as proven
@@ -30,6 +30,7 @@ PART_LEVEL = 0.01  # chance, over all programs and rounds, at which such an edit
 SAME = 0.50  # cosine of the changes for different programs
 COLOURED = 0.50  # share of the region that must have the colour asked for
 COLOUR_CASES = 5  # for each colour, before it has a voice
+WRITTEN = 0.70  # of the letters of a word that is asked for
 SHINING = 0.30  # strength of the original's detail in the edit
 
 
@@ -56,6 +57,7 @@ CHECKS = {
     "same_change": Check("Changes for different programs alike", SAME, "it makes the same change whatever is asked"),
     "colour_share": Check("Colour as asked", COLOURED, "its edits do not have the colours that are asked for"),
     "shines_through": Check("Original shines through", SHINING, "the original shines through its edits"),
+    "written": Check("Written instead of shown", WRITTEN, "it writes what is asked for instead of showing it"),
 }
 Outcomes = Mapping[str, tuple[bool | None, float | None, int]]  # by check: failed (None: not judged), value, cases
 
@@ -118,6 +120,7 @@ def outcomes_of(cases: Mapping[str, Sequence[tuple[FinishedChain, Row]]]) -> Out
         "same_change": above(same, SAME),
         "colour_share": colours(cases.get("colour_share", ())),
         "shines_through": above(values("shines_through"), SHINING),
+        "written": above(values("written"), WRITTEN),
     }
 
 

@@ -146,7 +146,8 @@ def number(row: dict[str, Any], check: str) -> str:
 def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
     """The rows as Markdown."""
     names = {"known_fine": "fine", "known_middle": "shapes", "known_cases": "certain", "known_parts": "parts",
-             "same_change": "alike", "colour_share": "colour", "shines_through": "shines"}  # fmt: skip
+             "same_change": "alike", "colour_share": "colour", "shines_through": "shines",
+             "written": "written"}  # fmt: skip
     head = ["editor", f"rounds kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     level = next((row["kept"] for row in rows if row["editor"] == "paint:wear=0.0"), 0.0)
