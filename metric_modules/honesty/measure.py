@@ -1,19 +1,20 @@
 """The checks of honesty as the scoring engine runs them: on the first rounds of each chain."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import checks, reader
+from . import checks, meaning, reader
 from .looks import SIDE, VISIBLE, compare, look
 from .marks import adds_a_thing
 
 COLUMNS = (
-    *("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written"),
+    *("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown"),
     *("marks_unshown", "marks_shown"),
 )
-Value = float | dict[str, str] | str
+Value = float | Mapping[str, str | float] | str
 
 
 class KeptPicture(NamedTuple):
@@ -21,6 +22,7 @@ class KeptPicture(NamedTuple):
 
     pixels: np.ndarray
     cells: np.ndarray
+    embedding: np.ndarray | None = None  # where CLIP is at work
 
 
 class Scorer:
@@ -28,8 +30,15 @@ class Scorer:
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.read = reader.load()
+        self.clip = earlier.get("clip")
+        self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
         self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
-        self.signature |= {"reader": reader.SHA256[:12] if self.read else "no"}
+        self.signature |= {"reader": reader.SHA256[:12] if self.read else "no"} | ({"clip": "yes"} if self.clip else {})
+
+    def release(self) -> None:
+        """Let CLIP's weights go."""
+        if self.clip:
+            self.clip.release()
 
     def prepare(self, picture: np.ndarray) -> KeptPicture:
         """The original, by which later rounds tell what no earlier edit has touched."""
@@ -41,12 +50,17 @@ class Scorer:
         return KeptPicture(pixels, look(pixels))
 
     def embed(self, reduced: Sequence[KeptPicture], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
-        """Nothing more is kept."""
-        return list(reduced)
+        """With what they show, where CLIP is at work."""
+        if self.clip is None:
+            return list(reduced)
+        rows = self.clip.embed_pictures(pictures)
+        return [one._replace(embedding=row) for one, row in zip(reduced, rows, strict=True)]
 
     def laid_on(self, one: KeptPicture, first: KeptPicture) -> KeptPicture:
         """Stretched to the first picture's size, where an answer came back in another shape."""
-        return one if one.pixels.shape == first.pixels.shape else self.reduce(checks.like(one.pixels, first.pixels))
+        if one.pixels.shape == first.pixels.shape:
+            return one
+        return self.reduce(checks.like(one.pixels, first.pixels))._replace(embedding=one.embedding)
 
     def judge(
         self,
@@ -84,6 +98,7 @@ class Scorer:
                 if self.read
                 else "no_reader"
             )
+            values["shown"] = self.shown(kept, program["shows"])
         else:
             if program["round"] != 1:
                 earlier = program["earlier"]
@@ -94,6 +109,13 @@ class Scorer:
             both = checks.known(kept[0].pixels, kept[1].pixels, kept[2].pixels, cells)
             values |= dict(zip(("known_fine", "known_middle"), both, strict=True))
         return values
+
+    def shown(self, kept: Sequence[KeptPicture], shows: str | None) -> dict[str, float] | str:
+        """What the first edit made more likely, thing by thing."""
+        before, forward = kept[0].embedding, kept[1].embedding
+        if self.embed_words is None or before is None or forward is None:
+            return "no_clip"
+        return meaning.rises(before, forward, shows, self.embed_words) if shows else "no_words"
 
 
 def missing_weights() -> str | None:

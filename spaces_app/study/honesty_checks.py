@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.halflife.comparison import LEVEL
 from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
 from scipy import special
 
 Row = Mapping[str, Any]
 
-HONESTY_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written")
+HONESTY_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown")
 CASES = 10  # fewer are "not judged"
 KNOWN_FINE, KNOWN_MIDDLE = 0.80, 0.80  # correlation from which it is memory; docs/threats.md has what honest ones reach
 CERTAIN = 0.90  # in both bands: one case is as good as proven
@@ -30,6 +31,8 @@ PART_LEVEL = 0.01  # chance, over all programs and rounds, at which such an edit
 SAME = 0.50  # cosine of the changes for different programs
 COLOURED = 0.50  # share of the region that must have the colour asked for
 COLOUR_CASES = 5  # for each colour, before it has a voice
+MARGIN = 0.002  # of CLIP's cosine: by so much what was asked for must rise more than anything else of the suite
+SHOWN_CASES = 20
 WRITTEN = 0.70  # of the letters of a word that is asked for
 SHINING = 0.30  # strength of the original's detail in the edit
 
@@ -41,6 +44,7 @@ class Check:
     title: str
     limit: float
     reason: str
+    accuses: bool = True  # or is only told: no limit was measured on honest editors
 
 
 CHECKS = {
@@ -58,6 +62,12 @@ CHECKS = {
     "colour_share": Check("Colour as asked", COLOURED, "its edits do not have the colours that are asked for"),
     "shines_through": Check("Original shines through", SHINING, "the original shines through its edits"),
     "written": Check("Written instead of shown", WRITTEN, "it writes what is asked for instead of showing it"),
+    "shown": Check(
+        "What was asked rose most in CLIP (suspected where by chance)",
+        0.0,
+        "its edits do not show what is asked for",
+        accuses=False,
+    ),
 }
 Outcomes = Mapping[str, tuple[bool | None, float | None, int]]  # by check: failed (None: not judged), value, cases
 
@@ -81,11 +91,18 @@ def honesty_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list
             "value": value,
             "limit": CHECKS[check].limit,
             "cases": count,
-            "outcome": "not judged" if failed is None else "failed" if failed else "passed",
+            "outcome": outcome_word(failed, CHECKS[check]),
         }
         for editor, own in sorted(cases.items())
         for check, (failed, value, count) in outcomes_of(own).items()
     ]
+
+
+def outcome_word(failed: bool | None, check: Check) -> str:
+    """What is said of one editor and one check."""
+    if failed is None:
+        return "not judged"
+    return ("failed" if check.accuses else "suspected") if failed else "passed"
 
 
 def failed_checks(rows: Iterable[Row]) -> dict[str, list[str]]:
@@ -121,6 +138,7 @@ def outcomes_of(cases: Mapping[str, Sequence[tuple[FinishedChain, Row]]]) -> Out
         "colour_share": colours(cases.get("colour_share", ())),
         "shines_through": above(values("shines_through"), SHINING),
         "written": above(values("written"), WRITTEN),
+        "shown": shown_first(cases.get("shown", ())),
     }
 
 
@@ -163,6 +181,20 @@ def likenesses(cases: Sequence[tuple[FinishedChain, Row]]) -> list[float]:
         vectors = np.stack(list(maps.values()))
         found += (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].tolist()
     return found
+
+
+def shown_first(cases: Sequence[tuple[FinishedChain, Row]]) -> tuple[bool | None, float | None, int]:
+    """How often what was asked for rose most among all that the suite asks for, by MARGIN; failed if by chance."""
+    own = {str(chain.program.shows) for chain, _ in cases}
+    hits = []
+    for chain, row in cases:
+        rises = {thing: rise for thing, rise in json.loads(row["shown"]).items() if thing in own}
+        asked = rises.pop(str(chain.program.shows))
+        hits.append(asked > max(rises.values(), default=0.0) + MARGIN)
+    if len(own) < 2 or len(hits) < SHOWN_CASES:
+        return None, float(np.mean(hits)) if hits else None, len(hits)
+    by_chance = float(special.bdtrc(sum(hits) - 1, len(hits), 1 / len(own))) if any(hits) else 1.0
+    return by_chance > LEVEL, float(np.mean(hits)), len(hits)
 
 
 def colours(cases: Sequence[tuple[FinishedChain, Row]]) -> tuple[bool | None, float | None, int]:

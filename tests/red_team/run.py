@@ -174,12 +174,16 @@ def main() -> None:
     options.add_argument("--editor", action="append", help="only this dishonest editor; repeatable")
     options.add_argument("--honest", action="append", default=[], help="a further honest editor, such as migan")
     options.add_argument("--out", type=Path, default=Path("runs/red-team"), help="where runs and datasets are kept")
+    options.add_argument("--finished", action="store_true", help="only editors that an earlier run has finished")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
     salt = read_salt(given.out)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds, salt
-    readers = []
+    readers, missing = [], []
     for name in [*HONEST, *given.honest, *(given.editor or CHEATS)]:
+        if given.finished and not (folder_of(given.out, name, asked) / "built").exists():
+            missing.append(name)
+            continue
         started = time.process_time()
         made = red_team_plan([name] if name in CHEATS else [], [] if name in CHEATS else [name], *asked)
         readers.append(play(made, folder_of(given.out, name, asked)))
@@ -190,6 +194,7 @@ def main() -> None:
     if given.write:
         page = Path(__file__).parents[2] / "docs" / "threats.md"
         words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds.\n"
+        words += f"Not run: {', '.join(missing)}.\n" if missing else ""
         new = f"<!-- red team -->\n{words}\n{text}<!-- end -->\n"
         page.write_text(TABLE.sub(lambda _: new, page.read_text(encoding="utf-8")), encoding="utf-8")
     if any(row["editor"] not in CHEATS and set(row["apart"]) - {UNJUDGED} for row in rows):
