@@ -166,6 +166,20 @@ def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def counts(rows: Sequence[dict[str, Any]], text: str) -> str:
+    """How many were caught, in a sentence."""
+    honest = [row for row in rows if row["editor"] not in CHEATS]
+    apart = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in rows if row["editor"] in CHEATS)
+    above = text.count("AT OR ABOVE")
+    accused = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in honest)
+    shapes = max((row["values"].get("known_middle", {}).get("value") or 0 for row in honest), default=0)
+    return (
+        f"Of {len(rows) - len(honest)} dishonest editors {apart} are listed apart, "
+        f"{len(rows) - len(honest) - apart - above} stay below and {above} rank at or above. Of {len(honest)} honest ones "
+        f"{accused} are accused; they know at most {shapes:.2f} of the shapes that they covered.\n"
+    )
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sources", type=int, default=len(SOURCES), help="so many of the pictures")
@@ -194,7 +208,7 @@ def main() -> None:
     if given.write:
         page = Path(__file__).parents[2] / "docs" / "threats.md"
         words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds.\n"
-        words += f"Not run: {', '.join(missing)}.\n" if missing else ""
+        words += counts(rows, text) + (f"Not run: {', '.join(missing)}.\n" if missing else "")
         new = f"<!-- red team -->\n{words}\n{text}<!-- end -->\n"
         page.write_text(TABLE.sub(lambda _: new, page.read_text(encoding="utf-8")), encoding="utf-8")
     if any(row["editor"] not in CHEATS and set(row["apart"]) - {UNJUDGED} for row in rows):
