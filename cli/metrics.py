@@ -21,7 +21,7 @@ def metrics(as_json: bool) -> None:
     """List the metrics with what each measures, and what is missing here for it.
 
     `convergebench score --metrics` takes these names, but for those that compute from numbers: they are for
-    `evaluate.load` alone.
+    `evaluate.load` alone. Those that are computed only if asked for are optional, and no headline rests on them.
 
     \b
     convergebench metrics
@@ -33,11 +33,11 @@ def metrics(as_json: bool) -> None:
         click.echo(json.dumps(rows))
         return
     for row in rows:
-        of_numbers = "from numbers; " if row["kind"] == "statistic" else ""
-        click.echo(f"{row['name']:16} {row['measures']}; {of_numbers}{row['missing'] or 'ready'}")
+        how = "from numbers; " if row["kind"] == "statistic" else "only if asked for; " if row["optional"] else ""
+        click.echo(f"{row['name']:16} {row['measures']}; {how}{row['missing'] or 'ready'}")
 
 
-def about(spec: "Spec") -> dict[str, str | None]:
+def about(spec: "Spec") -> dict[str, str | bool | None]:
     """What the card of one metric says of it, or without a card its spec, and what is missing here."""
     from convergebench import metric_modules
 
@@ -48,6 +48,7 @@ def about(spec: "Spec") -> dict[str, str | None]:
         "name": spec.name,
         "folder": spec.folder,
         "kind": spec.kind,
+        "optional": spec.optional,
         "measures": measures.group(1) if measures else spec.title,
         "missing": missing(folder) or missing_weights(spec),
     }

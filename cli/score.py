@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @click.command("score")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option("--metrics", help="Only these, separated by commas; the others stay as they are. Default: all.")
+@click.option(
+    "--metrics",
+    help="Only these, separated by commas; the others stay as they are. Default: all but optional ones, as niqe is.",
+)
 @click.option("--device", help="cpu or cuda. Default: cuda where there is one.")
 @click.option("--dtype", help="float32 or bfloat16. Default: bfloat16 where the hardware multiplies it.")
 @click.option(
@@ -47,6 +50,7 @@ def score(
     \b
     convergebench score convergebench
     convergebench score convergebench --metrics psnr,ssim --dtype float32
+    convergebench score convergebench --metrics niqe,brisque,piqe
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.metric_modules convergebench
     """
     asked = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None

@@ -10,31 +10,55 @@ from ._shared import json_option
 
 
 @click.command("weights")
-@click.argument("metric", type=click.Choice(["honesty", "lpips"]))
+@click.argument("metric", type=click.Choice(["brisque", "honesty", "lpips", "niqe"]))
 @click.option(
-    "--net", "nets", type=click.Choice(["alex", "vgg"]), multiple=True, help="Only this network. Default: both."
+    "--net",
+    "nets",
+    type=click.Choice(["alex", "vgg"]),
+    multiple=True,
+    help="Of LPIPS this network only. Default: both.",
 )
 @json_option
 def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
-    """Download the weights of a metric, check their hash, and keep them in the user's cache.
+    """Download the weights or parameters of a metric, check their hash, and keep them in the user's cache.
 
     \b
     convergebench weights lpips
     convergebench weights lpips --net alex
     convergebench weights honesty
+    convergebench weights niqe
     """
     from convergebench.generation.records import UserError
 
-    if metric == "honesty":
-        from convergebench.generation.packages import Unavailable
-        from convergebench.metric_modules.honesty import reader
+    if nets and metric != "lpips":
+        raise UserError(f"--net {nets[0]} was given with {metric}; only lpips has networks to choose from")
+    try:
+        if metric == "honesty":
+            found = honesty_reader(as_json)
+        else:
+            found = lpips_weights(nets, as_json) if metric == "lpips" else published_parameters(metric, as_json)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(found))
 
-        try:
-            kept = reader.fetch()
-        except (OSError, ValueError, Unavailable) as error:
-            raise click.ClickException(f"the reader of words did not arrive: {error}") from error
-        click.echo(json.dumps({"reader": {"path": str(kept)}}) if as_json else f"{kept} is here")
-        return
+
+def honesty_reader(quiet: bool) -> dict[str, dict[str, str]]:
+    """Fetch the network that reads words; where it is."""
+    from convergebench.generation.packages import Unavailable
+    from convergebench.metric_modules.honesty import reader
+
+    try:
+        kept = reader.fetch()
+    except (OSError, ValueError, Unavailable) as error:
+        raise ConnectionError(f"the reader of words did not arrive: {error}") from error
+    click.echo(f"{kept} is here", err=quiet)
+    return {"reader": {"path": str(kept)}}
+
+
+def lpips_weights(nets: tuple[str, ...], quiet: bool) -> dict[str, dict[str, str]]:
+    """Fetch the networks of LPIPS; where each is and its digest."""
+    from convergebench.generation.records import UserError
     from convergebench.metric_modules.lpips import weights as lpips
 
     wanted = nets or lpips.NETS
@@ -42,12 +66,17 @@ def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
         lpips.require_packages()
     except lpips.PackageAbsent as error:
         raise UserError(str(error)) from error
-    try:
-        lpips.fetch(wanted, lambda line: click.echo(line, err=as_json), download_bar)
-    except (OSError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
-    if as_json:
-        click.echo(json.dumps({net: {"path": str(lpips.path(net)), "digest": lpips.load(net)[1]} for net in wanted}))
+    lpips.fetch(wanted, lambda line: click.echo(line, err=quiet), download_bar)
+    return {net: {"path": str(lpips.path(net)), "digest": lpips.load(net)[1]} for net in wanted}
+
+
+def published_parameters(metric: str, quiet: bool) -> dict[str, dict[str, str]]:
+    """Fetch the published parameters of a no-reference metric; where they are and their digest."""
+    from convergebench.metric_modules.niqe import parameters
+
+    parameters.fetch(metric, lambda line: click.echo(line, err=quiet))
+    about = {"path": str(parameters.path(metric)), "digest": parameters.PUBLISHED[metric].file_sha256}
+    return {metric: about}
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made where a person 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -158,11 +158,13 @@ STEP = (
 )
 
 
-def scores_config() -> Config:
-    """The scores: a step's place, the metrics' columns, the retained ones, reasons and signature."""
-    ordered = [
-        (spec.order, Column(one.name, one.type, one.meaning)) for spec in specs().values() for one in spec.columns
-    ]
+def scores_config(optional: Collection[str] = ()) -> Config:
+    """The scores: a step's place, the metrics' columns, the retained ones, reasons and signature.
+
+    Of the metrics that are computed only where they are asked for, those named have columns.
+    """
+    held = [spec for spec in specs().values() if not spec.optional or spec.name in optional]
+    ordered = [(spec.order, Column(one.name, one.type, one.meaning)) for spec in held for one in spec.columns]
     sizes = Column(CHANGED_SIZE, "bool", "whether the answer's size differs from its input's")
     place = sum(order < CHANGED_SIZE_ORDER for order, _ in ordered)
     measured = [column for _, column in ordered]
@@ -170,7 +172,7 @@ def scores_config() -> Config:
         Column(one.retained, "float64", f"retained {one.headline} by {one.name}: 1 untouched, 0 another picture "
                "altogether" if one.headline else
                f"{one.name} on the scale from 1, untouched, to 0, another picture altogether")
-        for spec in specs().values() for one in spec.columns if one.floor
+        for spec in held for one in spec.columns if one.floor
     ]  # fmt: skip
     return Config(
         "scores",

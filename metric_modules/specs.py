@@ -13,6 +13,7 @@ in the report and shown in the Space without another line being changed. The eng
     after      metrics whose values, or whose networks, this one uses; they run first
     steps      "mirrored": only steps whose input the recall audit mirrored are judged; all are, unless told
     rounds     kind "round": only so many first rounds are looked at; all are, unless told
+    optional   True: it is computed only where it is asked for by name, and only then the scores have its columns
     needs      what has to be fetched before it computes, in words
     sees, misses    what it notices and what it overlooks, in words: a row of the table in the Space's tab Metrics
     columns    its columns in the scores, each with the fields of `ScoreColumn`
@@ -110,6 +111,7 @@ class Spec:
     after: tuple[str, ...] = ()
     steps: str = "all"
     rounds: int | None = None
+    optional: bool = False
     needs: str = ""
     sees: str = ""
     misses: str = ""
@@ -164,6 +166,11 @@ def read(folder: str) -> Spec:
 def scored_specs() -> dict[str, Spec]:
     """The metrics that have columns in the scores."""
     return {name: spec for name, spec in specs().items() if spec.columns}
+
+
+def optional_columns() -> frozenset[str]:
+    """The columns that the scores have only where their metric was asked for."""
+    return frozenset(name for spec in specs().values() if spec.optional for name in spec.names)
 
 
 def score_columns() -> dict[str, ScoreColumn]:

@@ -18,6 +18,7 @@ from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
 from ..scores import Missing, Values
+from ..specs import Spec
 from . import earlier_results, metrics, table
 from .chains import DatasetChain, find_chains
 from .earlier_results import Results, Shard, ShardLines
@@ -59,6 +60,11 @@ class Job:
         """Whether pairs were left out, as where a source was damaged that may be whole by now."""
         left_out = {other.source for other in task.unrelated} - values.keys()
         return bool(left_out) and not self.results.damaged.get(task.key)
+
+    def stored_specs(self) -> dict[str, Spec]:
+        """The metrics that have columns in the scores: an optional one where any chain has results of it."""
+        found = {name for _, name in self.results.scores}
+        return {name: spec for name, spec in self.metrics.specs.items() if not spec.optional or name in found}
 
     def share(self, rank: int, size: int) -> list[DatasetChain]:
         """This process's chains among those that lack something."""
@@ -193,7 +199,7 @@ def finish(job: Job, outcome: Outcome) -> None:
     """Write the dataset's files from the results."""
     if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
         raise UserError("other processes left out their share; do all have the same weights and dtype?")
-    medians = job.floor_medians()
+    medians, specs = job.floor_medians(), job.stored_specs()
     task_keys = {(task.reference.source, task.short_side): task.key for task in job.tasks}
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -201,16 +207,14 @@ def finish(job: Job, outcome: Outcome) -> None:
             _, source, side = floor_place(chain)
             floors = medians.get(floor_place(chain), {})
             damaged = job.results.damaged.get(task_keys.get((source, side), ""), {})
-            for row, values in table.chain_rows(
-                chain, job.results, job.metrics.specs, job.metrics.absent, floors, damaged
-            ):
+            for row, values in table.chain_rows(chain, job.results, specs, job.metrics.absent, floors, damaged):
                 damage = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
                 sentences = sorted(missing.sentence for missing in damage)
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {words}" for words in sentences]
                 yield row
 
     outcome.damage += [f"source {name}: {how}" for name, how in sorted(damaged_sources(job).items())]
-    outcome.rows = table.write_scores(job.folder, rows()).rows
+    outcome.rows = table.write_scores(job.folder, rows(), specs).rows
     outcome.pairs = table.write_floors(job.folder, table.floor_rows(job.tasks, job.results, job.metrics.specs)).rows
 
 

@@ -63,9 +63,9 @@ class Metrics:
 def choose(
     asked: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
 ) -> Metrics:
-    """The metrics asked for (all, where none are named), ready on a device; options are given to their scorers."""
+    """The metrics asked for (where none are, all but the optional ones), ready on a device, with their options."""
     specs = scored_specs()
-    names = [name for name in specs if asked is None or name in asked]
+    names = [name for name, spec in specs.items() if (not spec.optional if asked is None else name in asked)]
     for name in asked or ():
         if name not in specs:
             raise UserError(f"no metric {name!r}; the metrics are {', '.join(specs)}")

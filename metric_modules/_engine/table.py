@@ -1,7 +1,7 @@
 """The dataset's scores and floors, written from the results of every chain."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -136,9 +136,9 @@ def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str,
                     }
 
 
-def write_scores(folder: Path, rows: Iterator[dict[str, Any]]) -> Written:
-    """Write all scores as one file, the same to the byte for the same numbers."""
-    return replace_files(folder, scores_config(), rows)
+def write_scores(folder: Path, rows: Iterator[dict[str, Any]], optional: Collection[str] = ()) -> Written:
+    """Write all scores as one file, the same to the byte for the same numbers; with these optional metrics."""
+    return replace_files(folder, scores_config(optional), rows)
 
 
 def write_floors(folder: Path, rows: Iterator[dict[str, Any]]) -> Written:

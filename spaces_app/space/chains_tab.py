@@ -6,7 +6,7 @@ from typing import Any
 
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.scores import missing_values
-from convergebench.metric_modules.specs import number_columns, retained_columns, score_columns
+from convergebench.metric_modules.specs import number_columns, optional_columns, retained_columns, score_columns
 
 from ..palette import SERIES
 from ..study.cases import Case
@@ -79,13 +79,13 @@ def listed_metrics(dataset: ServedDataset) -> list[dict[str, Any]]:
 
 def step_view(step: Step, scores: Mapping[str, Any], length: int) -> dict[str, Any]:
     """One step; what has no value is null, with the reason where one is known."""
-    shown = (*number_columns(), "edit_applied", "edit_undone")
+    shown, optional = (*number_columns(), "edit_applied", "edit_undone"), optional_columns()
     return {
         **{name: getattr(step, name) for name in FIELDS},
         "text": step.text[:MOST_TEXT] if step.text else None,
         "details": dict(step.details),
         "closing": step.position == length,
-        "scores": {name: scores.get(name) for name in number_columns()},
+        "scores": {name: scores.get(name) for name in number_columns() if name in scores or name not in optional},
         "retained": {name: scores.get(column.retained) for name, column in retained_columns().items()},
         "applied": scores.get("edit_applied"),
         "undone": scores.get("edit_undone"),

@@ -1,0 +1,109 @@
+"""BRISQUE as pure functions: a regression from natural scene statistics to the opinions of people."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import cv2
+import numpy as np
+from scipy.special import gammaln
+
+from . import parameters
+from .nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
+
+FEATURES = 36
+SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit
+# The lowest and the highest of each feature in the data that the regression was made from, as published with it.
+LOWEST = np.array([
+    0.338, 0.017204, 0.236, -0.123884, 0.000155, 0.001122, 0.244, -0.123586, 0.000152, 0.000975, 0.249, -0.135687,
+    0.000174, 0.000913, 0.258, -0.143408, 0.000179, 0.000888, 0.471, 0.012809, 0.218, -0.094876, 1.5e-05, 0.001272,
+    0.222, -0.115772, 1.6e-05, 0.001374, 0.227, -0.117188, 3e-05, 0.001122, 0.228, -0.12243, 2.8e-05, 0.001118,
+])  # fmt: skip
+HIGHEST = np.array([
+    10, 0.806612, 1.642, 0.20293, 0.712298, 0.470257, 1.641, 0.179083, 0.710456, 0.470984, 1.555, 0.100858,
+    0.684173, 0.534174, 1.561, 0.100486, 0.685696, 0.536508, 3.264, 0.703171, 1.046, 0.187459, 0.442057, 0.40803,
+    1.042, 0.162604, 0.444362, 0.40243, 0.996, 0.098323, 0.531903, 0.369589, 0.99, 0.098658, 0.530092, 0.370399,
+])  # fmt: skip
+Reason = tuple[str, str] | str
+
+
+class Regression(NamedTuple):
+    """A support vector regression with a Gaussian kernel."""
+
+    vectors: np.ndarray
+    weights: np.ndarray
+    gamma: float
+    rho: float
+
+
+def published_regression() -> Regression:
+    """As the authors published it, in libsvm's format."""
+    return read_regression(parameters.load("brisque").decode("ascii"))
+
+
+def read_regression(text: str) -> Regression:
+    """A file of libsvm: a head of names with values, then a line for each support vector.
+
+    >>> read_regression("gamma 0.5\\nrho -2\\nSV\\n3 1:4 36:5\\n").vectors[0, [0, 1, 35]]
+    array([4., 0., 5.])
+    """
+    head, _, body = text.partition("SV\n")
+    settings = dict(line.split(maxsplit=1) for line in head.splitlines())
+    rows = [line.split() for line in body.splitlines()]
+    vectors = np.zeros((len(rows), FEATURES))
+    for number, row in enumerate(rows):
+        for cell in row[1:]:
+            place, value = cell.split(":")
+            vectors[number, int(place) - 1] = float(value)
+    weights = np.array([float(row[0]) for row in rows])
+    return Regression(vectors, weights, float(settings["gamma"]), float(settings["rho"]))
+
+
+def brisque(picture: np.ndarray, known: Regression) -> float | Reason:
+    """The score of an RGB picture of bytes, or why there is none."""
+    if min(picture.shape[:2]) < SMALLEST:
+        return "too_small_for_statistics", str(SMALLEST)
+    grey = luma(picture)
+    features = np.concatenate([statistics(grey), statistics(half_size(grey))])
+    if np.isnan(features).any():
+        return "too_flat"
+    scaled = 2 * (features - LOWEST) / (HIGHEST - LOWEST) - 1
+    near = np.exp(-known.gamma * ((known.vectors - scaled) ** 2).sum(1))
+    return float((known.weights * near).sum() - known.rho)
+
+
+def statistics(grey: np.ndarray) -> np.ndarray:
+    """18 numbers: shape and variance of the normalised values, and of the products of neighbours."""
+    normalised = contrast_normalised(grey, cv2.BORDER_CONSTANT, np.float32)
+    shape, deviation = symmetric_fit(normalised.ravel())
+    found = [shape, deviation**2]
+    for shift in (*NEIGHBOURS, (-1, 1)):
+        products = normalised * np.roll(normalised, shift, (0, 1))
+        shape, left, right = asymmetric_fit(products.ravel())
+        mean = (right - left) * np.exp(gammaln(2 / shape) - (gammaln(1 / shape) + gammaln(3 / shape)) / 2)
+        found += [shape, mean, left**2, right**2]
+    return np.array(found)
+
+
+def signature() -> dict[str, Any]:
+    """What a number depends on besides the picture."""
+    return {"version": 1, "parameters": parameters.PUBLISHED["brisque"].file_sha256[:12]}
+
+
+def missing_weights() -> str | None:
+    """What to say of parameters that are not in the cache."""
+    return parameters.missing("brisque")
+
+
+class Scorer:
+    """BRISQUE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.known = published_regression()
+        self.signature = signature()
+
+    def prepare(self, picture: np.ndarray) -> None:
+        """The reference is not looked at."""
+
+    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Any]]:
+        """The score of each picture."""
+        return [{"brisque": brisque(picture, self.known)} for picture in pictures]

@@ -1,0 +1,1 @@
+../niqe/parameters.py

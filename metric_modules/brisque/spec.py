@@ -1,0 +1,28 @@
+"""What the scoring engine, the dataset's card, the report and the Space know of BRISQUE."""
+
+SPEC = {
+    "name": "brisque",
+    "title": "BRISQUE",
+    "kind": "picture",
+    "order": 91,
+    "optional": True,
+    "needs": "parameters, which `convergebench weights brisque` fetches",
+    "sees": "blur, noise and compression in a picture on its own",
+    "misses": "a clean picture of something else; some editors' noise pleases it",
+    "columns": [
+        {
+            "name": "brisque",
+            "title": "BRISQUE",
+            "meaning": "visible damage without a reference, learned from opinions: about 0 to 100, lower is better",
+            "direction": "lower",
+            "show": "number",
+        },
+    ],
+    "reasons": {
+        "too_small_for_statistics": [
+            "nobody",
+            "the picture is smaller than the pixels a side that the statistics need: {}",
+        ],
+        "too_flat": ["nobody", "the picture is too flat for statistics of its contrast"],
+    },
+}

@@ -1,0 +1,89 @@
+"""NIQE as pure functions: how far a picture's patches are from those of undamaged photographs."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from . import parameters
+from .nss import NEIGHBOURS, asymmetric_fit, beta, contrast_normalised, half_size, luma
+
+BLOCK = 96  # pixels of a patch's side
+FEATURES = 36
+SMALLEST = 2 * BLOCK  # two patches at least, or there is no spread among them
+Reason = tuple[str, str] | str
+
+
+class Pristine(NamedTuple):
+    """The features of patches of undamaged photographs: their mean and covariance."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+
+
+def pristine() -> Pristine:
+    """As the authors published them."""
+    with np.load(io.BytesIO(parameters.load("niqe"))) as file:
+        return Pristine(file["mu_pris_param"].ravel(), file["cov_pris_param"])
+
+
+def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
+    """The distance of an RGB picture of bytes, or why there is none."""
+    height, width = (side // BLOCK for side in picture.shape[:2])
+    if height * width < 2:
+        return "too_small_for_patches", f"{2 * BLOCK}x{BLOCK}"
+    grey = luma(picture)[: height * BLOCK, : width * BLOCK]
+    features = np.concatenate(
+        [
+            patch_features(contrast_normalised(grey), BLOCK),
+            patch_features(contrast_normalised(half_size(grey)), BLOCK // 2),
+        ],
+        axis=1,
+    )
+    whole = features[~np.isnan(features).any(1)]
+    if len(whole) < 2:
+        return "too_flat"
+    spread = np.linalg.pinv((known.covariance + np.cov(whole, rowvar=False)) / 2)
+    gap = known.mean - np.nanmean(features, axis=0)
+    return float(np.sqrt(gap @ spread @ gap))
+
+
+def patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
+    """Patches x 18: shapes and scales of each patch, and of the products of its neighbouring values."""
+    rows, columns = (length // side for length in normalised.shape)
+    patches = normalised.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
+    shape, left, right = asymmetric_fit(patches.reshape(len(patches), -1))
+    found = [shape, (beta(left, shape) + beta(right, shape)) / 2]
+    for shift in (*NEIGHBOURS, (1, -1)):
+        products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
+        shape, left, right = asymmetric_fit(products)
+        left, right = beta(left, shape), beta(right, shape)
+        found += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
+    return np.stack(found, axis=1)
+
+
+def signature() -> dict[str, Any]:
+    """What a number depends on besides the picture."""
+    return {"version": 1, "block": BLOCK, "parameters": parameters.PUBLISHED["niqe"].file_sha256[:12]}
+
+
+def missing_weights() -> str | None:
+    """What to say of parameters that are not in the cache."""
+    return parameters.missing("niqe")
+
+
+class Scorer:
+    """NIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.known = pristine()
+        self.signature = signature()
+
+    def prepare(self, picture: np.ndarray) -> None:
+        """The reference is not looked at."""
+
+    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Any]]:
+        """The distance of each picture."""
+        return [{"niqe": niqe(picture, self.known)} for picture in pictures]

