@@ -187,7 +187,7 @@ def test_the_part_that_was_lost_is_drawn_where_it_was(visit, server):
     share = [(part["x"] - whole["x"]) / whole["width"], (part["y"] - whole["y"]) / whole["height"]]
     assert share == pytest.approx([0.25, 0.5], abs=0.02)
     assert part["width"] / whole["width"] == pytest.approx(0.5, abs=0.03)
-    assert "part lost" in page.inner_text(".cb-info")
+    assert "area lost" in page.inner_text(".cb-info")
     page.goto(f"{server.address}/?tab=failures&editor={HOSTILE}")
     page.wait_for_selector(".cb-card .cb-outline-over")
 
@@ -313,7 +313,7 @@ def test_a_series_that_is_brought_is_scored_and_kept_for_another_threshold(visit
     page.go_back()
     page.set_input_files("input#edits", [tmp_path / "edited1.png", tmp_path / "edited2.png"])
     page.get_by_role("button", name="Score", exact=True).click()
-    page.wait_for_selector("#answer .cb-note:has-text('Checked as every test')")
+    page.wait_for_selector("#answer .cb-note:has-text('Checked like every test')")
     page.get_by_role("button", name="Open in the viewer").click()
     shown(page)
     assert page.locator(".cb-frame").count() == 5

@@ -97,8 +97,8 @@ def test_reference_rows_are_not_counted_as_editors(dataset):
     assert "2 editors, 1 baseline, 2 pictures" in shell_html(dataset)
     text = leaderboard_html(leaderboard(dataset), dataset)
     assert ">Baselines, not ranked</th>" in text
-    assert "returns its input: makes no edits" in text
-    assert '<span class="cb-value">makes no edits</span>' in text  # not 0.0, as if it had tried
+    assert "returns its input unchanged" in text
+    assert '<span class="cb-value cb-words-only">makes no edits</span>' in text  # not 0.0, as if it had tried
 
 
 def test_the_story_says_best_and_worst_and_names_the_reason_of_a_loss(dataset):

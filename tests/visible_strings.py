@@ -41,6 +41,9 @@ def main():
         for tab in TABS:
             page.goto(f"{server.address}/?tab={tab}")
             page.wait_for_timeout(3000)
+            if tab == "score-yours":
+                page.get_by_role("button", name="Try an example").click()
+                page.wait_for_selector("#answer h3", timeout=120_000)
             strings = page.evaluate(STRINGS)
             (out / f"{tab}.txt").write_text("\n".join(strings) + "\n", encoding="utf-8")
             print(f"{tab}: {len(strings)} strings", flush=True)

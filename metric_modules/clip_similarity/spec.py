@@ -7,7 +7,7 @@ SPEC = {
     "order": 40,
     "needs": "weights of a CLIP model, from the Hub or its cache",
     "sees": "another subject, another scene",
-    "misses": "nearly all slow decay: pictures die with their meaning intact",
+    "misses": "nearly all slow decay: it stays high even when the picture is badly damaged",
     "columns": [
         {
             "name": "clip",

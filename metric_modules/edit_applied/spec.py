@@ -7,7 +7,7 @@ SPEC = {
     "order": 70,
     "after": ["clip", "registration"],
     "sees": "an editor that does nothing, or forgets to undo",
-    "misses": "how well what it did looks",
+    "misses": "how good the edit looks",
     "columns": [
         {
             "name": "edit_applied",

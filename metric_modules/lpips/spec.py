@@ -7,7 +7,7 @@ SPEC = {
     "order": 30,
     "needs": "weights, which `convergebench weights lpips` fetches",
     "sees": "what looks different: texture, smear, sharpening",
-    "misses": "slow tints; exactly where, unless its worst tile is looked at",
+    "misses": "slow tints; where the damage is, which its worst tile tells",
     "columns": [
         {
             "name": "lpips",

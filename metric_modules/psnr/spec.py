@@ -6,7 +6,7 @@ SPEC = {
     "kind": "picture",
     "order": 10,
     "sees": "every change of a pixel, grain and tint first",
-    "misses": "what it means: a shift by one pixel costs as much as a lost face",
+    "misses": "what a change means: a shift by one pixel costs as much as a lost face",
     "columns": [
         {
             "name": "psnr",

@@ -4,7 +4,7 @@
   const { make, editor } = cb;
   const FONT = "system-ui, sans-serif";
   const ruler = document.createElement("canvas").getContext("2d");
-  const widthOf = (words, size = 12) => { ruler.font = `${size}px Arial, sans-serif`; return ruler.measureText(words).width; };
+  const widthOf = (words, size = 12) => { ruler.font = `500 ${size}px system-ui, sans-serif`; return ruler.measureText(words).width; };
   const ticks = (low, high) => {
     const rough = (high - low) / 5;
     const unit = 10 ** Math.floor(Math.log10(rough));
@@ -18,8 +18,8 @@
   function parts(about, wide, high, chosen) {
     const phone = wide < 620;
     const labels = about.lines ? about.lines.map((line) => line.name) : [];
-    const right = about.lines ? Math.min(Math.max(...labels.map((name) => widthOf(name)), 40) + 26, wide * (phone ? 0.36 : 0.26)) : 130;
-    const box = { left: 52, right: wide - right, top: about.bare ? 12 : 14, bottom: high - 44 };
+    const right = about.lines ? Math.min(Math.max(...labels.map((name) => widthOf(name)), 40) + 30, wide * (phone ? 0.4 : 0.26)) : 130;
+    const box = { left: 60, right: wide - right, top: about.bare ? 12 : 14, bottom: high - 44 };
     const x = (value) => box.left + ((box.right - box.left) * (value - about.xs[0])) / (about.xs[1] - about.xs[0]);
     const y = (value) => box.bottom - ((box.bottom - box.top) * (value - about.ys[0])) / (about.ys[1] - about.ys[0]);
     const found = [];
@@ -31,7 +31,7 @@
     const every = about.xTicks ?? ticks(...about.xs);
     for (const value of every) text(x(value), box.bottom + 18, about.xFormat ? about.xFormat(value) : String(Number(value.toFixed(3))), "middle");
     text((box.left + box.right) / 2, high - 6, about.x, "middle");
-    if (about.y) found.push({ text: about.y, x: 13, y: (box.top + box.bottom) / 2, anchor: "middle", colour: "muted", weight: 400, size: 12, turned: true });
+    if (about.y) found.push({ text: about.y, x: 11, y: (box.top + box.bottom) / 2, anchor: "middle", colour: "muted", weight: 400, size: 12, turned: true });
     if (about.limit) found.push({ points: [[box.left, y(about.limit)], [box.right, y(about.limit)]], colour: "muted", width: 1, dash: [3, 4] });
     for (const thin of about.thin ?? []) found.push({ points: thin.points.map(([a, b]) => [x(a), y(b)]), colour: thin.place, width: 1, faint: 0.35, hit: thin });
     for (const line of about.lines ?? []) {

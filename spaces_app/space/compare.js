@@ -48,7 +48,7 @@
       make("div", { class: "cb-scroll", tabindex: "0", role: "region", "aria-label": "Editors beside each other" }, make("table", { class: "cb-grid-table" }, head, body)));
   };
 
-  const ended = (row) => (!has(row.lost_at) ? (has(row.kept) ? `survived all ${row.rounds}` : "") : `lost in round ${row.lost_at}: ${row.clause}`);
+  const ended = (row) => (!has(row.lost_at) ? (has(row.kept) ? `survived all ${row.rounds} rounds` : "") : `lost in round ${row.lost_at}: ${row.clause}`);
   const nearest = (across, row) => across.filter((each) => each.round).reduce((best, each) => (Math.abs(each.round - row.lost_at) < Math.abs(best - row.lost_at) ? each.round : best), Infinity);
 
   // The same as a picture with captions.

@@ -15,8 +15,8 @@ from .served_dataset import ServedDataset
 
 MOST_SINGLE_CHAINS = 40  # chains of one editor that are drawn one by one
 NOTE = (
-    "Means over pictures; 1 = identical to the original, 0 = an unrelated picture. Point at a line for its 95% range, "
-    "click it for the test that its editor lost first."
+    "Each line is a mean over pictures: 100% is identical to the original, 0% is an unrelated picture. Point at a line "
+    "for its 95% range; click it for its editor's failures, or for the test where single tests are drawn."
 )
 
 

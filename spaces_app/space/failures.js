@@ -13,7 +13,7 @@
     for (const [name, key] of [["fe", "editor"], ["cause", "cause"], ["program", "program"], ["order", "order"]]) if (get(key)) query.set(name, get(key));
     return make("a", { class: "cb-card", href: `?${query}`, title: row.editor },
       make("div", { class: "cb-both" }, frame(0, "the original"), make("span", { class: "cb-outlined" }, cb.outlined(frame(row.step, `lost in round ${row.lost_at}`), row.outline))),
-      make("div", {}, cb.dot(row.editor), make("b", {}, editor.name), make("span", { class: "cb-chip" }, cb.known.causes[row.cause])),
+      make("div", { class: "cb-who" }, make("b", {}, cb.dot(row.editor), editor.name), make("span", { class: "cb-chip" }, cb.known.causes[row.cause])),
       make("div", {}, `Survived ${row.kept} of ${row.rounds} rounds. `, make("strong", {}, row.clause)),
       make("small", {}, `${cb.known.pictures[row.source]}, ${row.program}`));
   }

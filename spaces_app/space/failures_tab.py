@@ -14,7 +14,7 @@ from .leaderboard import ALL, Choice, leaderboard
 from .served_dataset import ServedDataset
 
 PAGE = 60  # failures in one answer
-SORTS = {"first": "Lost first", "last": "Lost last", "editor": "By editor", "picture": "By picture"}
+SORTS = {"first": "Earliest failure", "last": "Latest failure", "editor": "By editor", "picture": "By picture"}
 
 
 class Failure(NamedTuple):

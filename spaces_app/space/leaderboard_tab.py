@@ -12,10 +12,11 @@ from .leaderboard import Leaderboard
 from .served_dataset import ServedDataset
 
 NOTE = (
-    "A test stops at the first failure: no edit, no undo, too much quality lost, one area destroyed, or a "
-    "refusal; a technical failure counts as one. "
+    "A test stops at the first failure: the edit is not made, it is not undone, too much quality is lost, one area "
+    "is destroyed, the editor refuses, or a technical error ends the test. "
     "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
-    "editors that share fewer than 12 pictures are not ranked. A range of ranks is what the comparisons leave open. "
+    "editors that share fewer than 12 pictures are not ranked. A range of "
+    "ranks, such as 2 to 4, says that the differences may be chance. "
 )
 MAIN = ("rank", "editor", "rounds_kept", "cost", "seconds", "cause")  # shown at first
 # What a heading says, and one line on what the column means.
@@ -28,13 +29,13 @@ HEADINGS = {
     ),
     "cost": ("$ a round", "What one round of edit and undo costs, in US dollars."),
     "seconds": ("Seconds a round", "How long one round of edit and undo takes, in seconds."),
-    "cause": ("Main cause of failure", "What most of the lost tests failed on, with its share of all tests."),
+    "cause": ("Main cause of failure", "The most common reason for which tests failed, with its share of all tests."),
     "survival": ("Survived all rounds", "The share of tests that survived every round."),
     "half_life_text": ("Half-life", "The round by which half of the tests were lost."),
     "restricted_mean": ("Restricted mean", "The area under the survival curve, in rounds."),
     "rounds_kept_two_way": (
-        "Rounds survived, other programs too",
-        "The same mean; its range also covers other programs.",
+        "Rounds survived, any program",
+        "The same mean, with a range that also holds for programs that were not tested.",
     ),
     "quality_text": ("Rounds until quality halves", "The median round in which half of the quality is gone."),
     "meaning_text": ("Rounds until meaning halves", "The median round in which half of the CLIP similarity is gone."),
@@ -46,7 +47,7 @@ HEADINGS = {
     "apart": ("Listed apart because", "Why this editor has no rank."),
 }
 BASELINES = {
-    "No edit": "returns its input: makes no edits",
+    "No edit": "returns its input unchanged",
     "Perfect undo": "the best possible score",
     "Random picture": "the worst possible score",
 }

@@ -153,7 +153,7 @@ class ServedDataset:
         """The revision of a Hub dataset, otherwise the suites with their versions."""
         if self.reader.remote and "@" in self.reader.root:
             return self.reader.root.partition("@")[2][:12]
-        return ", ".join(sorted({f"{chain.suite} {chain.suite_version}" for chain in self.chains.values()}))
+        return ", ".join(sorted({f"{chain.suite} v{chain.suite_version}" for chain in self.chains.values()}))
 
     @cached_property
     def display(self) -> dict[str, str]:

@@ -124,6 +124,7 @@
       tab.setAttribute("aria-selected", is);
       tab.tabIndex = is ? 0 : -1;
       document.getElementById(`panel-${tab.dataset.tab}`).hidden = !is;
+      if (is) tab.parentNode.scrollTo({ left: tab.offsetLeft - (tab.parentNode.clientWidth - tab.clientWidth) / 2 });
     }
     if (open !== name) window.scrollTo(0, 0);
     open = name;

@@ -75,7 +75,7 @@
     }
     const button = (title, how, about) => make("button", { type: "button", title: about, onclick: () => pick(how) }, title);
     return make("div", { class: "cb-select" }, row, own ? null : make("div", { class: "cb-buttons" },
-      button("Worst", "worst", "the test that this editor lost first"), button("Best", "longest", "the test that this editor survived longest"), button("Surprise me", "surprise", "any test of any editor")));
+      button("Worst", "worst", "The test that this editor failed first"), button("Best", "longest", "The test that this editor survived longest"), button("Surprise me", "surprise", "Any test of any editor")));
   }
 
   async function neighbours(state) {
@@ -98,7 +98,7 @@
     const link = make("button", { type: "button", onclick: () => copy(link) }, "Copy link");
     Object.assign(state, own, { modes, zooms, around: make("div", { class: "cb-around" }) });
     return make("div", { class: "cb-tools" }, make("div", { class: "cb-group", role: "group", "aria-label": "View" }, modes), state.gains,
-      make("div", { class: "cb-group", role: "group", "aria-label": "Zoom" }, zooms), make("label", {}, outline, " Outline changes"), link, state.around);
+      make("div", { class: "cb-group", role: "group", "aria-label": "Zoom" }, zooms), make("label", {}, outline, " Outline what changed"), link, state.around);
   }
 
   async function copy(button) {
@@ -197,8 +197,8 @@
     state.play = make("button", { type: "button", "aria-label": "Play", onclick: () => play(state) }, "▶");
     const returns = make("input", { type: "checkbox", onchange: () => { state.returns = returns.checked; } });
     returns.checked = state.returns;
-    return make("div", { class: "cb-controls" }, make("button", { type: "button", "aria-label": "Step back", onclick: () => walk(state, -1) }, "←"), state.play,
-      make("button", { type: "button", "aria-label": "Step on", onclick: () => walk(state, 1) }, "→"), state.slider, marks, state.where, make("label", {}, returns, " after undo only"));
+    return make("div", { class: "cb-controls" }, make("button", { type: "button", "aria-label": "Previous step", onclick: () => walk(state, -1) }, "←"), state.play,
+      make("button", { type: "button", "aria-label": "Next step", onclick: () => walk(state, 1) }, "→"), state.slider, marks, state.where, make("label", {}, returns, " undos only"));
   }
 
   function walk(state, way) {
@@ -274,7 +274,7 @@
     own.after.alt = `${view.name}, step ${number}: ${now.instruction || "the original"}`;
     blank(found.src ? "" : found.reason);
     if (found.src && now.outline?.length) {
-      own.lost.replaceChildren(cb.outline(now.outline, now.width || 1, now.height || 1, "meet"), make("span", {}, "part lost"));
+      own.lost.replaceChildren(cb.outline(now.outline, now.width || 1, now.height || 1, "meet"), make("span", {}, "area lost"));
       own.lost.hidden = false;
     }
     if (!found.src || number === 0 || !now.closing || view.chain === "yours") return undefined;
@@ -295,7 +295,7 @@
     if (now.status !== "ok" && now.status !== "input") chip(now.status.replace("_", " "), false);
     if (has(now.applied)) chip(now.applied ? "edit carried out" : "edit not carried out", now.applied);
     if (has(now.undone)) chip(now.undone ? "undone" : "not undone", now.undone);
-    if (now.part_lost) chip("part lost", false);
+    if (now.part_lost) chip("area lost", false);
     const rows = view.metrics.filter(({ name }) => has(now.scores[name]) || view.curves[name]).map(({ name, title, unit }) => {
       const kept = now.closing ? now.retained[name] ?? null : null;
       const gauge = make("meter", { min: 0, max: 1, value: kept ?? 0, "aria-label": `retained ${title}`, hidden: kept === null });
@@ -303,8 +303,8 @@
         make("td", {}, text(now.scores[name]), has(now.scores[name]) && unit === "dB" ? " dB" : ""), make("td", {}, gauge, kept === null ? "" : ` ${cb.percent(kept)}`));
     });
     const extra = (name, value) => { if (has(value)) rows.push(make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value), make("td", {}))); };
-    extra("Left of the edit", has(now.undo_ratio) ? cb.percent(now.undo_ratio) : null);
-    if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, "against the original"), make("th", { scope: "col" }, now.closing ? "retained" : "")));
+    extra("Edit left after undo", has(now.undo_ratio) ? cb.percent(now.undo_ratio) : null);
+    if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, "compared with the original"), make("th", { scope: "col" }, now.closing ? "retained" : "")));
     const facts = [["Seed", now.seed], ["Size", now.width ? `${now.width}×${now.height} ${now.type}, ${Math.round(now.bytes / 1024).toLocaleString("en")} KB` : null],
       ["Time", has(now.latency) ? `${text(now.latency)} s` : null], ["Cost", has(now.cost) ? `$${text(now.cost)}` : null]].filter(([, value]) => has(value) && now.status !== "input");
     const whole = make("a", { href: "#", onclick: (event) => { event.preventDefault(); openFile(view, now); } }, "Open original file");

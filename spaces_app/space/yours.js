@@ -51,7 +51,7 @@
     const { returns, titles, absent } = state.found;
     const board = await ask("leaderboard", "", "all", "all", "quality", state.threshold, []);
     const names = Object.keys(titles);
-    const table = make("table", { class: "cb-board" }, make("thead", {}, make("tr", {}, ["Round", "File", ...names.map((name) => titles[name]), "Retained"].map((title) => make("th", { scope: "col" }, title)))),
+    const table = make("table", { class: "cb-board" }, make("thead", {}, make("tr", {}, ["Round", "File", ...names.map((name) => titles[name]), "Quality retained"].map((title) => make("th", { scope: "col" }, title)))),
       make("tbody", {}, returns.map((row) => make("tr", { class: row.round === view.lost_at ? "cb-loss" : "" }, make("th", { scope: "row" }, String(row.round)), make("td", {}, row.name), names.map((name) => make("td", { class: "cb-n" }, row[name]?.toPrecision(3) ?? "–")), make("td", { class: "cb-n" }, has(row.quality) ? cb.percent(row.quality) : "–")))));
     const line = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: state.threshold, "aria-label": "Failure threshold", onchange: () => { state.threshold = Number(line.value); answer(box); } });
     const looks = state.urls.length > 0;
@@ -61,7 +61,7 @@
     const plot = cb.chart({ name: "yours", title: "Your series beside the editors", x: "Round", y: "Retained quality", xs: [0, Math.max(rounds, ...curves.map((each) => each.points.at(-1)[0]))], ys: [0, 1], yTicks: [0, 0.25, 0.5, 0.75, 1], format: cb.percent, limit: state.threshold, lines: [own, ...curves], chosen: ["yours"], high: 360 });
     box.replaceChildren(
       make("h3", {}, view.lost_at ? `Lost in round ${view.lost_at}: ${view.clause}` : `Survived all ${returns.length} rounds`),
-      make("p", { class: "cb-note" }, `${state.edits.length ? "Checked as every test of this dataset: edits, undos, quality, lost parts." : "Quality and lost parts were checked. Add the pictures after each edit to have edits and undos checked too."} One series is not enough to rank an editor. ${Object.entries(absent).map(([name, reason]) => `No ${name.toUpperCase()}: ${reason}.`).join(" ")}`),
+      make("p", { class: "cb-note" }, `${state.edits.length ? "Checked like every test of this dataset: edits, undos, quality and lost areas." : "Quality and lost areas were checked. Add the pictures after each edit to have edits and undos checked too."} One series is not enough to rank an editor. ${Object.entries(absent).map(([name, reason]) => `No ${name.toUpperCase()}: ${reason}.`).join(" ")}`),
       make("div", { class: "cb-tools" }, make("label", { class: "cb-choose" }, make("span", {}, `Failure threshold ${cb.percent(state.threshold)}`), line),
         looks ? make("button", { type: "button", onclick: () => go({ tab: "chains", chain: "yours", beside: null, step: null }) }, "Open in the viewer") : null,
         looks ? make("button", { type: "button", onclick: () => go({ tab: "compare", yours: 1 }) }, "Compare with editors") : null),
@@ -82,7 +82,7 @@
     const drop = (id, label, take) => {
       const many = id !== "original";
       const input = make("input", { type: "file", id, accept: "image/*,.zip", multiple: many, onchange: () => { take([...input.files]); tell(); } });
-      const zone = make("label", { class: "cb-drop" }, make("b", {}, label), make("span", {}, "drop here or choose"), input);
+      const zone = make("label", { class: "cb-drop" }, make("b", {}, label), make("span", {}, "Drop a file here, or choose one."), input);
       zone.addEventListener("dragover", (event) => event.preventDefault());
       zone.addEventListener("drop", (event) => { event.preventDefault(); take([...event.dataTransfer.files]); tell(); });
       return zone;
