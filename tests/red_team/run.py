@@ -173,10 +173,11 @@ def counts(rows: Sequence[dict[str, Any]], text: str) -> str:
     above = text.count("AT OR ABOVE")
     accused = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in honest)
     shapes = max((row["values"].get("known_middle", {}).get("value") or 0 for row in honest), default=0)
+    below = len(rows) - len(honest) - apart - above
     return (
-        f"Of {len(rows) - len(honest)} dishonest editors {apart} are listed apart, "
-        f"{len(rows) - len(honest) - apart - above} stay below and {above} rank at or above. Of {len(honest)} honest ones "
-        f"{accused} are accused; they know at most {shapes:.2f} of the shapes that they covered.\n"
+        f"Of {len(rows) - len(honest)} dishonest editors {apart} are listed apart, {below} stay below and {above} rank "
+        f"at or above. Of {len(honest)} honest ones {accused} are accused; they know at most {shapes:.2f} of the "
+        "shapes that they covered.\n"
     )
 
 
