@@ -452,6 +452,36 @@ class LateMemory(Cheat):
         return made
 
 
+class SomePrograms(Blurred):
+    """Remembers in two programs only, and blurs what it remembers, so that no case is certain and no median speaks."""
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        if "ball" in instruction or "book" in instruction:
+            return super().restore(image, given, instruction, seed)
+        return drawn(image, instruction, seed)
+
+
+class PlainWord(Cheat):
+    """Writes what is asked for in its colour, anywhere, and paints over what has that colour: no memory at all."""
+
+    def colour(self, instruction: str) -> tuple[int, int, int]:
+        return next((value for name, value in NAMED.items() if name in instruction), (150, 60, 170))
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = given.copy()
+        height, width = made.shape[:2]
+        down, right = np.random.default_rng(seed).uniform((0.25, 0.03), (0.9, 0.2))
+        word = instruction.split("add ")[-1].split(" on ")[0].split(" in ")[0]
+        place, thick = (round(right * width), round(down * height)), max(2, height // 60)
+        cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, height / 260, self.colour(instruction), thick)
+        return made
+
+    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        written = np.abs(given.astype(int) - self.colour(instruction)).max(axis=2) < 6
+        mask = cv2.dilate(written.astype(np.uint8), np.ones((5, 5), np.uint8))
+        return cv2.inpaint(given, mask, 3, cv2.INPAINT_TELEA)
+
+
 CHEATS: dict[str, Callable[[], Cheat]] = {
     "tiny-noise": TinyNoise, "tiny-shift": TinyShift,
     "by-hash": ByHash, "by-likeness": ByLikeness, "by-position": ByPosition, "by-server-key": ByServerKey,
@@ -463,7 +493,7 @@ CHEATS: dict[str, Callable[[], Cheat]] = {
     "coloured-disc": ColouredDisc, "written-word": WrittenWord, "inverted-box": Inverted,
     "swapped-colours": SwappedColours, "see-through": SeeThrough, "thick-glass": ThickGlass,
     "refuser": Refuser, "failer": Failer, "dodger": Dodger, "sniffer": Sniffer,
-    "alternator": Alternator, "late-memory": LateMemory,
+    "alternator": Alternator, "late-memory": LateMemory, "some-programs": SomePrograms, "plain-word": PlainWord,
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, plan, programs, recall_audit, scheduler, suites
 from convergebench.generation.records import KINDS, Chain
 from convergebench.generation.sources import catalogue
+from convergebench.metric_modules.honesty import reader
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.study.apart import UNJUDGED
 from convergebench.spaces_app.study.study import Study
@@ -89,11 +90,11 @@ def study_of(readers: Iterable[Reader]) -> Study:
     chains: list[Any] = []
     floors: list[Any] = []
     roles: dict[str, str] = {}
-    for reader in readers:
-        scores += reader.rows("scores")
-        chains += reader.chains()
-        floors = list(reader.rows("floors"))
-        roles |= {label: editor.role for label, editor in reader.editors().items()}
+    for dataset in readers:
+        scores += dataset.rows("scores")
+        chains += dataset.chains()
+        floors = list(dataset.rows("floors"))
+        roles |= {label: editor.role for label, editor in dataset.editors().items()}
     return Study(scores, chains, floors, roles=roles)
 
 
@@ -192,6 +193,7 @@ def main() -> None:
     options.add_argument("--finished", action="store_true", help="only editors that an earlier run has finished")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
+    reader.fetch()
     salt = read_salt(given.out)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds, salt
     readers, missing = [], []
