@@ -72,7 +72,7 @@ def serve(
             app_kwargs={
                 "middleware": [
                     Middleware(request_limit.RequestLimit),
-                    Middleware(strip_picture.StripPicture, dataset=dataset),
+                    Middleware(strip_picture.LinkPreview, dataset=dataset),
                 ]
             },
             favicon_path=str(page.HERE / "icon.svg"),

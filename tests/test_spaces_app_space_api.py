@@ -2,7 +2,9 @@
 
 import base64
 import io
+import itertools
 import json
+import re
 import urllib.parse
 import zipfile
 
@@ -111,6 +113,22 @@ def test_failures_have_neighbours_and_editors_are_compared_on_one_case(server):
     assert (found["place"], found["before"]["chain"], found["after"]["step"]) == (1, rows[0]["chain"], rows[2]["step"])
     found = server.ask("compare", "market", "lamp", ["fading", "steady"])[1]
     assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]
+
+
+def test_a_link_to_the_space_comes_with_a_picture_of_a_typical_case(server):
+    page = server.get("/")[1].decode()
+    tags = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)"', page))
+    assert tags["image"] == f"{server.address}/strip.jpg"
+    assert tags["title"] == "ConvergeBench"
+    assert "undo it" in tags["description"]
+    assert len(re.findall("og:title", page.partition("</head>")[0])) == 1  # Gradio's own are gone
+    status, data = server.get("/strip.jpg")
+    strip = Image.open(io.BytesIO(data))
+    assert (status, strip.format, strip.size) == (200, "JPEG", (1200, 630))
+    # Two rows of four frames: each shows a picture, and not the white of the paper.
+    for top, left in itertools.product((130, 400), (40, 320, 600, 880)):
+        frame = strip.crop((left, top, left + 120, top + 120))
+        assert max(max(channel) - min(channel) for channel in frame.getextrema()) > 40
 
 
 def test_a_detail_is_cut_from_the_same_place_of_every_step(server):

@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 import small_dataset
+from PIL import Image
 from space_server import HOSTILE, shared
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
@@ -339,6 +340,25 @@ def test_a_zip_is_scored_and_what_is_no_picture_is_refused_in_a_box(visit, tmp_p
     assert page.text_content("#answer .cb-error") == (
         "'words.png' cannot be scored: it is 15 bytes that are no picture, starting with 'these are words'"
     )
+
+
+@pytest.mark.slow
+def test_compare_is_saved_as_a_picture_with_its_captions(visit, server, tmp_path):
+    page = visit("?tab=compare&source=harbour&program=hat&e=steady&e=fading")
+    page.wait_for_selector(".cb-grid-table")
+    columns = page.locator(".cb-grid-table thead th").count() - 1
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as PNG").click()
+    assert waiting.value.suggested_filename == "compare-harbour-hat.png"
+    waiting.value.save_as(tmp_path / "compare.png")
+    picture = Image.open(tmp_path / "compare.png").convert("RGB")
+    left, head, side = 190, 62, 220
+    assert picture.size == (left + columns * (side + 8), head + 2 * (side + 34))
+    for row in range(2):
+        top = head + row * (side + 34)
+        starts = [left + each * (side + 8) for each in range(columns)]
+        boxes = [(0, top, left - 10, top + 60), *((start, top, start + 80, top + 80) for start in starts)]
+        assert all(low < 190 for box in boxes for low, _ in picture.crop(box).getextrema())  # a name, then pictures
 
 
 @pytest.mark.slow

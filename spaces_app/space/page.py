@@ -1,7 +1,6 @@
 """The page around the tabs: templates, theme, style sheet and scripts; nothing is fetched from another host."""
 
 import html
-import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,10 +60,15 @@ def css() -> str:
 
 
 def head() -> str:
-    """Our scripts, inline, and what search engines and those who are sent a link show."""
+    """Our scripts, inline."""
     scripts = "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    host = os.environ.get("SPACE_HOST")
-    strip = f"https://{host}{STRIP}" if host else STRIP
-    tags = {"og:title": "ConvergeBench", "og:description": DESCRIPTION, "og:image": strip, "og:type": "website"}
+    return f"<script>{scripts}</script>"
+
+
+def preview_tags(address: str) -> str:
+    """What search engines and those who are sent a link show."""
+    tags = {"og:title": "ConvergeBench", "og:description": DESCRIPTION, "og:image": f"{address}{STRIP}",
+            "og:type": "website"}  # fmt: skip
     meta = "".join(f'<meta property="{name}" content="{html.escape(value)}">' for name, value in tags.items())
-    return f'<script>{scripts}</script><meta name="description" content="{html.escape(DESCRIPTION)}">{meta}'
+    card = '<meta name="twitter:card" content="summary_large_image">'
+    return f'<meta name="description" content="{html.escape(DESCRIPTION)}">{meta}{card}'
