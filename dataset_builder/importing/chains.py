@@ -249,7 +249,7 @@ def is_small(cycle: Sequence[str]) -> bool:
 
 def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: bool = True) -> Program:
     """A program as far as it is known; `about` may hold category, reversibility, reason, shows and small."""
-    values = {"category": "imported", "reversibility": "clear", "small": is_small(cycle)}
+    values: dict[str, Any] = {"category": "imported", "reversibility": "clear", "small": is_small(cycle)}
     values |= {key: about[key] for key in ("category", "reversibility", "reason", "shows", "small") if key in about}
     check_types(f"program {name!r}", Program, {**values, "id": name, "cycle": cycle})
     return Program(id=name, cycle=tuple(cycle), closes=closes, **values)

@@ -32,7 +32,7 @@ class Scorer:
         self.read = reader.load()
         self.clip = earlier.get("clip")
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
-        self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
+        self.signature: dict[str, int | str] = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
         self.signature |= {"reader": reader.SHA256[:12] if self.read else "no"} | ({"clip": "yes"} if self.clip else {})
 
     def release(self) -> None:

@@ -32,7 +32,8 @@ def contrast_normalised(
     Where a picture is flat what is left is rounding, and its sign is counted. So the window is rounded, and `kind` is,
     as in the implementation whose numbers are the published ones.
     """
-    window, values = gaussian_window(side), grey.astype(kind)
+    window = gaussian_window(side)
+    values: np.ndarray = grey.astype(kind)
     depth = cv2.CV_64F if kind is np.float64 else cv2.CV_32F
     mean = cv2.filter2D(values, depth, window, borderType=border)
     square = cv2.filter2D(values * values, depth, window, borderType=border)
