@@ -4,8 +4,8 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
+import stores
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import CONFIGS
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import checks
@@ -20,10 +20,9 @@ def rewrite(file, **changes):
     """Write a file's rows again with some values changed, and the card with them."""
 
     def damage(folder):
-        path = folder / file
         columns = CONFIGS[file.split("/")[1]].columns
-        rows = [row | changes for row in Reader(folder).rows(file.split("/")[1]) if path.exists()]
-        schema.write(path, columns, [row for row in rows if row.get("editor", "paint") == "paint"])
+        rows = [row | changes for row in Reader(folder).rows(file.split("/")[1])]
+        stores.replace_table(folder, file, columns, [row for row in rows if row.get("editor", "paint") == "paint"])
         card.write(folder)
 
     return damage

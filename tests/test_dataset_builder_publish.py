@@ -6,7 +6,6 @@ import re
 import pytest
 import stores
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import CHAINS, STEPS, Column
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing.publish import publish
@@ -95,17 +94,16 @@ def test_a_schema_change_asks_for_a_major_version(hub, api, folder, tmp_path):
     publish(api, folder, REPO, "v1.0.0")
     wider = [*CHAINS.columns, Column("mood", "string", "")]
     rows = [row | {"mood": "calm"} for row in Reader(folder).rows("chains")]
-    schema.write(folder / "data/chains/0000.parquet", wider, rows)
+    stores.replace_table(folder, "data/chains/0000.parquet", wider, rows)
     card.write(folder)
     with pytest.raises(UserError, match=r"data/chains/0000.parquet has not the columns of chains in this version"):
         publish(api, folder, REPO, "v1.1.0")
 
 
 def test_a_chain_that_lacks_a_step_is_not_published(hub, api, folder):
-    path = folder / "data/steps/paint/0000.parquet"
     rows = list(Reader(folder).rows("steps"))
     paint = [row for row in rows if row["editor"] == "paint"]
-    schema.write(path, STEPS.columns, paint[:-1])
+    stores.replace_table(folder, "data/steps/paint/0000.parquet", STEPS.columns, paint[:-1])
     card.write(folder)
     with pytest.raises(
         UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; on it depend the scores"

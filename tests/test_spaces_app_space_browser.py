@@ -135,13 +135,18 @@ def test_the_table_sorts_searches_and_follows_the_threshold(visit):
     page = visit()
     column = "document.querySelectorAll('#board tbody:first-of-type tr:not(.cb-role):not([hidden]) th a')"
     names = f"[...{column}].map(each => each.textContent)"
-    first = page.evaluate(names)
+    cells = column.replace("th a", "[data-col=rounds_kept]")
+    rounds = f"[...{cells}].map(each => Number(each.dataset.value))"
+    first, falling = page.evaluate(names), page.evaluate(rounds)
     assert first[0] == "steady"
     assert HOSTILE in first
+    assert falling == sorted(falling, reverse=True)
+    assert falling[0] > falling[-1]
     heading = page.get_by_role("button", name="Rounds survived")
     heading.click()
     heading.click()
-    assert page.evaluate(names) == first[::-1]
+    assert page.evaluate(rounds) == falling[::-1]
+    assert page.evaluate(names)[-1] == "steady"
     assert "sort=rounds_kept+up" in page.url
     for heading, most in (("Seconds a round", "fading"), ("$ a round", "steady")):
         page.get_by_role("button", name=heading).click()

@@ -233,6 +233,7 @@ def drop_stale_scores(folder: Path) -> int:
         if not kept:
             (folder / file).unlink()
         elif len(kept) < len(rows):
+            manifest.expect(folder, {file: {}})
             write(folder / file, config.columns, kept, config.row)
     return dropped
 
