@@ -34,6 +34,12 @@ from ._shared import json_option, parse_columns
     show_default=True,
     help="Which row counts where several describe one step and differ.",
 )
+@click.option(
+    "--restoration",
+    is_flag=True,
+    help="Rows are restored pictures, or means over them: program (the prompt), clean, scene and degradation may be "
+    "named, case and round need not.",
+)
 @click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
 @json_option
 def import_scores(
@@ -44,6 +50,7 @@ def import_scores(
     zeros: tuple[str, ...],
     real_zeros: tuple[str, ...],
     duplicates: str,
+    restoration: bool,
     signature: str,
     as_json: bool,
 ) -> None:
@@ -51,6 +58,7 @@ def import_scores(
 
     \b
     convergebench import-scores scores.csv --column case=image+edit --column image=image --zero-is-missing lpips
+    convergebench import-scores prompts.csv --restoration --column program=Prompt --column psnr=PSNR --editor NAME
 
     `image` is the picture that a case starts from: without it neither limits nor verdicts are given, because cases of
     one picture are not independent. A+B joins two columns.
@@ -58,7 +66,7 @@ def import_scores(
     from convergebench.dataset_builder.importing import published_scores
 
     outcome = published_scores.import_scores(
-        table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros
+        table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros, restoration
     )
     about = {"rows": outcome.rows, "matched": outcome.matched, "pictures": outcome.pictures}
     about |= {"settled": outcome.settled, "zeros": outcome.zeros}

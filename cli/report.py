@@ -34,8 +34,10 @@ def report(
         click.echo(compare_pair(dataset, threshold, *compare, as_json))
         return
     from convergebench import spaces_app
+    from convergebench.generation import suites
 
-    board = spaces_app.report(dataset, out, threshold=threshold, framing=framing)
+    programs = {name: suites.load(name).programs for name in suites.names()}
+    board = spaces_app.report(dataset, out, threshold=threshold, framing=framing, suites=programs)
     about = {"page": str(board.page), "files": board.files, "headline": board.title, "chains": board.chains}
     about |= {"rows": board.rows}
     click.echo(json.dumps(about) if as_json else board)

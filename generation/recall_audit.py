@@ -63,13 +63,24 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
         number = int(chain.id, 16)
     if number % 10 == 0 and can_be_marked(chain):
         settings |= {"audit": MARKS, "audit_round": number // 10 % min(MARKED_ROUNDS, chain.rounds) + 1}
-    elif number % 10 == 1:
+    elif number % 10 == 1 and asks_twice(chain):
         settings["audit"] = NOISE
     return dataclasses.replace(chain, settings=settings) if settings != chain.settings else chain
 
 
+def asks_twice(chain: Chain) -> bool:
+    """Whether there is a second call, before which an audit could disturb anything."""
+    return chain.rounds * len(chain.program.cycle) > 1
+
+
 def as_begun(chain: Chain, run: Path) -> Chain:
-    """The chain as a run of before began it: mirrored, where its marked form would repeat what was paid for."""
+    """The chain as a run of before began it, where another form of it would repeat what was paid for.
+
+    That is a mirrored one for a marked one, and for one of a single call one that drew noise and was never disturbed.
+    """
+    if "audit" not in chain.settings and not asks_twice(chain):
+        drawn = dataclasses.replace(chain, settings={**chain.settings, "audit": NOISE})
+        return drawn if (run / "chains" / drawn.id).exists() else chain
     if chain.settings.get("audit") != MARKS or "salt" in chain.settings:
         return chain
     plain = {key: value for key, value in chain.settings.items() if key != "audit_round"}

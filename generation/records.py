@@ -100,6 +100,8 @@ class Source(Record):
     attribution: str
     title: str = ""
     reference: str | None = None  # sha256 of the reference's file, where it is another picture
+    scene: str = ""  # for restoration: what kind of scene it shows
+    degradation: str = ""  # for restoration: what is wrong with it
 
     def __post_init__(self) -> None:
         one_of("kind", self.kind, KINDS)

@@ -144,6 +144,13 @@ def cost_of_folder(folder: Path) -> float:
     return round(total, 6)
 
 
+def is_planned(found: Mapping[str, Any], chain: Chain) -> bool:
+    """Whether a chain.json is that of the chain; one of before lacks what sources did not say then."""
+    planned = json.loads(canonical(chain.to_dict()))
+    source = found.get("source")
+    return {**found, "source": planned["source"] | source if isinstance(source, dict) else source} == planned
+
+
 class ChainWriter:
     """One chain's folder while it is being filled: what is there, and where the next step goes."""
 
@@ -158,7 +165,7 @@ class ChainWriter:
         with disk_errors_explained(folder), locked(folder):
             if not (folder / "chain.json").exists():
                 write_json(folder / "chain.json", chain.to_dict())
-            elif read_json(folder / "chain.json") != json.loads(canonical(chain.to_dict())):
+            elif not is_planned(read_json(folder / "chain.json"), chain):
                 raise Damaged(
                     f"{folder / 'chain.json'} is not the chain that is planned; restore it or remove the folder"
                 )

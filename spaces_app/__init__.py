@@ -1,5 +1,6 @@
 """What a reader sees: the report, its figures and the Space."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,16 @@ __all__ = ["report"]
 
 
 def report(
-    dataset: str | Path, out: str | Path = "report", *, threshold: float = 0.5, framing: float | None = None
+    dataset: str | Path,
+    out: str | Path = "report",
+    *,
+    threshold: float = 0.5,
+    framing: float | None = None,
+    suites: Mapping[str, Sequence[str]] | None = None,
 ) -> "Board":
     """Write the report of a scored dataset and return its first table.
+
+    `suites` has the programs of each suite: those of which there is no chain are named in the report.
 
     Several processes may call it: the first of them writes, when all have come so far.
     """
@@ -20,4 +28,4 @@ def report(
 
     from .reporting.board import write_board
 
-    return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold, framing))
+    return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold, framing, suites))

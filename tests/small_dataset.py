@@ -185,7 +185,8 @@ def originals(sources):
     for number, name in enumerate(sources):
         about = {"source": name, "title": f"the {name}", "kind": "scene", "origin": "synthetic", "licence": "CC0-1.0"}
         about |= {"attribution": "drawn by the tests", "width": SIDE, "height": SIDE, "sha256": "0" * 64}
-        yield about | {"image": {"bytes": picture(number), "path": f"{name}.png"}, "reference": None}
+        about |= {"reference": None, "scene": "", "degradation": ""}
+        yield about | {"image": {"bytes": picture(number), "path": f"{name}.png"}}
 
 
 def chain_of(dataset, editor, source="harbour", program="hat"):

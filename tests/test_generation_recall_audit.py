@@ -27,6 +27,15 @@ def test_a_tenth_of_the_chains_has_marks_planted_and_another_tenth_is_made_noisy
     assert kinds.count("noise") == pytest.approx(400, abs=80)
 
 
+def test_a_chain_of_one_call_draws_no_audit_and_one_that_had_drawn_it_is_not_paid_again(tmp_path):
+    once = [dataclasses.replace(chain(run=run, cycle=("restore it",)), rounds=1) for run in range(200)]
+    assert [recall_audit.with_audit(each) for each in once] == once
+    before = dataclasses.replace(once[0], settings={**once[0].settings, "audit": "noise"})
+    assert recall_audit.as_begun(once[0], tmp_path) == once[0]
+    (tmp_path / "chains" / before.id).mkdir(parents=True)
+    assert recall_audit.as_begun(once[0], tmp_path) == before
+
+
 def test_an_audit_is_part_of_what_a_chain_is_and_is_drawn_the_same_again():
     plain = [chain(run=run) for run in range(100)]
     drawn = [recall_audit.with_audit(each) for each in plain]

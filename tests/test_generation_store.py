@@ -43,6 +43,19 @@ def test_received_bytes_are_kept_as_they_came_and_named_by_their_magic(run):
     assert (run / "chains" / CHAIN.id / "0001.jpg").read_bytes() == data
 
 
+def test_a_run_of_before_goes_on_though_its_sources_did_not_say_what_scene_they_show(run):
+    folder = fill(run)
+    values = json.loads((folder / "chain.json").read_text())
+    del values["source"]["scene"]
+    (folder / "chain.json").write_text(json.dumps(values))
+    with store.ChainWriter.open(run, CHAIN) as writer:
+        assert len(writer.steps) == 3
+    values["source"]["licence"] = "another"
+    (folder / "chain.json").write_text(json.dumps(values))
+    with pytest.raises(store.Damaged, match="not the chain that is planned"), store.ChainWriter.open(run, CHAIN):
+        pass
+
+
 def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture_and_the_rest_stays(run):
     folder = fill(run)
     whole = (folder / "steps.jsonl").read_bytes()

@@ -100,6 +100,8 @@ SOURCES = Config(
         Column("height", "int32", "in pixels"),
         Column("sha256", "string", "of the file; of a painted picture, of its pixels as binary PPM"),
         Column("reference", "string", "sha256 of the reference's file, where it is another picture"),
+        Column("scene", "string", "what kind of scene it shows, where the restoration suite says it"),
+        Column("degradation", "string", "what is wrong with the picture, where it is to be restored"),
     ),
 )
 
@@ -125,6 +127,11 @@ PUBLISHED = Config(
         Column("run", "int32", "1 for the first time"),
         Column("round", "int32", "round of the chain, from 1"),
         Column("position", "int32", "place in the round's cycle, from 1; null where only whole rounds are published"),
+        Column("category", "string", "restoration where the table is of restored pictures"),
+        Column("program", "string", "for restoration: the prompt, as the published table names it"),
+        Column("clean", "string", "for restoration: the undegraded picture"),
+        Column("scene", "string", "for restoration: the kind of scene"),
+        Column("degradation", "string", "for restoration: what was wrong with the picture"),
         Column("psnr", "float64", "as published, in dB"),
         Column("rmse", "float64", "as published"),
         Column("ssim", "float64", "as published"),

@@ -20,7 +20,10 @@ from .tables import read_rows
 
 KEY = ("editor", "case", "run", "round", "position")
 PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
+RESTORED = ("program", "clean", "scene", "degradation")  # what a table of restored pictures may name too
+RESTORATION = "restoration"  # the category of its rows
 TYPES = {"editor": str, "case": str, "image": str, "sha256": str, "run": int, "round": int, "position": int}
+TYPES |= dict.fromkeys(RESTORED, str)
 NAMES = {column.name: column for column in PUBLISHED.columns}
 METRICS = ("psnr", "rmse", "ssim", "lpips", "clip")
 SAME_PSNR = 1e-3  # dB; tables are printed with four digits after the point
@@ -48,12 +51,16 @@ def import_scores(
     duplicates: str = "refuse",
     signature: str = "unknown",
     real_zeros: Sequence[str] = (),
+    restoration: bool = False,
 ) -> ImportedScores:
     """Add a published table to the dataset's config `published`, replacing what the same table gave before.
 
     `columns` maps our names to the table's: editor, case, image, run, round, position, and any metric; `A+B` joins two
     columns. Nested JSON is flattened, with the names on the way to a row as level_1, level_2, ... A metric that is 0
     somewhere is in `zeros`, where 0 means "not computed", or in `real_zeros`.
+
+    With `restoration` a row is one restored picture, or the mean of many: it may name the prompt (program), the clean
+    picture, the scene and the degradation, it is of round 1 unless it says otherwise, and needs no case.
     """
     if duplicates not in RULES:
         raise UserError(f"no rule {duplicates!r} for duplicates; the rules are {', '.join(RULES)}")
@@ -61,7 +68,7 @@ def import_scores(
     if not Reader(folder).files("chains"):
         raise UserError(f"{folder} is no dataset; `convergebench build` makes one")
     rows = list(flatten(read_rows(table)))
-    metrics = check_columns(table, rows, columns, editor, zeros)
+    metrics = check_columns(table, rows, columns, editor, zeros, restoration)
     for name in metrics:
         if name not in (*zeros, *real_zeros) and any(
             row.get(columns.get(name, name)) in (0, "0", "0.0") for row in rows
@@ -70,11 +77,12 @@ def import_scores(
             raise UserError(f"{table} has zeros for {name}; say whether they mean that nothing was computed: {ways}")
     keyed: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for number, row in enumerate(rows, 1):
-        ours = rename_columns(f"{table}, row {number}", row, columns, editor, metrics)
+        ours = rename_columns(f"{table}, row {number}", row, columns, editor, metrics, restoration)
         keyed.setdefault(tuple(ours[name] for name in KEY), []).append(ours)
     chains = attached_chains(folder, keyed)
     published, zero_count = [], 0
     about = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
+    about |= {"category": RESTORATION} if restoration else {}
     for key, same in keyed.items():
         values = resolve_duplicates(table, key, same, metrics, duplicates)
         blank = [name for name in metrics if values[name] == 0 and name in zeros]
@@ -124,7 +132,12 @@ def flatten(value: Any, above: Mapping[str, Any] | None = None, names: Sequence[
 
 
 def check_columns(
-    table: Path, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], editor: str | None, zeros: Sequence[str]
+    table: Path,
+    rows: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, str],
+    editor: str | None,
+    zeros: Sequence[str],
+    restoration: bool = False,
 ) -> list[str]:
     """The metrics that are there, after checking that every name given means something."""
     if not rows:
@@ -135,14 +148,15 @@ def check_columns(
             if part not in there:
                 raise UserError(f"{table} has no column {part!r} for {name}; its columns are {', '.join(there)}")
     metrics = [name for name in METRICS if columns.get(name, name) in there]
-    metrics += [name for name in columns if name not in (*METRICS, *KEY, *PICTURES)]
+    places = (*KEY, *PICTURES, *(RESTORED if restoration else ()))
+    metrics += [name for name in columns if name not in (*METRICS, *places)]
     if taken := [name for name in metrics if name in NAMES and name not in METRICS]:
         raise UserError(f"the name {taken[0]!r} is not a metric's; choose another for the column {columns[taken[0]]!r}")
     if not metrics:
         raise UserError(
             f"{table} has no metric; map one, such as --column psnr=PSNR; its columns are {', '.join(there)}"
         )
-    for name in ("case", "round"):
+    for name in () if restoration else ("case", "round"):
         if name not in columns and name not in there:
             raise UserError(
                 f"{table} has no column for {name}; map it, such as --column {name}=THEIRS out of {', '.join(there)}"
@@ -155,11 +169,16 @@ def check_columns(
 
 
 def rename_columns(
-    where: str, row: Mapping[str, Any], columns: Mapping[str, str], editor: str | None, metrics: Sequence[str]
+    where: str,
+    row: Mapping[str, Any],
+    columns: Mapping[str, str],
+    editor: str | None,
+    metrics: Sequence[str],
+    restoration: bool = False,
 ) -> dict[str, Any]:
     """One row under our names; what is empty is None."""
     ours: dict[str, Any] = {}
-    for name in (*KEY, *PICTURES, *metrics):
+    for name in (*KEY, *PICTURES, *(RESTORED if restoration else ()), *metrics):
         parts = [row.get(part) for part in joined_columns(columns.get(name, name), row)]
         value = parts[0] if len(parts) == 1 else " ".join(map(str, parts))
         try:
@@ -172,6 +191,9 @@ def rename_columns(
             raise UserError(f"{where}, has a {name} with characters that no text has")
     ours["editor"] = ours["editor"] or editor
     ours["run"] = ours["run"] or 1
+    if restoration:
+        named = [ours[name] for name in ("image", *RESTORED) if ours[name]]
+        ours |= {"round": ours["round"] or 1, "case": ours["case"] or ", ".join(named) or ours["editor"]}
     if missing := [name for name in ("editor", "case", "round") if ours[name] is None]:
         raise UserError(f"{where}, has no {missing[0]}")
     return ours

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from PIL import Image
 
@@ -53,6 +53,8 @@ class Row:
     crop: tuple[int, int, int, int] | None = None  # left, top, width, height
     cropped: str = ""  # sha256 of the cropped pixels as binary PPM
     unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a hat for someone who wears one
+    scene: str = ""  # of the restoration suite's thirteen categories
+    degradation: ClassVar[str] = ""
 
     @property
     def written_by_us(self) -> bool:
@@ -105,7 +107,8 @@ def source(id: str) -> Source:
     clean = Source(sha256=found.cropped or found.sha256, **{name: getattr(found, name) for name in shared})
     if "~" not in id:
         return clean
-    return replace(clean, id=id, sha256=degradations.expected_hash(id), reference=clean.sha256)
+    digest, degradation = degradations.expected_hash(id), id.partition("~")[2]
+    return replace(clean, id=id, sha256=digest, reference=clean.sha256, degradation=degradation)
 
 
 def read(id: str, folder: Path | None = None) -> bytes:

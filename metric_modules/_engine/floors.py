@@ -86,7 +86,8 @@ def plan_floors(reader: Reader, chains: Sequence[DatasetChain]) -> list[FloorTas
     for (source_id, side), names in sorted(wanted.items()):
         own = originals.get(source_id)
         others = [originals[name] for name in sorted(names) if name in originals]
-        unrelated = tuple(other for other in others if own and other.sha256 != own.sha256)
+        # Several degradations of one clean picture have one reference: it counts once.
+        unrelated = tuple({other.sha256: other for other in others if own and other.sha256 != own.sha256}.values())
         if own and unrelated:
             tasks.append(FloorTask(own, side, unrelated))
     return tasks

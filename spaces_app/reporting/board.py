@@ -1,5 +1,6 @@
 """The headline of a report as Python has it: rows, a pandas frame, and what a notebook shows."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,13 +54,19 @@ class Board:
         return render_board(self.table, self.strips, self.page)
 
 
-def write_board(dataset: Path, out: Path, threshold: float, framing: float | None = None) -> Board:
+def write_board(
+    dataset: Path,
+    out: Path,
+    threshold: float,
+    framing: float | None = None,
+    suites: Mapping[str, Sequence[str]] | None = None,
+) -> Board:
     """Write the whole report and return its headline; what is wrong with the dataset is one sentence."""
     check_dataset(dataset, threshold)
     if framing is not None and not 0 < framing <= 1:
         raise UserError(f"--framing is {framing:g}; it lies above 0 and at most at 1")
     try:
-        written = write_report(dataset, out, Options(threshold, framing))
+        written = write_report(dataset, out, Options(threshold, framing, suites or {}))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:

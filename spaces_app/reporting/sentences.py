@@ -1,6 +1,7 @@
 """What the page and the methods paragraph say in words, all of it read off the tables."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from convergebench.metric_modules.scores import Missing
@@ -21,7 +22,7 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
         group: group_sentences(group, [row for row in board if row["group"] == group], tables, known)
         for group in groups
     }
-    found["lead"] = lead_sentences(board, tables, known) if board else [why_nothing_counts(known)]
+    found["lead"] = lead_sentences(board, tables, known) if board else other_lead(tables, known)
     found[METHODS] = [part for part in methods_paragraph(tables["facts"]).split("\n\n") if not part.startswith("#")]
     found[WORST_CASES] = [
         "For each editor the cases that were lost first, with pictures; the share is the retained quality of a return."
@@ -56,6 +57,22 @@ def lead_sentences(
             "`convergebench score` adds them."
         )
     return found
+
+
+def other_lead(tables: Mapping[str, Table], known: Mapping[str, Any]) -> list[str]:
+    """The first lines where nothing is asked for and taken back: what was restored, or why nothing counts."""
+    table = tables["restoration_methods"]
+    rows = [row for row in table.rows if row["table"] is None]
+    if not rows:
+        return [why_nothing_counts(known)]
+    best = [f"{row['editor']} is best in {row['best_in']}." for row in rows if row.get("best_in")]
+    clean = max(row["clean"] for row in rows)
+    pictures = max(row["pictures"] for row in rows)
+    words = (
+        f"{len(rows)} ways to restore {pictures} degraded pictures, made from {clean} clean ones, of the suite "
+        f"{known['suite']}. A restored picture is compared with the clean one."
+    )
+    return [" ".join(best) or words, *([words] if best else [])]
 
 
 def group_sentences(
@@ -105,6 +122,9 @@ def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
     """The first group's headline, for a terminal."""
     board = tables["leaderboard"]
     rows = [row for row in board.rows if row["group"] == board.rows[0]["group"]] if board.rows else []
+    restored = [row for row in tables["restoration_methods"].rows if row["table"] is None]
+    if restored and not rows:
+        return replace(tables["restoration_methods"], rows=restored, note="")
     empty = {key for key in columns if all(row.get(key) is None for row in rows)}
     shown = tuple(
         column._replace(shown=column.shown or column.key == "role")  # no double line sets reference rows apart here
@@ -172,6 +192,8 @@ def titles(columns: Sequence[str]) -> str:
 def where_chains_went(known: Mapping[str, Any]) -> str:
     """What became of every chain, as a sum; then the checks that could not be made."""
     ends = [f"{known[f'cases {end}']} {end}" for end in ("kept", "lost", "missing")]
+    if restored := [f"{value} {name}" for name, value in known.items() if name.startswith("restorations ") and value]:
+        ends = [each for each in ends if not each.startswith("0 ")] + restored
     mark, gap = "left out: ", "edit check left out, "
     ends += [f"{value} left out ({name.removeprefix(mark)})" for name, value in known.items()
              if name.startswith(mark) and value]  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
+from ..study.accounting import PLACES, account_for
 from ..study.cases import checks_left_out
 from ..study.floors import excluded_text
 from ..study.groups import CHECKS, coverage, is_missing_case
@@ -51,22 +52,11 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def where_chains_went(study: Study) -> dict[str, int]:
-    """Every chain once: kept, lost, missing, or left out by name. The counts add up to the chains generated."""
-    outcomes = [each for name in study.groups for own in study.outcomes[name].values() for each in own]
-    counted = {case.chain.id for group in study.groups.values() for own in group.cases.values() for case in own}
-    uncounted = [case for case in study.cases if case.chain.id not in counted]
-    unaudited = [case for case in uncounted if "audit" not in case.chain.chain.settings]
-    additions = sum(case.group == "additions" for case in unaudited)
-    found = {
-        "chains generated": len(study.chains),
-        "cases kept": sum(not outcome.lost and not is_missing_case(outcome) for outcome in outcomes),
-        "cases lost": sum(outcome.lost and not is_missing_case(outcome) for outcome in outcomes),
-        "cases missing": sum(map(is_missing_case, outcomes)),
-        "left out: under recall audit": len(uncounted) - len(unaudited),
-        "left out: programs that only add": additions,
-        "left out: a reference that unrelated pictures resemble": len(unaudited) - additions,
-        "left out: count twice or have no scores": len(study.left_out),
-    }
+    """Every chain once: counted, or left out by name. The counts add up to the chains generated."""
+    places = account_for(study)
+    counts = Counter(places.values())
+    found = {"chains generated": len(study.chains)} | {place: counts[place] for place in PLACES}
+    counted = {chain for chain, place in places.items() if place.startswith("cases ")}
     why = Counter(
         code for case in study.cases if case.chain.id in counted for code in set(checks_left_out(case).values())
     )

@@ -75,6 +75,8 @@ def group_cases(
 ) -> dict[str, CaseGroup]:
     """The groups by name. Chains under audit, excluded references and programs that only add are not counted.
 
+    Nor are restorations: nothing is asked for and taken back in them, so they have tables of their own.
+
     `apart` has the reasons for which editors are listed apart in every table, as `apart.reasons_apart` finds them.
     `roles` has the role that each editor gives itself (editor, baseline or transport); one of which nothing is known is
     an ordinary editor. With `only_common` nobody is listed apart, and only what all editors have is checked.
@@ -84,7 +86,7 @@ def group_cases(
         if "audit" not in case.chain.chain.settings and case.source not in excluded and case.group != "additions":
             by_group[case.group][case.editor].append(case)
     groups: dict[str, CaseGroup] = {}
-    for name in ("round trips", "replication", "restoration"):
+    for name in ("round trips", "replication"):
         if name in by_group:
             groups[name] = make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
     return groups

@@ -46,8 +46,11 @@ class PublishedMetric(NamedTuple):
 
 
 def published_metrics(rows: Iterable[Row], chains: Iterable[FinishedChain]) -> list[PublishedMetric]:
-    """Everything that was published; a metric without values is not there."""
-    rows = list(rows)
+    """Everything that was published of chains; a metric without values is not there.
+
+    Tables of restored pictures have no rounds to follow: see `restoration`.
+    """
+    rows = [row for row in rows if not row.get("category")]
     sources = {chain.id: chain.source.id for chain in chains}
     tables = {row["table"] for row in rows}
     named = {table: all(row.get("image") for row in rows if row["table"] == table) for table in tables}

@@ -1,7 +1,7 @@
 """A study: everything the statistics are computed from, read once, and what several of them need of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_cas
 from .honesty_checks import honesty_rows
 from .published_scores import PublishedMetric, published_metrics
 from .recall_outcomes import recall_rows
+from .restoration import RestoredSet, own_restorations, published_restorations, restored_sets
 
 Row = Mapping[str, Any]
 
@@ -26,6 +27,7 @@ class Options:
 
     threshold: float = HALF  # what a return has to retain
     framing: float | None = None  # the largest loss of framing that is none; None: it is reported, and no loss
+    suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # what programs each suite has
 
 
 class Study:
@@ -54,7 +56,11 @@ class Study:
         scored = {row["chain"] for row in scores}
         measured = {chain.editor for chain in chains if chain.id in scored}
         self.unscored = sorted({chain.editor for chain in chains} - measured)
+        published = list(published)
         self.published: list[PublishedMetric] = published_metrics(published, chains)
+        own = own_restorations(scores, [case.chain for case in self.cases])
+        self.restored: list[RestoredSet] = restored_sets(own, published_restorations(published))
+        self.restored_chains = {each.chain for each in own if each.values}
 
     @cached_property
     def recall(self) -> list[dict[str, Any]]:

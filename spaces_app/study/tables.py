@@ -19,7 +19,9 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "seconds": lambda value: f"{value:.1f} s",
     "factor": lambda value: f"{value:.2f}×",
     "number": lambda value: f"{value:.3g}",
+    "score": lambda value: f"{value:.3f}",
     "change": lambda value: f"{value:+.1f}",
+    "signed": lambda value: f"{value:+.2f}",
     "p": lambda value: "<0.001" if value < 0.001 else f"{value:.3f}",
 }
 

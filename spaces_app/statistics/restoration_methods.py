@@ -1,0 +1,76 @@
+"""Ways to restore pictures side by side: editors with their best prompt, and methods that take no prompt."""
+
+from collections import Counter
+from typing import Any
+
+from ..study.display_names import display_names
+from ..study.prompt_choice import chosen_elsewhere, values_of_choice
+from ..study.restoration import RestoredSet, better_sign, metric_columns, metric_title, prompt_name
+from ..study.study import Study
+from ..study.tables import Column
+from . import OnPage, Rows
+
+TITLE = "Methods of restoration side by side"
+SECTION = "Restoration"
+ON_PAGE = OnPage(order=1, part_by="table")
+COLUMNS = (
+    Column("table", "Table", shown=False),
+    Column("editor", "Method"),
+    Column("role", "Role", shown=False),
+    Column("prompt", "Prompt"),
+)
+LAST = (
+    Column("best_in", "Best in"),
+    Column("pictures", "Pictures", "count"),
+    Column("clean", "Clean pictures", "count"),
+    Column("missing", "No picture came back", "count"),
+)
+
+
+def columns(rows: Rows) -> list[Column]:
+    return [*COLUMNS, *metric_columns(rows), *LAST]
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """A row for each method of each table; of an editor with several prompts, those chosen on other pictures."""
+    return [row for each in study.restored for row in table_rows(each, study)]
+
+
+def table_rows(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for method in each.methods:
+        choice = chosen_elsewhere(each, method)
+        values = {metric: values_of_choice(each, method, choice, metric) for metric in each.metrics}
+        used = Counter(choice.values())
+        row: dict[str, Any] = {
+            "table": each.name or None,
+            "editor": method,
+            "role": study.roles.get(method, "editor"),
+            "of": each.metrics,
+            "prompt": " or ".join(prompt_name(one) for one in sorted(used) if one) or None,
+            **each.counts(values.values()),
+            "missing": sum(p.method == method and not p.values for p in each.pictures),
+        }
+        for metric, own in values.items():
+            row |= each.with_limits(metric, own)
+        if any(values.values()):
+            found.append(row)
+    tested = [row for row in found if row["role"] == "editor"]
+    for metric in each.metrics if len(tested) > 1 else ():
+        known = [row for row in tested if row.get(metric) is not None]
+        if len(known) > 1:
+            best = max(known, key=lambda row: better_sign(metric) * row[metric])
+            best["best_in"] = ", ".join(filter(None, [best.get("best_in"), metric_title(metric)]))
+    names = display_names(row["editor"] for row in found)
+    order = {"editor": 0, "transport": 1, "baseline": 1}
+    return sorted(found, key=lambda row: (order[row["role"]], names[row["editor"]].casefold()))
+
+
+def note(study: Study, rows: Rows) -> str:
+    if not rows:
+        return ""
+    return (
+        "Of an editor with several prompts, each picture is restored with the prompt that was best, by its mean rank "
+        "over all metrics, on the half of the clean pictures to which this one does not belong; so no prompt is judged "
+        "on pictures that it was chosen on. Baselines have no part in who is best."
+    )

@@ -1,0 +1,32 @@
+"""What became of every chain of a dataset: counted in which way, or left out for which reason. Each chain once."""
+
+from .groups import is_missing_case
+from .restoration import is_disturbed
+from .study import Study
+
+COUNTED = ("cases kept", "cases lost", "cases missing", "restorations with scores", "restorations without a picture")
+LEFT_OUT = "left out: "
+AUDITED = LEFT_OUT + "under recall audit"
+ADDITIONS = LEFT_OUT + "programs that only add"
+LOOK_ALIKE = LEFT_OUT + "a reference that unrelated pictures resemble"
+UNSCORED = LEFT_OUT + "count twice or have no scores"
+PLACES = (*COUNTED, AUDITED, ADDITIONS, LOOK_ALIKE, UNSCORED)
+
+
+def account_for(study: Study) -> dict[str, str]:
+    """The place of every chain, one of PLACES, by the chain's id."""
+    found = dict.fromkeys((chain.id for chain in study.chains), UNSCORED)
+    for case in study.cases:
+        if case.group == "restoration":
+            without = AUDITED if is_disturbed(case.chain) else "restorations without a picture"
+            found[case.chain.id] = "restorations with scores" if case.chain.id in study.restored_chains else without
+        elif "audit" in case.chain.chain.settings:
+            found[case.chain.id] = AUDITED
+        else:
+            found[case.chain.id] = ADDITIONS if case.group == "additions" else LOOK_ALIKE
+    for name, group in study.groups.items():
+        for editor, cases in group.cases.items():
+            for case, outcome in zip(cases, study.outcomes[name][editor], strict=True):
+                lost = "cases lost" if outcome.lost else "cases kept"
+                found[case.chain.id] = "cases missing" if is_missing_case(outcome) else lost
+    return found

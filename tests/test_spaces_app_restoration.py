@@ -1,0 +1,247 @@
+"""Restoration: the study's own tables out of its imported numbers, and what is known of simulated methods."""
+
+import json
+
+import numpy as np
+import published_restoration as study
+import pytest
+import small_dataset
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation import suites
+from convergebench.generation.records import Chain, FinishedChain, Program, Source
+from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.study.restoration import TITLES
+from convergebench.spaces_app.study.study import Options, Study
+
+METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
+
+
+def load(folder, table, *words):
+    """Import a table of restored pictures with the command that a user has."""
+    given = ["import-scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
+    done = CliRunner().invoke(main, [str(word) for word in given])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """The report's tables of a dataset with the study's three tables beside it."""
+    folder = small_dataset.write(tmp_path_factory.mktemp("restored"))
+    (folder / "README.md").unlink()  # no card of ours
+    base = folder.parent
+    prompts = [[name, *row] for name, row in study.TABLE_2.items()]
+    nano = ["--column", "program=Prompt", "--editor", "Nano Banana 2"]
+    load(folder, study.write_csv(base / "prompts.csv", ["Prompt", *study.HEAD], prompts), *nano)
+    runs = study.write_csv(base / "runs.csv", ["Prompt", "picture", "clean", "run", *study.HEAD], study.repeated_runs())
+    load(folder, runs, *nano, "--column", "image=picture")
+    methods = [[name, *row] for name, row in study.TABLE_5.items()]
+    load(folder, study.write_csv(base / "methods.csv", ["Method", *study.HEAD], methods), "--column", "editor=Method")
+    return make_report(read_study(Reader(folder))).tables
+
+
+def of_table(tables, name, table):
+    return [row for row in tables[name].rows if row["table"] == table]
+
+
+def test_the_means_of_the_prompts_are_those_that_the_study_prints(tables):
+    means = [row for row in of_table(tables, "restoration_prompts", "prompts.csv") if row["prompt"] == "mean"]
+    rows = {row["group"]: row for row in means}
+    off = [
+        round(abs(round(rows[group][metric], 3) - printed), 6)
+        for group, values in study.MEANS.items()
+        for metric, printed in zip(METRICS, values, strict=True)
+    ]
+    assert len(off) == 36
+    assert sum(each == 0 for each in off) >= 34
+    assert max(off) <= 0.001
+
+
+def test_published_means_have_neither_ranges_nor_pictures_and_no_p(tables):
+    rows = of_table(tables, "restoration_prompts", "prompts.csv")
+    assert len(rows) == 12 + 4 + 4
+    assert not any(row.get("psnr_low") or row["pictures"] for row in rows)
+    effects = of_table(tables, "restoration_effects", "prompts.csv")
+    longer = {row["metric"]: row["difference"] for row in effects if row["effect"] == "long against short"}
+    assert all(value > 0 for value in longer.values())  # the study: long prompts are better in all six
+    assert longer["LPIPS"] == pytest.approx(0.222 - 0.2213, abs=1e-3)
+    assert {row["p_value"] for row in effects} == {row["pictures"] for row in effects} == {None}
+
+
+def test_the_best_looking_prompt_of_the_study_is_its_least_faithful(tables):
+    rows = of_table(tables, "restoration_tradeoff", "prompts.csv")
+    assert {(row["best_looking"], row["its_place"]) for row in rows} == {("S3", 12)}
+    assert all(row["correlation"] < 0 for row in rows if row["distortion"] == "LPIPS")
+
+
+def test_friedmans_p_are_those_that_the_study_prints_and_the_exact_ones_stand_beside(tables):
+    rows = of_table(tables, "restoration_stability", "runs.csv")
+    found = {(row["prompt"], row["metric"]): row for row in rows}
+    titles = [*study.HEAD[:5], TITLES["clipiqa"]]
+    for prompt, (statistics, p_values) in study.TABLE_3.items():
+        for title, statistic, p_value in zip(titles, statistics, p_values, strict=True):
+            row = found[prompt, title]
+            assert row["statistic"] == pytest.approx(statistic, abs=5e-4)
+            assert row["p_value"] == pytest.approx(p_value, abs=5e-4)
+            assert 0 <= row["p_exact"] <= row["p_holm"] <= 1
+            assert (row["runs"], row["pictures"]) == (3, 35 if title in titles[3:] else 21)
+    assert len(found) == 24
+    assert found["L3", "PSNR"]["p_exact"] == pytest.approx(0.575, abs=5e-4)
+    note = tables["restoration_stability"].note
+    assert "2 of 24 tests have a chi-square p below 0.05, where 1.2 would by chance" in note
+
+
+def test_the_best_of_each_metric_is_said_and_it_is_not_always_who_the_text_says(tables):
+    rows = {row["editor"]: row for row in of_table(tables, "restoration_methods", "methods.csv")}
+    assert rows["Nano Banana 2"]["best_in"] == "SSIM, LPIPS"
+    assert rows["PiSA-SR"]["best_in"] == "PSNR"
+    assert rows["TSD-SR"]["best_in"] == "MUSIQ, MANIQA, CLIP-IQA"
+
+
+def test_tables_of_restored_pictures_are_no_curves_over_rounds(tables):
+    assert not tables["published"].rows
+    assert not tables["restoration_choice"].rows or {row["table"] for row in tables["restoration_choice"].rows} == {
+        "runs.csv"
+    }
+
+
+# Simulated restorations of the dataset's own form
+
+
+CLEAN, DEGRADATIONS = 14, ("motion-blur", "old-film")
+PROMPTS = ("s1", "s2", "sf1", "sf2", "l1", "l2", "lf1", "lf2")
+GAIN = {"s": 0.0, "sf": 1.0, "l": 0.5, "lf": 1.5}  # dB that each group of prompts adds
+
+
+def simulated(methods, prompts=PROMPTS, rounds=1, runs=1, truth=True, status="complete", seed=0):
+    """Chains and scores: PSNR depends on the clean picture, the group of the prompt, the method and luck."""
+    rng = np.random.default_rng(seed)
+    chains, scores = [], []
+    ease = rng.normal(0, 3, CLEAN)
+    for clean in range(CLEAN):
+        for degradation in DEGRADATIONS:
+            source = Source(
+                f"p{clean}~{degradation}", "0" * 64, 8, 8, "scene", "real", "CC0-1.0", "drawn",
+                reference=f"clean {clean}" if truth else None, scene=f"scene {clean % 3}", degradation=degradation,
+            )  # fmt: skip
+            for method, bonus in methods.items():
+                for prompt in prompts:
+                    program = Program(f"restore-{prompt}", ("Restore the picture.",), "restoration", True, "partial")
+                    for run in range(1, runs + 1):
+                        chain = Chain(source, program, method, {"short_side": 8}, run, rounds)
+                        chains.append(FinishedChain(chain.id, chain, "restoration", "1", status, rounds, None))
+                        for round in range(1, rounds + 1) if status == "complete" else ():
+                            psnr = 23 + ease[clean] + bonus + GAIN[prompt.rstrip("12")] + rng.normal(0, 0.3) - round
+                            row = {"chain": chain.id, "step": round, "round": round, "position": 1, "status": "ok"}
+                            scores.append(row | {"psnr": psnr, "niqe": 30 - psnr, "reasons": "{}", "signature": "{}"})
+    return chains, scores
+
+
+def tables_of(*args, roles=None, **options):
+    chains, scores = simulated(*args, **options)
+    return make_report(Study(scores, chains, roles=roles)).tables
+
+
+@pytest.fixture(scope="module")
+def own():
+    return tables_of({"better": 1.0, "worse": 0.0, "identity": -3.0}, roles={"identity": "baseline"})
+
+
+def test_degradations_of_one_clean_picture_are_one_source(own):
+    [row] = [row for row in own["restoration_methods"].rows if row["editor"] == "better"]
+    assert (row["pictures"], row["clean"]) == (28, 14)
+    pairs = [row for row in own["restoration_pairs"].rows if row["metric"] == "PSNR"]
+    assert [(row["first"], row["second"], row["verdict"], row["clean"]) for row in pairs] == [
+        ("better", "worse", "better", 14)
+    ]
+    # Clean pictures differ by 3 dB: a mean over 28 independent pictures would have a much narrower range.
+    assert row["psnr_high"] - row["psnr_low"] > 2.5
+    assert pairs[0]["difference_low"] < 1 < pairs[0]["difference_high"]
+
+
+def test_prompt_length_and_fidelity_words_are_found_as_they_were_put_in(own):
+    found = {
+        row["effect"]: row
+        for row in own["restoration_effects"].rows
+        if (row["editor"], row["metric"]) == ("better", "PSNR")
+    }
+    for effect, truth in (
+        ("long against short", 0.5),
+        ("with fidelity words against without", 1.0),
+        ("with fidelity words, in short prompts", 1.0),
+        ("long against short, with fidelity words", 0.5),
+    ):
+        row = found[effect]
+        assert row["difference_low"] < truth < row["difference_high"]
+        assert row["p_value"] < 0.01
+        assert (row["pictures"], row["clean"]) == (28, 14)
+
+
+def test_the_best_prompt_is_reported_on_pictures_that_it_was_not_chosen_on(own):
+    rows = [row for row in own["restoration_choice"].rows if row["editor"] == "better" and row["by"] == "PSNR"]
+    [row] = rows
+    assert row["prompt"] in ("LF1", "LF2")
+    assert row["gain_inside"] >= row["gain_outside"] > 0.5  # 0.75 dB are in it
+    [method] = [row for row in own["restoration_methods"].rows if row["editor"] == "better"]
+    assert {*method["prompt"].split(" or ")} <= {"LF1", "LF2"}
+
+
+def test_scenes_and_degradations_have_their_tables_and_their_pairs(own):
+    rows = [row for row in own["restoration_scenes"].rows if row["editor"] == "better"]
+    by = {(row["by"], row["slice"]): row for row in rows}
+    assert (by["degradation", "motion blur"]["pictures"], by["degradation", "motion blur"]["clean"]) == (14, 14)
+    assert (by["scene", "scene 0"]["pictures"], by["scene", "scene 0"]["clean"]) == (10, 5)
+    assert ("scene and degradation", "scene 0, motion blur") in by
+
+
+def test_restorations_are_not_told_in_rounds_kept(own):
+    assert not own["leaderboard"].rows
+    facts = {row["fact"]: row["value"] for row in own["facts"].rows}
+    assert facts["restorations with scores"] == facts["chains generated"] == 28 * 3 * 8
+    assert "restorations with scores" in own["programs"].note
+
+
+def test_a_second_pass_that_loses_a_decibel_is_said_to_lose_it():
+    rows = tables_of({"better": 0.0}, prompts=("lf1",), rounds=2)["restoration_passes"].rows
+    [row] = [row for row in rows if row["metric"] == "PSNR"]
+    assert row["difference_low"] < -1 < row["difference_high"] < 0
+    assert (row["round"], row["clean"]) == (2, 14)
+    assert row["better"] < 0.1
+
+
+def test_real_degradations_have_only_scores_that_need_no_clean_picture():
+    tables = tables_of({"better": 0.0}, truth=False)
+    [row] = tables["restoration_methods"].rows
+    assert row.get("psnr") is None
+    assert row["niqe"] > 0
+    assert row["clean"] == 14
+
+
+def test_a_restoration_without_a_picture_is_counted_as_one():
+    tables = tables_of({"refuses": 0.0}, prompts=("lf1",), status="refused")
+    facts = {row["fact"]: row["value"] for row in tables["facts"].rows}
+    assert facts["left out: count twice or have no scores"] + facts["restorations without a picture"] == 28
+    assert json.dumps([dict(row) for row in tables["programs"].rows])
+
+
+def test_what_became_of_each_program_adds_up_and_absent_programs_are_named():
+    chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
+    options = Options(suites={"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]})
+    table = make_report(Study(scores[:-3], chains, options=options)).tables["programs"]
+    rows = {row["program"]: row for row in table.rows}
+    assert rows["restore-l1"]["reason"].startswith("no chain of it is in this dataset")
+    assert sum(row["chains"] for row in table.rows) == len(chains) == 56
+    assert rows["restore-lf1"]["reason"] == "2 count twice or have no scores"
+    assert table.note == (
+        "restoration: 56 chains generated = 53 restorations with scores + 3 left out: count twice or have no scores; "
+        "1 of its programs has no chain here."
+    )
+
+
+def test_scenes_and_degradations_are_those_of_the_catalogue():
+    suite = suites.load("restoration")
+    sources = [suite.source(id) for id in suite.sources]
+    assert len({source.scene for source in sources} - {""}) == 13
+    assert {source.degradation for source in sources} == {source.id.partition("~")[2] for source in sources}
