@@ -20,8 +20,24 @@ ALLOWED = {
     "generation": ("generation",),
     "dataset_builder": ("dataset_builder", *SHARED),
     "metric_modules": ("metric_modules", "dataset_builder.dataset", "dataset_builder.building.card", *SHARED),
+    # The judges ask vendors and pay, as editors do.
+    "metric_modules._judges": (
+        "metric_modules._judges",
+        "metric_modules.edit_applied",
+        "dataset_builder.dataset",
+        "dataset_builder.building.card",
+        *(
+            f"generation.{name}"
+            for name in (
+                *("call_limits", "calls", "editors", "ledger", "requirements", "scheduler", "torch_models", "vendors"),
+                *("files", "pictures", "records"),
+            )
+        ),
+    ),
     "spaces_app": (
         "spaces_app",
+        "metric_modules._judges.answers",
+        "metric_modules._judges.drift",
         *(f"metric_modules.{name}" for name in ("specs", "scores", *METRICS)),
         "dataset_builder.dataset",
         *SHARED,
@@ -60,6 +76,8 @@ def test_a_room_imports_only_the_rooms_it_may(room):
         allowed = ALLOWED[room]
         if path.name == "__main__.py":
             allowed = (*allowed, "cli")  # running a room as a program is entering by the front door
+        if path.is_relative_to(HOUSE / "metric_modules" / "_judges"):
+            allowed = ALLOWED["metric_modules._judges"]
         if room == "metric_modules" and path.parent.name in METRICS:
             allowed = (f"metric_modules.{path.parent.name}",)
         for name in imported(path):

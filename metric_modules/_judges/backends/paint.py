@@ -1,0 +1,102 @@
+"""What the embedded editor `paint` knows of its own additions: where each one lies, and what later ones left of it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any, ClassVar
+
+import numpy as np
+from convergebench.generation import requirements
+from convergebench.generation.editors.paint import drawing, instructions, placing
+from convergebench.generation.records import Answer, FinishedChain
+from numpy.typing import NDArray
+
+from ..questions import Question
+from . import Shown
+
+QUESTIONS = ("edit_applied", "object_count", "additions_there")
+SEEN = 0.5  # of a thing that must be uncovered for it to be there
+DRAWN = 0.3  # of coverage from which a pixel is the thing's
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Where one thing lies: the corner of its box in the picture, and the pixels of the box that it covers."""
+
+    left: int
+    top: int
+    cover: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The truth about additions that paint drew: it draws each again from its seed, and sees what covers it later."""
+
+    concurrency: ClassVar[int] = 2
+    drifts: ClassVar[bool] = False
+    needs: ClassVar[str] = "chains of the editor paint"
+
+    def ready(self) -> str | None:
+        return requirements.missing_packages("judges", "jsonschema")
+
+    def knows(self, question: Question, chain: FinishedChain) -> bool:
+        """Only programs that add; what else paint changes it does not remember."""
+        own = chain.editor.partition(":")[0] == "paint" and "audit" not in chain.chain.settings
+        return own and not chain.program.closes and question.name in QUESTIONS
+
+    @cached_property
+    def known(self) -> dict[tuple[str, int], Drawn]:
+        """Where the thing of each step lies, by chain and step."""
+        return {}
+
+    @cached_property
+    def lock(self) -> Lock:
+        return Lock()
+
+    def answer(self, shown: Shown) -> Answer:
+        ask = shown.ask
+        numbers = [number for number in ask.steps if 0 < number <= ask.step.step]
+        drawn = [self.drawn(shown, number) for number in numbers]
+        there = [place for place in range(1, len(drawn) + 1) if is_seen(drawn[place - 1], drawn[place:])]
+        said: dict[str, Any] = {
+            "edit_applied": {"applied": bool(drawn and drawn[-1].cover.any())},
+            "object_count": {"count": len(there)},
+            "additions_there": {"there": there},
+        }[ask.question.name]
+        return Answer(text=json.dumps(said), cost=0.0, details={"model": "paint"})
+
+    def drawn(self, shown: Shown, number: int) -> Drawn:
+        """Where one step drew its thing: the same words, pixels and seed give the same place again."""
+        key = shown.ask.chain.id, number
+        with self.lock:
+            if key not in self.known:
+                step = shown.ask.steps[number]
+                self.known[key] = draw_again(np.asarray(shown.read(number - 1)), step.instruction, step.seed or 0)
+            return self.known[key]
+
+
+def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
+    """What an addition covers; nothing where the instruction adds nothing."""
+    request = instructions.parse(instruction)
+    if request is None or request.verb != "add":
+        return Drawn(0, 0, np.zeros((0, 0), np.bool_))
+    thing, chance = drawing.all_things()[request.thing], np.random.default_rng(seed)
+    worn = thing.place == "worn"
+    place = (
+        placing.place_on_face(pixels, thing) if worn else placing.place_in_scene(pixels, thing, request.side, chance)
+    )
+    colour = request.colour or placing.standing_out(pixels, thing, place)
+    layer = drawing.draw_at_size(thing.name, colour, *place[2:])
+    (rows, columns), here = placing.overlap(pixels, place[0], place[1], layer.cover.shape)
+    return Drawn(columns.start, rows.start, layer.cover[here] > DRAWN)
+
+
+def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
+    """Whether enough of a thing is still uncovered by those that were drawn later."""
+    left, size = thing.cover.copy(), thing.cover.sum()
+    for other in later:
+        (rows, columns), here = placing.overlap(left, other.left - thing.left, other.top - thing.top, other.cover.shape)
+        left[rows, columns] &= ~other.cover[here]
+    return bool(size and left.sum() >= SEEN * size)

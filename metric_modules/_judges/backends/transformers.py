@@ -1,0 +1,87 @@
+"""Open models of transformers on this machine."""
+
+import functools
+import threading
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from convergebench.generation import requirements, torch_models
+from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.pictures import decode
+from convergebench.generation.records import Answer, UserError, one_of
+
+from . import Shown
+
+WEIGHTS = "config.json"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """An image-text-to-text model from the Hub or a folder, decoded greedily: the same question has the same answer."""
+
+    model: str = "HuggingFaceTB/SmolVLM-500M-Instruct"
+    dtype: str = "bfloat16"
+    device: str = field(default="auto", metadata={"identity": False})
+    side: int = 1024
+    max_tokens: int = 500
+    concurrency: ClassVar[int] = 1
+    needs: ClassVar[str] = "pip install 'convergebench[judges,score]', and the model's weights"
+
+    def __post_init__(self) -> None:
+        one_of("transformers:dtype", self.dtype, torch_models.DTYPES)
+        one_of("transformers:device", self.device, torch_models.DEVICES)
+        if self.side < 32 or self.max_tokens < 1:
+            raise UserError("transformers:side is a number of pixels from 32, max_tokens one from 1")
+
+    def ready(self) -> str | None:
+        return requirements.missing_packages("judges", "jsonschema") or (
+            requirements.missing_packages("score", "torch", "transformers")
+            or requirements.missing_weights(self.model, WEIGHTS)
+        )
+
+    def identity(self) -> dict[str, str]:
+        """The commit that the weights come from."""
+        commit = requirements.hub_commit(self.model, WEIGHTS)
+        return {"commit": commit} if commit else {}
+
+    @functools.cached_property
+    def lock(self) -> threading.Lock:
+        return threading.Lock()
+
+    @functools.cached_property
+    def loaded(self) -> tuple[Any, Any]:
+        """The processor and the model, ready on their device."""
+        if reason := requirements.missing_packages("score", "torch", "transformers"):
+            raise Unusable(reason)
+        from transformers import AutoModelForImageTextToText, AutoProcessor
+
+        try:
+            processor = AutoProcessor.from_pretrained(self.model, use_fast=False)
+            model = AutoModelForImageTextToText.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype))
+        except (OSError, ValueError, ImportError) as error:
+            raise Unusable(f"{self.model} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
+        return processor, model.eval().to(torch_models.device(self.device))
+
+    def answer(self, shown: Shown) -> Answer:
+        import torch
+
+        with self.lock:
+            processor, model = self.loaded
+            pictures = [decode(data) for data in shown.pictures]
+            content: list[dict[str, str]] = []
+            for number in range(1, len(pictures) + 1):
+                content += [{"type": "text", "text": f"Picture {number}:"}, {"type": "image"}]
+            content.append({"type": "text", "text": shown.ask.words})
+            said = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+            given = {"images": pictures} if pictures else {}
+            inputs = processor(text=said, return_tensors="pt", **given).to(model.device, model.dtype)
+            try:
+                with torch.inference_mode():
+                    out = model.generate(**inputs, max_new_tokens=self.max_tokens, do_sample=False)
+            except torch.OutOfMemoryError as error:
+                raise Rejected(f"there is not enough memory: {str(error)[:200]}") from error
+            told = out[0, inputs["input_ids"].shape[1] :]
+            text = processor.batch_decode(told[None], skip_special_tokens=True)[0]
+        cut = len(told) >= self.max_tokens
+        details = {"model": self.model, "finish_reason": "length" if cut else "stop", "usage": {"output": len(told)}}
+        return Answer(text=text, cost=0.0, details=details)

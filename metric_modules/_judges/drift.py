@@ -1,0 +1,150 @@
+"""Whether a judge answers as it did at first: its fixed sample, asked again in each run, compared by permutation.
+
+Under no drift the answers to one question about one picture are exchangeable between runs, however noisy the judge is.
+So each item's answers are shuffled between the first run and a later one, and what was seen is compared with that: the
+test is exact for any noise of the judge's own. Two statistics look for two kinds of drift: answers that moved (how
+often a new answer differs from an old one), and answers that only began to waver (how much the old ones agree with one
+another, given all). The alarm's level is shared by both.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .answers import CALIBRATION
+
+SAMPLE = 80  # items that are asked again in each run
+REPEATS = 4  # times that each is asked in a run
+LEVEL = 0.02  # of a false alarm for each run, both statistics together
+SHUFFLES = 1999
+MOST_WAYS = 5000  # of dividing one item's answers in two, beyond which they are drawn
+SEED = 0
+
+Row = Mapping[str, Any]
+Answer = float | str  # a value, or the reason why there is none: declining more often is drift too
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One later run of a judge beside its first one, on the sample."""
+
+    judge: str
+    question: str
+    session: int
+    items: int  # of the sample that both runs asked
+    calls: int  # of the later run
+    moved: float  # share of pairs of an old and a new answer that differ
+    noise: float  # share of pairs of two old answers that differ: the judge's own noise
+    p: float
+    models: tuple[str, ...]  # that answered in the later run
+    first_models: tuple[str, ...]
+
+    @property
+    def alarm(self) -> bool:
+        return self.p <= LEVEL
+
+    @property
+    def other_model(self) -> bool:
+        """Whether the vendor says that another model answers now."""
+        return set(self.models) != set(self.first_models)
+
+    @property
+    def sentence(self) -> str:
+        """For a reader."""
+        words = (
+            f"{self.judge} on {self.question}, run {self.session}: on the {self.items} steps that it is asked about in "
+            f"every run, {self.moved:.0%} of its answers differ from those of the first run, where {self.noise:.0%} is "
+            f"its own noise (p = {self.p:.3f})"
+        )
+        return words + (f"; answers come from {' and '.join(self.models)} now" if self.other_model else "")
+
+
+def find_drift(rows: Iterable[Row]) -> list[Drift]:
+    """Every later run of every judge and question, each item of the sample beside its answers of the first run."""
+    runs: dict[tuple[str, str, str], dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["purpose"] == CALIBRATION:
+            runs[row["judge"], row["question"], row["question_sha256"]][row["session"]].append(row)
+    found = []
+    for (judge, question, _), sessions in sorted(runs.items()):
+        first: dict[str, list[Row]] = {}
+        for session, asked in sorted(sessions.items()):
+            new = rows_by_item(asked)
+            both = sorted(new.keys() & first.keys())
+            if both:
+                old_rows = [row for key in both for row in first[key]]
+                pairs = [(answers_of(first[key]), answers_of(new[key])) for key in both]
+                moved, noise, p = compare_runs(pairs)
+                calls, models = sum(len(each) for _, each in pairs), (models_of(asked), models_of(old_rows))
+                found.append(Drift(judge, question, session, len(both), calls, moved, noise, p, *models))
+            first = new | first
+    return found
+
+
+def rows_by_item(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["repeat"]):
+        found[row["key"]].append(row)
+    return dict(found)
+
+
+def answers_of(rows: Iterable[Row]) -> list[Answer]:
+    return [row["reason"] if row["value"] is None else row["value"] for row in rows]
+
+
+def models_of(rows: Iterable[Row]) -> tuple[str, ...]:
+    return tuple(sorted({row["model"] for row in rows if row["model"]}))
+
+
+def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> tuple[float, float, float]:
+    """The share of old and new answers that differ, that of two old ones, and the chance of both without drift.
+
+    >>> same = [([1.0, 1.0], [1.0, 1.0])] * 9
+    >>> compare_runs(same)
+    (0.0, 0.0, 1.0)
+    """
+    generator = np.random.default_rng(SEED)
+    tables = [divided(*pattern(old, new)) for old, new in pairs]
+    moved, apart = (np.array([table[each, 0] for table in tables]) for each in (0, 1))
+    among = sum(len(old) * (len(old) - 1) / 2 for old, _ in pairs)
+    across = sum(len(old) * len(new) for old, new in pairs)
+    seen = moved.sum(), -apart.sum()
+    drawn = np.zeros((2, SHUFFLES))
+    for table in tables:
+        ways = generator.integers(0, table.shape[1], SHUFFLES)
+        drawn += table[:, ways] * [[1], [-1]]
+    tails = [(1 + int((drawn[each] >= seen[each] - 1e-9).sum())) / (SHUFFLES + 1) for each in (0, 1)]
+    chance = min(1.0, 2 * min(tails))
+    return float(moved.sum() / across), float(apart.sum() / among) if among else 0.0, chance
+
+
+def pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ...], int]:
+    """One item's answers as numbers, equal for equal answers, and how many of them are the old ones."""
+    codes = {answer: number for number, answer in enumerate(dict.fromkeys(map(str, (*old, *new))))}
+    return tuple(codes[str(answer)] for answer in (*old, *new)), len(old)
+
+
+@cache
+def divided(answers: tuple[int, ...], old: int) -> np.ndarray:
+    """For each way to divide an item's answers between two runs: the pairs of an old and a new answer that differ, and
+    the pairs of two old ones that do. The first way is the one that was seen."""
+    numbers = np.array(answers)
+    differ = (numbers[:, None] != numbers).astype(float)
+    ways = np.array(list(ways_to_divide(len(answers), old, np.random.default_rng(SEED))))
+    member = np.zeros((len(ways), len(answers)))
+    member[np.arange(len(ways))[:, None], ways] = 1
+    among = np.einsum("wi,ij,wj->w", member, differ, member) / 2
+    return np.array([np.einsum("wi,ij,wj->w", member, differ, 1 - member), among])
+
+
+def ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Iterable[Sequence[int]]:
+    """Which answers may have been the old ones, first those that were; all ways, or many drawn."""
+    ways = list(itertools.islice(itertools.combinations(range(size), old), MOST_WAYS + 1))
+    if len(ways) <= MOST_WAYS:
+        return ways
+    return [tuple(range(old)), *(generator.permutation(size)[:old] for _ in range(MOST_WAYS))]

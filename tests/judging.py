@@ -1,0 +1,181 @@
+"""A judge on this machine, and runs that ask it: as it answers, as it fails, and as the runs are killed.
+
+`judging.py FOLDER KILLS` kills a run so many times at random moments, starts it again each time, and prints what came
+of it. In a light process of its own: a fork of one that holds torch takes longer than a run.
+"""
+
+import base64
+import hashlib
+import json
+import multiprocessing
+import os
+import random
+import sys
+import threading
+import time
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import small_dataset
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.ledger import Ledger
+from convergebench.metric_modules._judges import asks, backends, questions, run, store
+from vendors.loopback import serving, told
+
+RATES = {"text": 2.0, "image": 2.0, "output": 10.0}  # US dollars for a million tokens
+USAGE = {"prompt_tokens": 3000, "completion_tokens": 20}
+PRICE = Decimal("0.0062")
+REFUSAL = "I had rather not say."
+SENTINEL = "sentinel-key-0123456789"
+
+
+def dataset(folder, **words):
+    """A small dataset without a card of its own, so that judging may write one."""
+    small_dataset.write(folder, **words)
+    (folder / "README.md").unlink()
+    return folder
+
+
+def prices(folder):
+    """Let the judge's model have a price."""
+    path = folder / "prices.toml"
+    path.write_text('openai_tokens."judge-1" = { text = 2.0, image = 2.0, output = 10.0 }\n')
+    os.environ["CONVERGEBENCH_PRICES"] = str(path)
+
+
+class Vendor:
+    """Answers yes or no by the pictures it is shown; `answer` may change that, `fail` may answer in its place."""
+
+    def __init__(self, answer=None, fail=None, model="judge-1-2026"):
+        self.answer, self.fail, self.model = answer, fail, model
+        self.lock, self.number = threading.Lock(), 0
+        self.delivered = Counter()  # by what was asked
+        self.bills = {}  # by request id
+        self.billed_without_answer = Decimal(0)
+
+    def __call__(self, server, request):
+        assert request.path == "/v1/chat/completions"
+        asked = hashlib.sha256(request.body).hexdigest()
+        with self.lock:
+            self.number += 1
+            number = self.number
+        if self.fail and (reply := self.fail(self, number, request)):
+            return reply
+        said = self.answer(request, asked, number) if self.answer else truth(request)
+        text = said if isinstance(said, str) else json.dumps({"applied": said})
+        reply = {"id": f"req-{number}", "model": self.model, "usage": USAGE}
+        message = {"role": "assistant", "content": text}
+        with self.lock:
+            self.delivered[asked] += 1
+            self.bills[f"req-{number}"] = PRICE
+        return told({**reply, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
+
+
+def truth(request):
+    """The judge's answer without drift or noise."""
+    return int(item_of(request)[:8], 16) % 2 == 0
+
+
+def item_of(request):
+    """Names the pictures and words that are shown."""
+    return hashlib.sha256(json.dumps(request.json()["messages"]).encode()).hexdigest()
+
+
+def pictures_of(request):
+    content = request.json()["messages"][0]["content"]
+    addresses = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+    return [base64.b64decode(address.partition(",")[2]) for address in addresses]
+
+
+def choose(base, **options):
+    words = {"base_url": f"{base}/v1", "model": "judge-1", "concurrency": 4, **options}
+    return backends.choose("openai:" + ",".join(f"{key}={value}" for key, value in words.items()))
+
+
+def judge(folder, base, question="edit_applied", options=None, **words):
+    return run.judge_question(folder, choose(base, **(options or {})), questions.load(question), **words)
+
+
+def rows_of(folder):
+    return [dict(row) for row in Reader(folder).table("judgements").to_pylist()]
+
+
+def ledger_of(folder):
+    [path] = (folder / store.FOLDER).glob("*/ledger")
+    return Ledger(path.parent)
+
+
+def planned(folder, base, sample):
+    """How often each body is to be asked in one run."""
+    choice, question, reader = choose(base), questions.load("edit_applied"), Reader(folder)
+    every = asks.plan_asks(reader, question, lambda *_: True).asks
+    fixed = {ask.key for ask in run.sampled(every, [], sample)}
+    found = {}
+    for ask in every:
+        shown = backends.Shown(ask, list(asks.read_pictures(reader, ask, 1024)), lambda number: None)
+        body = json.dumps(choice.judge.body(shown), separators=(",", ":"), ensure_ascii=False).encode()
+        found[ask.key] = (hashlib.sha256(body).hexdigest(), 1 + 4 * (ask.key in fixed))
+    return found
+
+
+def under_kills(folder, kills):
+    prices(folder)
+    chance, done, again = random.Random(1), 0, []
+    data = dataset(folder / "convergebench", editors={"steady": 0.02, "fading": 0.16, "third": 0.1})
+
+    def fail(vendor, number, request):
+        threading.Event().wait(0.004)
+        if number % 11 == 0:
+            return told({"error": {"message": "slow down", "code": "rate_limit"}}, 429, retry_after="0.01")
+        return None
+
+    def answer(request, asked, number):
+        return REFUSAL if int(asked[:8], 16) % 9 == 0 else truth(request)
+
+    vendor = Vendor(answer, fail)
+    with serving(vendor) as server:
+        wanted = planned(data, server.base, 20)
+        while True:
+            known = store.Answers(data, choose(server.base).label, "edit_applied").rows.values()
+            stored = Counter(wanted[row.key][0] for row in known)
+            before = Counter(vendor.delivered)
+            context = multiprocessing.get_context("fork")
+            child = context.Process(target=judge, args=(data, server.base), kwargs={"sample": 20})
+            child.start()
+            until = vendor.number + chance.randint(
+                0, 8
+            )  # mostly while calls are in flight, now and then before the first
+            while child.is_alive() and done < kills and vendor.number < until:
+                time.sleep(0.001)
+            child.join(chance.uniform(0, 0.01) if done < kills else 120)
+            if child.exitcode is None:
+                child.kill()
+                child.join()
+                done += 1
+            most = dict(wanted.values())
+            new = vendor.delivered - before
+            again += [body for body, count in new.items() if count > most[body] - stored[body]]
+            if child.exitcode == 0:
+                break
+    rows, ledger = rows_of(data), ledger_of(data)
+    billed = [vendor.bills[json.loads(row["details"])["request_id"]] for row in rows]
+    return {
+        "kills": done,
+        "asked twice": again,
+        "planned": sum(count for _, count in wanted.values()),
+        "rows": len(rows),
+        "identities": len({(row["purpose"], row["key"], row["session"], row["repeat"]) for row in rows}),
+        "sessions": sorted({row["session"] for row in rows}),
+        "delivered": sum(vendor.delivered.values()),
+        "without value": sorted({row["reason"] for row in rows if row["value"] is None}),
+        "wrong": [row["key"] for row in rows if json.dumps({"applied": row["value"] == 1.0}) != row["raw"] != REFUSAL],
+        "cost of rows": str(sum(Decimal(str(row["cost"])) for row in rows)),
+        "billed for rows": str(sum(billed)),
+        "settled": str(ledger.settled),
+        "in flight": len(ledger.unsettled),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    print(json.dumps(under_kills(Path(sys.argv[1]), int(sys.argv[2]))))
