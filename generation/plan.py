@@ -58,8 +58,8 @@ def make_plan(
             if choice is None:
                 continue
             choices[choice.label] = choice
-            counts = rounds or variant.rounds, runs or variant.runs
-            for chain in variant_chains(suite, variant, choice, *counts, audit, salt):
+            audits = audit and suite.audit
+            for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, audits, salt):
                 chains[chain.id] = chain
     chosen = selection.of(suite, chains.values()) if selection else chains.values()
     return Plan(suite, tuple(choices.values()), tuple(chosen), recall_audit.salt_hash(salt) if salt else None)
@@ -69,12 +69,12 @@ def variant_chains(
     suite: suites.Suite,
     variant: suites.Variant,
     choice: editors.Choice,
-    rounds: int,
+    rounds: int | None,
     runs: int,
     audit: bool = True,
     salt: bytes = b"",
 ) -> Iterator[Chain]:
-    """The chains of one editor under one variant.
+    """The chains of one editor under one variant, of its own rounds where none are given.
 
     Those of an editor that could remember may draw a recall audit; one that is handed the history need not.
     """
@@ -83,7 +83,7 @@ def variant_chains(
     audits = audit and (outside or editors.trait(choice.editor, "audited"))
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
-            chain = Chain(source, program, choice.label, settings, run, rounds)
+            chain = Chain(source, program, choice.label, settings, run, rounds or variant.rounds_of(program))
             yield recall_audit.with_audit(chain, salt) if audits else chain
 
 

@@ -1,6 +1,7 @@
 """Suites name what exists and plan only what fits."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -59,16 +60,30 @@ def test_v1_mini_has_twelve_of_v1_in_its_shares_and_all_its_programs():
     assert sum(catalogue.row(id).origin == "real" for id in mini.sources) == 6
 
 
-def test_banana100_has_thirteen_sources_a_hundred_steps_five_runs_and_the_studys_variants():
+def test_banana100_is_the_studys_size_and_price():
     suite = suites.load("banana100")
+    made = plan.make_plan(suite)
     assert len(suite.sources) == 13
-    assert suite.runs == 5
-    for variant in suite.variants:
-        for _, program in suites.cases(suite, variant):
-            assert 99 <= variant.rounds * len(program.cycle) <= 100
-    settings = [dict(variant.settings) for variant in suite.variants]
-    for wanted in ({"seed": "fixed"}, {"temperature": 0.0}, {"temperature": 0.4}, {"resolution": "1K/2K/4K"}):
-        assert wanted in settings
+    assert {chain.run for chain in made.chains} == {1, 2, 3, 4, 5}
+    assert abs(made.calls - 28_000) <= 10  # a cycle of three has no hundredth step
+    assert 3_800 < sum(row["dollars"] for row in plan.summary(made)) < 4_100
+    assert {plan.call_count(chain) for chain in made.chains} == {99, 100}
+
+
+def test_no_chain_of_banana100_is_disturbed():
+    for name in ("banana100", "banana20"):
+        made = plan.make_plan(suites.load(name))
+        assert not any("audit" in chain.settings for chain in made.chains)
+        disturbed = plan.make_plan(replace(suites.load(name), audit=True), [made.choices[0]])
+        assert any("audit" in chain.settings for chain in disturbed.chains)
+
+
+@pytest.mark.parametrize("name", ["banana100", "banana20"])
+def test_no_input_of_banana100_is_enlarged(name):
+    suite = suites.load(name)
+    for id in suite.sources:
+        row = catalogue.row(id)
+        assert min(row.width, row.height) >= suite.short_side == 2048, id
 
 
 def test_every_variant_of_banana100_is_planned_for_its_editor():
@@ -77,7 +92,24 @@ def test_every_variant_of_banana100_is_planned_for_its_editor():
     settings = [dict(chain.settings) for chain in made.chains]
     for variant in suite.variants:
         assert any(variant.settings.items() <= each.items() for each in settings), variant.name
+    for wanted in ({"seed": "fixed"}, {"temperature": 0.0}, {"temperature": 0.4}, {"resolution": "1K/2K/4K"}):
+        assert wanted in [dict(variant.settings) for variant in suite.variants]
     assert sum(each["resolution"] == "1K/2K/4K" for each in settings) == 10
+
+
+def test_the_comparison_of_models_counts_steps_and_is_the_studys_1400_pictures_a_model():
+    made = plan.make_plan(suites.load("banana20"))
+    assert [row["calls"] for row in plan.summary(made)] == [1400, 1400, 1400]
+    assert {plan.call_count(chain) for chain in made.chains} == {20}
+
+
+def test_a_suite_of_steps_has_as_many_whole_rounds_as_fit():
+    suite = suites.from_values("s", {**VALUES, "steps": 7, "programs": ["replicate", "mirror-twice"]})
+    made = plan.make_plan(suite, ["identity"])
+    assert {chain.program.id: chain.rounds for chain in made.chains} == {"replicate": 7, "mirror-twice": 3}
+    assert {chain.rounds for chain in plan.make_plan(suite, ["identity"], rounds=2).chains} == {2}
+    with pytest.raises(UserError, match="suite 's' has 0 for steps; it is a whole number from 1"):
+        suites.from_values("s", {**VALUES, "steps": 0})
 
 
 def test_restoration_is_thirteen_scenes_by_seven_degradations_by_twelve_prompts():
@@ -119,7 +151,7 @@ def test_a_wrong_suite_is_one_sentence(changes, sentence):
 
 
 def test_an_unknown_suite_is_answered_with_the_ones_there_are():
-    there = "banana100, demo, out-and-back, requests, restoration, smoke, v1, v1-mini"
+    there = "banana100, banana20, copies, demo, out-and-back, requests, restoration, smoke, v1, v1-mini"
     with pytest.raises(UserError, match=f"no suite 'v2'; the suites are {there}, or a file of yours"):
         suites.load("v2")
 

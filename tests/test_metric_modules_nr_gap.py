@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from convergebench.metric_modules.nr_gap.nr_gap import normalised, nr_gap, series_gaps
+from convergebench.metric_modules.nr_gap.gaps import normalised, nr_gap, series_gaps
 from convergebench.metric_modules.nr_gap.ranges import PI_CAP, RANGES, metric_name
 
 LOWER_IS_BETTER = {"BRISQUE", "ILNIQE", "NIQE", "PI", "PIQE"}

@@ -15,10 +15,10 @@ from .whole_numbers import ONE, Whole, across, bearing, draw, flat, fractal, mix
 
 def make(name: str, size: tuple[int, int], seed: int = 0) -> Image.Image:
     """The picture of that name as RGB, `size` being its width and height."""
-    one_of("synthetic picture", name, tuple(PICTURES))
+    one_of("synthetic picture", name, tuple(EVERY))
     if min(size) < 16 or seed < 0:
         raise UserError(f"{name} is asked for at {size[0]}x{size[1]} from seed {seed}; 16x16 and seed 0 are the least")
-    pixels = PICTURES[name](*size, seed)
+    pixels = EVERY[name](*size, seed)
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 
 
@@ -206,7 +206,33 @@ def line_of(words: str, dot: int) -> Whole:
     return dots.repeat(dot, 0).repeat(dot, 1)
 
 
+def boards(width: int, height: int, seed: int) -> Whole:
+    """An empty wooden table before a plain wall: long boards that narrow away from whoever sits at it."""
+    x, y = across(width, height)
+    wide, tall = int(x.max()) + 1, int(y.max()) + 1
+    cloud = fractal(x, y, 2, 2, 4, [seed, 1]) >> 3
+    wall = ramp((y * ONE // tall) + cloud, [(0, (206, 202, 194)), (ONE, (150, 142, 132))])
+    edge = tall * 27 // 100
+    down = np.maximum(y - edge, 0)
+    side = (x - wide // 2) * 4096 // (2600 + down)
+    along = down * 12_000 // (2600 + down)
+    board, inside = (side * 5) >> 12, (side * 5) & 4095
+    tone = draw([seed, 2], 64, -20, 21)[board & 63]
+    start = draw([seed, 3], 64, 0, 4096)[board & 63]
+    bend = sine(along // 2 + start) >> 4
+    rings = sine(inside * 2 + bend * 3 + start * 7 + (sine(along + start * 3) >> 5))
+    fine = sine(inside * 23 + bend * 5 + start * 11)
+    streaks = noise(x, y, 240, 9, [seed, 4]) - ONE // 2
+    light = tone + (rings * 15 >> 14) + (fine * 6 >> 14) + (streaks * 26 >> 16) + down * 26 // tall
+    wood = np.asarray((142, 98, 62)) + light[..., None] * np.asarray((100, 84, 62)) // 100
+    seam = np.clip((90 - np.minimum(inside, 4096 - inside)) * 700, 0, ONE)
+    table = mix(wood, (52, 34, 22), seam)
+    table = mix(table, (70, 50, 36), np.broadcast_to(np.clip((170 - down) * 200, 0, ONE // 2), seam.shape))
+    return np.where((y >= edge)[..., None], table, wall)
+
+
 # By name, each a function of width, height and seed; their order is part of what the editor `random` answers.
 PICTURES: dict[str, Callable[[int, int, int], Whole]] = {
     made.__name__: made for made in (grid, haze, particles, gradient, feather, text)
 }
+EVERY = PICTURES | {"boards": boards}  # with those that came later, which `random` does not answer with

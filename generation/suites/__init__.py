@@ -31,6 +31,11 @@ class Variant:
     programs: tuple[str, ...]
     rounds: int
     runs: int
+    steps: int = 0  # where above 0, a chain has as many whole rounds as fit into so many steps
+
+    def rounds_of(self, program: Program) -> int:
+        """How many rounds a chain of this program has."""
+        return max(1, self.steps // len(program.cycle)) if self.steps else self.rounds
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,14 @@ class Suite:
     editors: tuple[str, ...] = ("paint",)
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # program: the sources it is planned for
     variants: tuple[Variant, ...] = ()
+    steps: int = 0  # in the place of `rounds` where studies count calls: a run of 100 steps, whatever its cycle
+    audit: bool = True  # False: no chain of it is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
     own_pictures: Mapping[str, OwnPicture] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.variants:
-            everything = Variant("default", {}, self.sources, self.programs, self.rounds, self.runs)
+            everything = Variant("default", {}, self.sources, self.programs, self.rounds, self.runs, self.steps)
             object.__setattr__(self, "variants", (everything,))
 
     def program(self, id: str) -> Program:
@@ -160,6 +167,10 @@ def from_values(
     """A suite's file as a Suite, or one sentence that says what is wrong with it."""
     refuse_unknown(f"suite {name!r}", values, FIELDS)
     check_types(f"suite {name!r}", Suite, {key: value for key, value in values.items() if key != "variants"})
+    if "steps" in values:
+        if values["steps"] < 1:
+            raise UserError(f"suite {name!r} has {values['steps']} for steps; it is a whole number from 1")
+        values = {**values, "rounds": values["steps"]}
     for key in ("rounds", "runs", "short_side"):
         if values[key] < 1:
             raise UserError(f"suite {name!r} has {values[key]} for {key}; it is a whole number from 1")
@@ -178,6 +189,7 @@ def read_variant(suite: str, row: Mapping[str, Any], whole: Mapping[str, Any]) -
     """A variant says what differs; the rest is the suite's."""
     refuse_unknown(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
     rest = {"settings": {}, **{key: whole[key] for key in ("sources", "programs", "rounds", "runs")}}
+    rest["steps"] = 0 if "rounds" in row else whole.get("steps", 0)
     return Variant(
         **{**rest, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}}
     )
@@ -190,7 +202,7 @@ def refuse_unknown(what: str, values: Mapping[str, Any], allowed: list[str]) -> 
 
 def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Program]]:
     """The fitting pairs, source by source: the program suits the source, and the suite and variant want both."""
-    chosen = variant or Variant("", {}, suite.sources, suite.programs, suite.rounds, suite.runs)
+    chosen = variant or Variant("", {}, suite.sources, suite.programs, suite.rounds, suite.runs, suite.steps)
     return [
         (suite.source(source), suite.program(program))
         for source in chosen.sources

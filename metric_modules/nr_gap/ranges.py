@@ -1,34 +1,50 @@
-"""Typical ranges and directions of no-reference quality metrics, as Banana100 lists them."""
+"""The no-reference metrics of Banana100's Table 2: name, typical range, direction, and what computes each here."""
+
+from typing import NamedTuple
 
 # The perceptual index ((10 - NRQM) + NIQE) / 2 has no upper bound of its own; the ranges of its parts end it here.
 PI_CAP = 55.0
 
-# name: (lowest, highest, higher is better)
-RANGES: dict[str, tuple[float, float, bool]] = {
-    "ARNIQA": (0, 1, True),
-    "BRISQUE": (0, 150, False),
-    "CLIPIQA": (0, 1, True),
-    "CNNIQA": (0, 1, True),
-    "DBCNN": (0, 1, True),
-    "HyperIQA": (0, 1, True),
-    "ILNIQE": (0, 100, False),
-    "LIQE": (1, 5, True),
-    "MANIQA": (0, 1, True),
-    "MUSIQ": (0, 100, True),
-    "NIMA": (0, 10, True),
-    "NIQE": (0, 100, False),
-    "NRQM": (0, 10, True),
-    "PaQ-2-PiQ": (0, 100, True),
-    "PI": (0, PI_CAP, False),
-    "PIQE": (0, 100, False),
-    "Q-Align": (1, 5, True),
-    "QualiCLIP": (0, 1, True),
-    "TOPIQ_NR": (0, 1, True),
-    "TReS": (0, 100, True),
-    "WaDIQaM": (-1, 0.1, True),
-    "VisualQuality-R1": (1, 5, True),
-    "RALI": (1, 5, True),
-}
+
+class NoReference(NamedTuple):
+    """One metric: the range is the typical one, which scores may leave."""
+
+    name: str
+    column: str  # of the scores, and the metric's name for `convergebench score --metrics`
+    low: float
+    high: float
+    higher_is_better: bool
+    computed_by: str  # "here": a folder of its own; or the library that has it: "pyiqa" or "transformers"
+    library_name: str = ""  # what that library calls it: a metric of pyiqa, a repository of the Hub
+
+
+TABLE = (
+    NoReference("ARNIQA", "arniqa", 0, 1, True, "pyiqa", "arniqa"),
+    NoReference("BRISQUE", "brisque", 0, 150, False, "here"),
+    NoReference("CLIPIQA", "clipiqa", 0, 1, True, "pyiqa", "clipiqa"),
+    NoReference("CNNIQA", "cnniqa", 0, 1, True, "pyiqa", "cnniqa"),
+    NoReference("DBCNN", "dbcnn", 0, 1, True, "pyiqa", "dbcnn"),
+    NoReference("HyperIQA", "hyperiqa", 0, 1, True, "pyiqa", "hyperiqa"),
+    NoReference("ILNIQE", "ilniqe", 0, 100, False, "here"),
+    NoReference("LIQE", "liqe", 1, 5, True, "pyiqa", "liqe"),
+    NoReference("MANIQA", "maniqa", 0, 1, True, "pyiqa", "maniqa"),
+    NoReference("MUSIQ", "musiq", 0, 100, True, "pyiqa", "musiq"),
+    NoReference("NIMA", "nima", 0, 10, True, "pyiqa", "nima"),
+    NoReference("NIQE", "niqe", 0, 100, False, "here"),
+    NoReference("NRQM", "nrqm", 0, 10, True, "pyiqa", "nrqm"),
+    NoReference("PaQ-2-PiQ", "paq2piq", 0, 100, True, "pyiqa", "paq2piq"),
+    NoReference("PI", "pi", 0, PI_CAP, False, "pyiqa", "pi"),
+    NoReference("PIQE", "piqe", 0, 100, False, "here"),
+    NoReference("Q-Align", "qalign", 1, 5, True, "pyiqa", "qalign"),
+    NoReference("QualiCLIP", "qualiclip", 0, 1, True, "pyiqa", "qualiclip"),
+    NoReference("TOPIQ_NR", "topiq_nr", 0, 1, True, "pyiqa", "topiq_nr"),
+    NoReference("TReS", "tres", 0, 100, True, "pyiqa", "tres"),
+    NoReference("WaDIQaM", "wadiqam", -1, 0.1, True, "pyiqa", "wadiqam_nr"),
+    NoReference("VisualQuality-R1", "visualquality_r1", 1, 5, True, "transformers", "TianheWu/VisualQuality-R1-7B"),
+    NoReference("RALI", "rali", 1, 5, True, "transformers", "ByteDance/Q-Insight"),
+)
+RANGES = {row.name: (row.low, row.high, row.higher_is_better) for row in TABLE}
+COLUMNS = {row.column: row for row in TABLE}
 
 
 def plain(name: str) -> str:
