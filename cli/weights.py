@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import click
 
@@ -10,7 +11,7 @@ from ._shared import json_option
 
 
 @click.command("weights")
-@click.argument("metric", type=click.Choice(["brisque", "honesty", "lpips", "niqe"]))
+@click.argument("metric", type=click.Choice(["brisque", "honesty", "ilniqe", "lpips", "niqe"]))
 @click.option(
     "--net",
     "nets",
@@ -18,8 +19,13 @@ from ._shared import json_option
     multiple=True,
     help="Of LPIPS this network only. Default: both.",
 )
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Of ilniqe: the template's file, where the Hub is out of reach.",
+)
 @json_option
-def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
+def weights(metric: str, nets: tuple[str, ...], file: Path | None, as_json: bool) -> None:
     """Download the weights or parameters of a metric, check their hash, and keep them in the user's cache.
 
     \b
@@ -27,14 +33,19 @@ def weights(metric: str, nets: tuple[str, ...], as_json: bool) -> None:
     convergebench weights lpips --net alex
     convergebench weights honesty
     convergebench weights niqe
+    convergebench weights ilniqe --file ILNIQE_templateModel.mat
     """
     from convergebench.generation.records import UserError
 
     if nets and metric != "lpips":
         raise UserError(f"--net {nets[0]} was given with {metric}; only lpips has networks to choose from")
+    if file and metric != "ilniqe":
+        raise UserError(f"--file {file} was given with {metric}; only ilniqe takes a file")
     try:
         if metric == "honesty":
             found = honesty_reader(as_json)
+        elif metric == "ilniqe":
+            found = ilniqe_template(file, as_json)
         else:
             found = lpips_weights(nets, as_json) if metric == "lpips" else published_parameters(metric, as_json)
     except (OSError, ValueError) as error:
@@ -68,6 +79,14 @@ def lpips_weights(nets: tuple[str, ...], quiet: bool) -> dict[str, dict[str, str
         raise UserError(str(error)) from error
     lpips.fetch(wanted, lambda line: click.echo(line, err=quiet), download_bar)
     return {net: {"path": str(lpips.path(net)), "digest": lpips.load(net)[1]} for net in wanted}
+
+
+def ilniqe_template(file: Path | None, quiet: bool) -> dict[str, dict[str, str]]:
+    """Fetch the template of ILNIQE, or take it from a file; where it is and its digest."""
+    from convergebench.metric_modules.ilniqe import template
+
+    template.fetch(lambda line: click.echo(line, err=quiet), file)
+    return {"ilniqe": {"path": str(template.path()), "digest": template.load().digest}}
 
 
 def published_parameters(metric: str, quiet: bool) -> dict[str, dict[str, str]]:

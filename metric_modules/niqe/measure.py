@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from . import parameters
-from .nss import NEIGHBOURS, asymmetric_fit, beta, contrast_normalised, half_size, luma
+from .nss import contrast_normalised, half_size, luma, patch_features
 
 BLOCK = 96  # pixels of a patch's side
 FEATURES = 36
@@ -48,20 +47,6 @@ def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
     spread = np.linalg.pinv((known.covariance + np.cov(whole, rowvar=False)) / 2)
     gap = known.mean - np.nanmean(features, axis=0)
     return float(np.sqrt(gap @ spread @ gap))
-
-
-def patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
-    """Patches x 18: shapes and scales of each patch, and of the products of its neighbouring values."""
-    rows, columns = (length // side for length in normalised.shape)
-    patches = normalised.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
-    shape, left, right = asymmetric_fit(patches.reshape(len(patches), -1))
-    found = [shape, (beta(left, shape) + beta(right, shape)) / 2]
-    for shift in (*NEIGHBOURS, (1, -1)):
-        products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
-        shape, left, right = asymmetric_fit(products)
-        left, right = beta(left, shape), beta(right, shape)
-        found += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
-    return np.stack(found, axis=1)
 
 
 def signature() -> dict[str, Any]:

@@ -88,6 +88,26 @@ def beta(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
     return deviation * np.exp((gammaln(1 / shape) - gammaln(3 / shape)) / 2)
 
 
+def patches_of(values: np.ndarray, side: int) -> np.ndarray:
+    """The square patches of a picture, row by row: patches x side x side; what does not fill one is left out."""
+    rows, columns = (length // side for length in values.shape)
+    whole = values[: rows * side, : columns * side]
+    return whole.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
+
+
+def patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
+    """Patches x 18: shapes and scales of each patch, and of the products of its neighbouring values."""
+    patches = patches_of(normalised, side)
+    shape, left, right = asymmetric_fit(patches.reshape(len(patches), -1))
+    found = [shape, (beta(left, shape) + beta(right, shape)) / 2]
+    for shift in (*NEIGHBOURS, (1, -1)):
+        products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
+        shape, left, right = asymmetric_fit(products)
+        left, right = beta(left, shape), beta(right, shape)
+        found += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
+    return np.stack(found, axis=1)
+
+
 def half_size(grey: np.ndarray) -> np.ndarray:
     """Half as wide and high, by MATLAB's imresize: bicubic, widened against aliasing, edges mirrored.
 

@@ -1,0 +1,1 @@
+../psnr/images.py

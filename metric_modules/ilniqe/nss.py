@@ -1,0 +1,1 @@
+../niqe/nss.py

@@ -1,0 +1,1 @@
+../../generation/pictures.py

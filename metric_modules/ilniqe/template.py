@@ -1,0 +1,101 @@
+"""The template of IL-NIQE: what its authors found in ninety undamaged photographs, fetched into the user's cache.
+
+It is on no package index: it comes from the Hub, or from a file that the user has. Its digest is in every signature.
+"""
+
+import hashlib
+import io
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+if __package__:
+    from . import packages
+else:  # this file was run by its path
+    import packages  # type: ignore[no-redef]
+
+FILE = "ILNIQE_templateModel.mat"
+REPOSITORY = "chaofengc/IQA-PyTorch-Weights"  # of the Hub: the authors' file as pyiqa publishes it
+FEATURES, KEPT = 468, 430
+
+
+class Template(NamedTuple):
+    """Mean and covariance of undamaged patches, in the components to which features are brought."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    mean_of_data: np.ndarray
+    components: np.ndarray
+    digest: str
+
+
+def path() -> Path:
+    """Where the template is kept."""
+    return packages.cache_folder() / "parameters" / FILE
+
+
+def load() -> Template:
+    """The template from the cache; FileNotFoundError says how it comes there."""
+    kept = path()
+    if not kept.is_file():
+        raise FileNotFoundError(
+            "the template of ILNIQE is not here; run `convergebench weights ilniqe`, "
+            f"or `{Path(sys.executable).name} {Path(__file__).resolve()}` where that command is not installed"
+        )
+    return read(kept.read_bytes(), str(kept))
+
+
+def read(data: bytes, where: str) -> Template:
+    """The template in a file of MATLAB: a cell of its four parts."""
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
+
+    try:
+        cells = np.ravel(loadmat(io.BytesIO(data))["templateModel"])
+        mean, covariance, mean_of_data, components = (np.asarray(cell, np.float64) for cell in cells)
+    except (KeyError, ValueError, TypeError, NotImplementedError, MatReadError) as error:
+        raise ValueError(f"{where} is no template of ILNIQE: {str(error)[:80]}") from error
+    found = mean.size, covariance.shape, mean_of_data.size, components.shape
+    if found != (KEPT, (KEPT, KEPT), FEATURES, (FEATURES, KEPT)):
+        raise ValueError(f"{where} is no template of ILNIQE: its parts have {found}")
+    digest = hashlib.sha256(data).hexdigest()[:12]
+    return Template(mean.ravel(), covariance, mean_of_data.ravel(), components, digest)
+
+
+def fetch(say: Callable[[str], None] = print, file: Path | None = None) -> None:
+    """Bring the template into the cache: from a file, or from the Hub unless it is there."""
+    kept = path()
+    if file is None and kept.is_file():
+        load()
+        say(f"ilniqe: already in {kept}")
+        return
+    data = file.read_bytes() if file else from_hub(say)
+    read(data, str(file or REPOSITORY))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    partial = kept.with_name(f"{kept.name}.{os.getpid()}")
+    partial.write_bytes(data)
+    partial.replace(kept)
+    say(f"ilniqe: from {file or REPOSITORY}, now in {kept}")
+
+
+def from_hub(say: Callable[[str], None]) -> bytes:
+    """The file as the Hub has it."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    say(f"fetching {FILE} from {REPOSITORY} on the Hub")
+    try:
+        return Path(hf_hub_download(REPOSITORY, FILE)).read_bytes()
+    except (OSError, HfHubHTTPError) as error:
+        reason = str(error).splitlines()[0][:120]
+        raise ConnectionError(
+            f"{FILE} did not arrive from the Hub ({reason}); where you have it, give it as --file {FILE}"
+        ) from error
+
+
+if __name__ == "__main__":
+    fetch(file=Path(sys.argv[1]) if len(sys.argv) > 1 else None)
