@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.nr_gap.gaps import FIRST, STEPS, average
 
-from ..palette import INK, MUTED
 from ..reporting.figures import Drawing, FigureContext, new_figure
 from ..study.display_names import display_names
 from ..study.no_reference import by_source, replication_series, title_of
@@ -27,7 +26,8 @@ COLUMNS = (
     Column("runs", "Runs", "count"),
 )
 MOST_FIGURES = 6  # editors with a figure of their own; the overlay has them all
-SEES, FOOLED = "#f3f5f8", "#0b4f9e"  # gaps below 0 are pale, those above 0 blue, as in the study
+# Gaps below 0 are pale, those above 0 blue, as in the study; cells and their words keep their colours in the dark.
+SEES, FOOLED, UNKNOWN, ON_PALE = "#f3f5f8", "#0b4f9e", "#cdd2d8", "#10161f"
 
 
 def rows(study: Study) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ def heatmap(rows: Rows, name: str, title: str) -> Drawing:
             if np.isfinite(gap) and len(sources) <= 6:
                 dark = gap / reach > 0.5
                 axes.text(column, row, f"{gap:+.0f}", ha="center", va="center", fontsize=6.5,
-                          color=SEES if dark else INK.light)  # fmt: skip
+                          color=SEES if dark else ON_PALE)  # fmt: skip
     fooled = sum(row["gap"] > 0 for row in rows)
     words = f"{fooled} of {len(rows)} gaps are above 0 (blue): the metric scores the later, worse picture higher."
     return Drawing(name, title, words, figure)
@@ -93,8 +93,7 @@ def draw_cells(axes: Any, shares: np.ndarray, metrics: list[str], sources: list[
     """Cells from pale (0) to blue (1); what is not known is grey."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    scale = LinearSegmentedColormap.from_list("fooled", [SEES, FOOLED])
-    scale.set_bad(MUTED.light, alpha=0.3)
+    scale = LinearSegmentedColormap.from_list("fooled", [SEES, FOOLED]).with_extremes(bad=UNKNOWN)
     axes.pcolormesh(np.ma.masked_invalid(shares), cmap=scale, vmin=0, vmax=1, edgecolors="white", linewidth=1)
     axes.set_xticks(np.arange(len(sources)) + 0.5, sources, rotation=90, fontsize=7)
     axes.set_yticks(np.arange(len(metrics)) + 0.5, metrics, fontsize=7.5)

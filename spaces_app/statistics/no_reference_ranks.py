@@ -8,6 +8,7 @@ from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from convergebench.metric_modules.nr_gap.gaps import FIRST
 from scipy import special, stats
 
+from ..palette import MUTED
 from ..reporting.figures import Drawing, FigureContext, new_figure
 from ..study.display_names import display_names
 from ..study.no_reference import WITH_ORIGINAL_TITLE, ChainScores, by_source, replication_series, title_of
@@ -132,7 +133,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
             if row["with_lpips_low"] is not None:
                 axes.plot([row["with_lpips_low"], row["with_lpips_high"]], [at, at], color=look.colour, lw=1.4)
             words.append(f"{editor}, {row['metric']} {format_value(row['with_lpips'], 'number')}")
-    axes.axvline(0, color="#566070", lw=0.8)
+    axes.axvline(0, color=MUTED.light, lw=0.8)
     axes.set_xlim(-1.03, 1.03)
     axes.set_yticks(range(len(metrics)), metrics)
     axes.set_ylim(len(metrics) - 0.5, -0.5)

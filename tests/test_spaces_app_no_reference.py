@@ -1,0 +1,111 @@
+"""Gaps, fooled metrics, correlations and certain losses are read off scores step by step; a source fools by one gap."""
+
+import math
+
+import pytest
+from convergebench.generation.records import Chain, FinishedChain, Program, Source
+from convergebench.spaces_app.reporting.page import make_sections
+from convergebench.spaces_app.statistics import (
+    compute_tables,
+    no_reference_fooled,
+    no_reference_gaps,
+    no_reference_ranks,
+)
+from convergebench.spaces_app.study.no_reference import replication_series
+from convergebench.spaces_app.study.study import Study
+
+COPY = Program("replicate", ("copy it",), "replicate", True, "exact")
+HAT = Program("hat", ("add a hat", "remove the hat"), "accessories", True, "clear")
+SOURCES = ("fog", "holi", "moss")
+STEPS = range(1, 31)
+# Scores by source, run and step: BRISQUE is fooled by holi, at steps 5 and 10 only; NIQE by none.
+SCORES = {
+    "brisque": lambda source, run, step: 20.0 + step - (30 * math.exp(-step / 8) * step / 4 if source == "holi" else 0),
+    "niqe": lambda source, run, step: 3.0 + 0.1 * step + 0.01 * run,
+    "lpips": lambda source, run, step: 0.01 * step + (0.001 * run if step > 1 else 0),
+}
+
+
+def chain(source, run, program=COPY, **settings):
+    picture = Source(source, "0" * 64, 64, 64, "texture", "synthetic", "CC0-1.0", "nobody")
+    return Chain(picture, program, "worn", {"short_side": 64, **settings}, run, len(STEPS) // len(program.cycle))
+
+
+def study(chains=None, columns=SCORES):
+    chains = chains or [chain(source, run) for source in SOURCES for run in (1, 2)]
+    finished = [FinishedChain(each.id, each, "banana", "1", "complete", len(STEPS), None) for each in chains]
+    rows = [
+        {
+            "chain": each.id, "editor": "worn", "source": each.source.id, "program": each.program.id, "run": each.run,
+            "step": step, "round": 1 + (step - 1) // len(each.program.cycle),
+            "position": 1 + (step - 1) % len(each.program.cycle), "status": "ok", "reasons": "{}", "signature": "{}",
+            "ssim": 0.9, **{name: score(each.source.id, each.run, step) for name, score in columns.items()},
+        }
+        for each in chains
+        for step in STEPS
+    ]  # fmt: skip
+    return Study(rows, finished)
+
+
+def of(rows, **wanted):
+    [found] = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    return found
+
+
+def test_a_gap_is_a_later_score_less_that_of_step_1_on_the_typical_range_averaged_over_runs():
+    rows = no_reference_gaps.rows(study())
+    gap = of(rows, metric="NIQE", source="fog", step=20)
+    assert gap["gap"] == pytest.approx(-1.9)
+    assert (gap["runs"], gap["fooled_runs"]) == (2, 0)
+    assert of(rows, metric="BRISQUE", source="fog", step=5)["gap"] == pytest.approx(-4 / 150 * 100)
+    assert of(rows, metric="LPIPS (sees the original)", source="holi", step=10)["gap"] == pytest.approx(-9.15)
+
+
+def test_a_metric_is_fooled_by_the_sources_with_a_gap_above_0():
+    rows = no_reference_fooled.rows(study())
+    brisque = of(rows, metric="BRISQUE")
+    assert (brisque["fooled"], brisque["sources"], brisque["gaps_above"], brisque["gaps"]) == (1, 3, 2, 9)
+    assert brisque["fooled_by"] == "holi (2 of 3)"
+    for metric in ("NIQE", "LPIPS (sees the original)"):
+        assert (of(rows, metric=metric)["fooled"], of(rows, metric=metric)["fooled_by"]) == (0, "none")
+
+
+def test_correlations_and_certain_steps_say_who_follows_the_damage():
+    rows = no_reference_ranks.rows(study())
+    niqe, brisque = of(rows, metric="NIQE"), of(rows, metric="BRISQUE")
+    assert (niqe["with_step"], niqe["with_lpips"]) == (pytest.approx(-1), pytest.approx(-1))
+    assert niqe["worse_from"] == 2
+    assert -1 < brisque["with_step"] < 0
+    assert brisque["with_step_low"] < brisque["with_step"] < brisque["with_step_high"]
+    assert brisque["worse_from"] > 10
+    assert {row["better_from"] for row in rows} == {None}
+    assert of(rows, metric="LPIPS (sees the original)")["with_lpips"] is None
+
+
+def test_a_metric_that_is_pleased_by_the_damage_is_told():
+    pleased = {"piqe": lambda source, run, step: 50.0 - step - len(source) / 10, "lpips": SCORES["lpips"]}
+    [row, _] = no_reference_ranks.rows(study(columns=pleased))
+    assert (row["with_step"], row["worse_from"], row["better_from"]) == (pytest.approx(1), None, 2)
+
+
+def test_one_source_makes_no_step_certain():
+    rows = no_reference_ranks.rows(study([chain("fog", 1)]))
+    assert of(rows, metric="NIQE")["worse_from"] is None
+    assert of(rows, metric="NIQE")["with_step_low"] is None
+
+
+def test_only_undisturbed_copies_count_and_lpips_alone_makes_no_table():
+    chains = [chain("fog", 1), chain("fog", 2, audit="noise"), chain("fog", 1, HAT)]
+    assert {(place.program, len(own)) for place, own in replication_series(study(chains)).items()} == {("replicate", 1)}
+    assert no_reference_gaps.rows(study(columns={"lpips": SCORES["lpips"]})) == []
+
+
+def test_the_section_has_heatmaps_and_its_words_count_what_they_show():
+    made = study()
+    tables = compute_tables(made)
+    [section] = [each for each in make_sections(tables, list(made.groups)) if each.title == no_reference_gaps.SECTION]
+    drawn = {drawing.name: drawing for drawing in section.drawings}
+    assert list(drawn) == ["no-reference-fooled", "no-reference-gaps-1", "no-reference-ranks"]
+    assert "2 of 27 gaps are above 0" in drawn["no-reference-gaps-1"].description
+    assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawn["no-reference-fooled"].description
+    assert all(drawing.svg().startswith("<svg") or "<svg" in drawing.svg() for drawing in section.drawings)
