@@ -15,13 +15,15 @@ def sections(text):
     return dict(part.split("\n", 1) for part in text.split("\n## ")[1:])
 
 
-def test_the_page_has_every_section_and_the_card_has_its_first_table():
+def test_the_page_has_every_section_and_the_card_has_its_tables():
     found = sections((HOUSE / "docs" / "verdicts.md").read_text())
     assert [next((title for title in TITLES if name.startswith(title)), name) for name in found] == list(TITLES)
     assert all("|" in text for name, text in found.items() if name != "Where it breaks")
     card = (HOUSE / "metric_modules" / "edit_applied" / "README.md").read_text()
-    table = card.split("<!-- verdicts -->\n")[1].split("<!-- end -->")[0]
-    assert table.strip() in found[next(iter(found))]
+    first, *others = card.split("<!-- verdicts -->\n")[1].split("<!-- end -->")[0].split("\n### ")
+    assert first.strip() in found[next(iter(found))]
+    assert [other.split(":")[0] for other in others] == ["Applied", "Undone"]
+    assert all(any(f"### {other.strip()}\n" in f"{text}\n" for text in found.values()) for other in others)
 
 
 @pytest.mark.slow

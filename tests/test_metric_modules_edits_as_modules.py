@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NAMES = ("edit_applied", "registration")
-VERSIONS = {"edit_applied": 3, "registration": 2}
+VERSIONS = {"edit_applied": 4, "registration": 2}
 
 # One process for both, because importing evaluate takes seconds.
 LOADED = """

@@ -7,6 +7,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from benchmarks.verdicts.wear import like_an_autoencoder
 from convergebench.metric_modules.edit_applied.judge import SHARE, judge_forward, judge_part, judge_step
 from convergebench.metric_modules.edit_applied.looks import Placement, look
 from convergebench.metric_modules.edit_applied.sharpness import grey
@@ -116,6 +117,17 @@ def test_wear_of_twenty_rounds_is_no_lost_part(how):
         assert judge_part(look(source), look(shown)).part_lost == 0, name
 
 
+def test_where_the_whole_picture_is_worn_only_what_is_worse_than_the_rest_is_drawn_anew():
+    source = shown = cv2.resize(picture("rocket"), (767, 512), interpolation=cv2.INTER_AREA)
+    generator = np.random.default_rng(0)
+    for number in range(20):
+        shown = like_an_autoencoder(shown, generator)
+        if number == 9:
+            other = np.where(disc(shown, 0.04, place=(0.65, 0.5))[..., None], shown[:, ::-1], shown)
+            assert judge_part(look(source), look(other)).part_redrawn_share > SHARE
+    assert judge_part(look(source), look(shown)).part_lost == 0
+
+
 @pytest.mark.parametrize("distance", [14, 18])
 def test_a_faint_edit_counts_where_its_middle_is_certain(distance):
     source = picture("astronaut")
@@ -195,7 +207,7 @@ def test_a_part_that_is_redrawn_in_its_own_colours_is_lost_by_its_structure():
 
 
 def test_a_picture_that_is_only_zoomed_is_laid_back_before_a_part_is_looked_for():
-    source = cv2.resize(picture("rocket"), (512, 512), interpolation=cv2.INTER_AREA)
+    source = cv2.resize(picture("astronaut"), (512, 512), interpolation=cv2.INTER_AREA)
     matrix = cv2.getRotationMatrix2D((255.5, 255.5), 0, 1.06) + np.array([[0, 0, 8], [0, 0, -6]])
     zoomed = cv2.warpAffine(source, matrix, (512, 512), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     place = Placement(8 / 512, -6 / 512, 1.06)

@@ -9,7 +9,7 @@ import numpy as np
 from . import sharpness
 from .cycles import roles
 from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, fitted, laid_back, largest, outline, smooth
-from .structure import ALIKE, likeness
+from .structure import ALIKE, STRANGE, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 
 SHARE = 0.003  # of the picture: the least that an edit, or a lost part, covers
@@ -18,7 +18,7 @@ LEFT = 0.4  # of an edit: the most that may be left of it
 MEANING_LEFT = 0.5  # of the rise in likeness to the words: the most that may be left of it
 EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, and not another loss
 NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
-NOISE = 4.0  # times the picture's median change: what a lost part must exceed, or it is wear
+NOISE = 4.0  # times what the picture changed by at the median: what a lost part must exceed, or it is wear
 
 TONE = re.compile(
     r"\b(monochrome|black and white|gr[ae]y ?scale|colou?ri[sz]e|sepia|night|day(time|light)?|bright(en|er)|"
@@ -214,7 +214,9 @@ def part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None
         inside = inside[: change.shape[0], : change.shape[1]]
         change, alike = np.where(inside, change, 0), np.where(inside, alike, 1)
     recoloured = largest(change > max(VISIBLE, NOISE * float(np.median(change))))
-    redrawn = largest(alike < ALIKE)
+    unlike = 1 - alike
+    usual = float(np.median(unlike[unlike > 0])) if (unlike > 0).any() else 0.0
+    redrawn = largest(unlike > min(max(1 - ALIKE, NOISE * usual), 1 - STRANGE))
     shares = {"colour": float(recoloured.mean()), "structure": float(redrawn.mean())}
     rule = max(shares, key=shares.__getitem__)
     lost = shares[rule] >= SHARE

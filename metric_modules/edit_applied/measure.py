@@ -9,7 +9,7 @@ import numpy as np
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
 from .looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
 from .sharpness import BLURRED, SHARPENED, grey
-from .structure import ALIKE, COARSE, CONTRAST, WINDOW
+from .structure import ALIKE, COARSE, CONTRAST, STRANGE, WINDOW
 from .transforms import MARGIN
 
 NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
@@ -24,11 +24,11 @@ COLUMNS = {
 
 def signature() -> dict[str, Any]:
     """What a judgement depends on besides the pictures and the words."""
-    return {"version": 3, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
+    return {"version": 4, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
             "visible": VISIBLE, "faint": FAINT, "seeds": SEEDS, "noise": NOISE, "share": SHARE, "small": SHARE_SMALL,
             "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN,
-            "alike": ALIKE, "contrast": CONTRAST, "coarse": COARSE, "window": WINDOW, "blurred": BLURRED,
-            "sharpened": SHARPENED}  # fmt: skip
+            "alike": ALIKE, "strange": STRANGE, "contrast": CONTRAST, "coarse": COARSE, "window": WINDOW,
+            "blurred": BLURRED, "sharpened": SHARPENED}  # fmt: skip
 
 
 class Reduced(NamedTuple):

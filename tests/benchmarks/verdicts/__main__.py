@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import cv2
-from convergebench.metric_modules.edit_applied.judge import SHARE, SHARE_SMALL
+from convergebench.metric_modules.edit_applied.judge import EXPLAINED, LEFT, SHARE, SHARE_SMALL
 
 from . import measuring, oracle, real, truth
 
@@ -39,6 +39,12 @@ BREAKS = """## Where it breaks
   growing zoom that registration does not accept. A strong cast passes for "make it night".
 - Smiles and dark things on dark ground are often too faint to be seen as edits.
 """
+CONTRASTS = ((12, 16), (16, 22), (22, 32), (32, 200))  # mean delta E: from, to
+LIMITS_OF_SHARE = (0.001, 0.002, 0.003, 0.006, 0.01)
+LIMITS_OF_LEFT = (0.2, 0.3, 0.4, 0.5, 0.6)
+HALF_LEFT = ("half faded", "half of its area", "the edit itself")
+APPLIED, UNDONE = "Applied: found and false, by its limit", "Undone: right and false, by its limit"
+ON_THE_CARD = (APPLIED, UNDONE)  # after the first table of the page
 Row = dict[str, Any]
 
 
@@ -87,19 +93,17 @@ def parts_section(rows: list[Row]) -> str:
          percent(of("alone", wear=wear), lost)]
         for wear in wears
     ]  # fmt: skip
-    levels = (0.001, 0.002, 0.003, 0.006, 0.01)
     by_level = [
         [share(level), *(percent([row for kind in kinds for row in of(kind, size=size)],
                                  lambda row, level=level: lost(row, level)) for size in sizes),
          percent(alone, lambda row, level=level: lost(row, level))]
-        for level in levels
+        for level in LIMITS_OF_SHARE
     ]  # fmt: skip
-    steps = ((12, 16), (16, 22), (22, 32), (32, 200))
     by_contrast = [
-        [f"{low} to {high}" if high < 200 else f"{low} and more",
+        [contrast_words(low, high),
          *(percent([row for row in of(kind) if low <= row["contrast"] < high and row["size"] >= 0.006], holds)
            for kind in kinds for holds in (lost, rules["applied"]))]
-        for low, high in steps
+        for low, high in CONTRASTS
     ]  # fmt: skip
     heads = [share(size) for size in sizes]
     return (
@@ -114,6 +118,62 @@ def parts_section(rows: list[Row]) -> str:
         + table(["threshold", *heads, "wear alone"], by_level)
         + "\n### By contrast (mean delta E; 0.6% of the picture and more)\n\n"
         + table(["contrast", *(f"{kind}: {what}" for kind in kinds for what in ("lost", "applied"))], by_contrast)
+        + applied_by_limit(rows, alone)
+    )
+
+
+def contrast_words(low: int, high: int) -> str:
+    return f"{low} to {high}" if high < 200 else f"{low} and more"
+
+
+def slices(rows: list[Row], sizes: Sequence[float]) -> dict[str, list[Row]]:
+    """The rows by size, by contrast and by wear, under the words of a table's head."""
+    found = {share(size): [row for row in rows if row["size"] == size] for size in sizes}
+    for low, high in CONTRASTS:
+        found[f"delta E {contrast_words(low, high)}"] = [row for row in rows if low <= row["contrast"] < high]
+    for wear in dict.fromkeys(row["wear"] for row in rows):
+        found[wear] = [row for row in rows if row["wear"] == wear]
+    return found
+
+
+def applied_by_limit(rows: list[Row], alone: list[Row]) -> str:
+    """How many edits are found, and how often wear alone passes for one, as the least share of an edit moves."""
+    sizes = (0.003, 0.006, 0.01, 0.02, 0.05)
+    own = slices([row for row in rows if row["size"] in sizes], sizes)
+    lines = [
+        [
+            share(limit),
+            *(percent(each, lambda row, limit=limit: row["applied"] >= limit) for each in [*own.values(), alone]),
+        ]
+        for limit in LIMITS_OF_SHARE
+    ]
+    return (
+        f"\n### {APPLIED}\n\nParts of 0.3% to 5%, pasted in or painted out: the share that is found. The limit is "
+        f"{share(SHARE)}, {share(SHARE_SMALL)} for small programs.\n\n"
+        + table(["limit", *own, "false: wear alone"], lines)
+    )
+
+
+def undone_by_limit(judged: list[Row]) -> str:
+    """How many real undos pass, and how many of what was left half or whole, as the most that may be left moves."""
+    sizes = sorted({row["size"] for row in judged})
+    lines = []
+    for words, backs in (("right: the original", ("the original",)), ("false: half or all of it", HALF_LEFT)):
+        own = slices([row for row in judged if row["back"] in backs], sizes)
+        for limit in LIMITS_OF_LEFT:
+            passes = [
+                percent(
+                    each,
+                    lambda row, limit=limit: (
+                        row["left"] <= limit or (row["explained"] is not None and row["explained"] < EXPLAINED)
+                    ),
+                )
+                for each in own.values()
+            ]
+            lines.append([words, f"{limit:g}", *passes])
+    return (
+        f"\n### {UNDONE}\n\nWhat counts as undone. The limit of what is left is {LEFT:g}; what the edit itself does "
+        "not explain is another loss.\n\n" + table(["what came back", "limit", *own], lines)
     )
 
 
@@ -167,6 +227,7 @@ def undo_section(rows: list[Row]) -> str:
         f"wear on edit and return; {len(rows) - len(judged)} edits were not found. After the verdicts: the share that "
         'counts as undone ("gone", whatever else was lost), by size and by wear.\n\n'
         + table(["what came back", "kept", "not undone", "part lost", *map(share, sizes), *wears], lines)
+        + undone_by_limit(judged)
     )
 
 
@@ -220,7 +281,8 @@ def real_section(folder: Path) -> str:
     agree = sum(row["eye"] == row["program"] for row in rows)
     lines = [
         [row["editor"], row["chain"], row["round"], row["eye"], row["seen"], row["program"], row["rule"],
-         *(f"{row[name]:.4f}" for name in ("colour", "structure")), f"{row['left']:.2f}"]
+         *(f"{row[name]:.4f}" for name in ("colour", "structure")), f"{row['left']:.2f}", f"{row['psnr']:.1f}",
+         f"{row['ssim']:.3f}"]
         for row in rows
     ]  # fmt: skip
     return (
@@ -229,7 +291,20 @@ def real_section(folder: Path) -> str:
         "and the limit of the rule by structure were chosen with these rounds in view, those of the rule by colour not."
         "\n\n"
         + table(
-            ["editor", "chain", "round", "eye", "what was seen", "program", "rule", "colour", "structure", "left"],
+            [
+                "editor",
+                "chain",
+                "round",
+                "eye",
+                "what was seen",
+                "program",
+                "rule",
+                "colour",
+                "structure",
+                "left",
+                "PSNR",
+                "SSIM",
+            ],
             lines,
         )
     )
@@ -249,12 +324,14 @@ def oracle_section(most: int) -> str:
     )
 
 
-def write_card(card: Path, text: str) -> None:
-    """Put the table between the card's two marks."""
+def write_card(card: Path, page: str) -> None:
+    """Put the page's first table, and those by the limits, between the card's two marks."""
+    parts = page.split("\n### ")
+    first = parts[0].partition("\n## A part lost")[2].partition("\n\n")[2]
+    chosen = [f"### {part}" for title in ON_THE_CARD for part in parts if part.startswith(title)]
+    text = "\n\n".join(each.partition("\n## ")[0].strip() for each in (first, *chosen))
     before, rest = card.read_text().split("<!-- verdicts -->\n")
-    card.write_text(
-        f"{before}<!-- verdicts -->\n{text.rstrip()}\n<!-- end -->\n{rest.partition('<!-- end -->')[2][1:]}"
-    )
+    card.write_text(f"{before}<!-- verdicts -->\n{text}\n<!-- end -->\n{rest.partition('<!-- end -->')[2][1:]}")
 
 
 def main(words: list[str] | None = None) -> int:
@@ -266,7 +343,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--real-chains", type=Path, default=os.environ.get("REAL_CHAINS") or None, help="their folder")
     parser.add_argument("--pictures-each", type=int, default=5, help="the most for each program of the oracle")
     parser.add_argument("--only", help="the beginning of the one title whose section is measured anew")
-    parser.add_argument("--card", type=Path, help="a card in which the first table is replaced")
+    parser.add_argument("--card", type=Path, help="a card in which the tables are replaced")
     given = parser.parse_args(words)
     cv2.setNumThreads(1)
     pictures = truth.photographs(given.photographs)
@@ -290,9 +367,10 @@ def main(words: list[str] | None = None) -> int:
             written.append(kept)
         else:
             written.append(work())
-            if given.card and title == "A part lost":
-                write_card(given.card, written[-1].partition("\n### ")[0].partition("\n\n")[2])
-    given.out.write_text("\n".join([*filter(None, written), BREAKS]))
+    page = "\n".join([*filter(None, written), BREAKS])
+    given.out.write_text(page)
+    if given.card:
+        write_card(given.card, page)
     print(f"wrote {given.out}")
     return 0
 

@@ -126,6 +126,7 @@ def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0
                         "back": back,
                         "undone": judged.undone,
                         "left": judged.undo_ratio,
+                        "explained": judged.undo_explained,
                         "part_lost": judged.part_lost,
                     }
 

@@ -4,8 +4,12 @@ import csv
 from pathlib import Path
 
 import numpy as np
+from convergebench.generation.pictures import resize_to
 from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.looks import look
+from convergebench.metric_modules.psnr.measure import psnr_and_rmse
+from convergebench.metric_modules.ssim.measure import compare as ssim
+from convergebench.metric_modules.ssim.measure import reference
 from PIL import Image
 
 from .measuring import CYCLE
@@ -25,7 +29,8 @@ def judged(folder: Path) -> list[dict[str, object]]:
     for row in labels():
         chain, number = folder / row["editor"] / row["chain"], int(row["round"])
         names = [f"I{number - 1}_backward" if number > 1 else "I0_source", *(f"I{number}_{w}" for w in WAYS)]
-        source, *round = (cells(chain / f"{name}.png") for name in ("I0_source", *names))
+        shown = [pixels(chain / f"{name}.png") for name in ("I0_source", *names)]
+        source, *round = map(look, shown)
         made, back = (
             judge_step(CYCLE, True, k, round[: k + 1], source=source, small="glasses" in row["chain"]) for k in (1, 2)
         )
@@ -34,11 +39,13 @@ def judged(folder: Path) -> list[dict[str, object]]:
         rule = (back.part_outline or {}).get("rule", "")
         found.append({**row, "program": verdict, "rule": rule, "left": back.undo_ratio})
         found[-1] |= {"colour": back.part_lost_share, "structure": back.part_redrawn_share}
+        returned = resize_to(shown[-1], *shown[0].shape[1::-1])
+        found[-1] |= {"ssim": ssim(reference(shown[0]), returned), "psnr": psnr_and_rmse(shown[0], returned)["psnr"]}
     return found
 
 
 WAYS = ("forward", "backward")
 
 
-def cells(path: Path) -> np.ndarray:
-    return look(np.asarray(Image.open(path).convert("RGB")))
+def pixels(path: Path) -> np.ndarray:
+    return np.asarray(Image.open(path).convert("RGB"))
