@@ -156,6 +156,15 @@ def test_the_oracle_takes_away_only_what_was_asked_of_two_additions(coffee):
     assert (chair != start).any()
 
 
+def test_the_oracle_leaves_no_trace_of_what_it_takes_away_from_under_another_shadow(coffee):
+    cycle = ("add glasses", "add headphones", "remove glasses", "remove headphones")
+    start, glasses, both, left, _ = chain(cycle, coffee, rounds=1)
+    alone = pixels(ask("oracle", coffee, "add headphones", seed=1))
+    shaded = (glasses != start).any(2) & (both != glasses).any(2)
+    assert shaded.sum() > 20
+    assert numpy.median(abs(left - alone)[shaded].max(1)) <= 4  # a few pixels of its rim stay
+
+
 def test_the_oracle_refuses_to_remove_what_it_never_added(coffee):
     answer = ask("oracle", coffee, "remove the chair")
     assert (answer.status, answer.data) == ("refused", b"")

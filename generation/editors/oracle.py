@@ -83,8 +83,17 @@ def replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
                 pixels = turned
             continue
         before, after = decode_turn(history, step - 1), decode_turn(history, step)
-        pixels = np.where((before != after).any(2, keepdims=True), after, pixels)
+        pixels = np.where((before != after).any(2, keepdims=True), made_again(before, after, pixels), pixels)
     return pixels
+
+
+def made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """What a change makes of other pixels than those it was made on: its shadow falls on them, the rest hides them."""
+    light = (after + 1.0) / (before + 1.0)
+    shadow = (light.max(2) <= 1) & (light.min(2) > 0.4) & (np.ptp(light, axis=2) < 0.1)
+    other = (pixels != before).any(2)
+    shaded = np.rint(pixels * light.mean(2, keepdims=True)).astype(np.uint8)
+    return np.where((shadow & other)[..., None], shaded, after)
 
 
 def decode_turn(history: Sequence[Turn], step: int) -> NDArray[np.uint8]:
