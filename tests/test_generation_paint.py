@@ -243,11 +243,20 @@ def test_tones_do_what_they_say_and_their_opposites_bring_them_back(portrait):
         assert abs(values(edit(forward, back)) - source).mean() < 0.7 * away, back
 
 
-def test_a_smile_moves_the_mouth_only_and_is_refused_where_there_is_no_face(portrait, scene):
-    rows, _ = numpy.nonzero(changed(portrait, edit(portrait, "make the person smile"), 12))
+def test_a_smile_is_drawn_at_the_mouth_and_taken_off_again(portrait):
+    smiling = edit(portrait, "make the person smile")
+    rows, _ = numpy.nonzero(changed(portrait, smiling, 12))
+    assert len(rows) > 200
+    assert rows.max() - rows.min() < 0.25 * portrait.height
+    again = edit(smiling, "give the person a neutral expression")
+    assert changed(portrait, again, 60).sum() < 0.3 * changed(portrait, smiling, 60).sum()
+
+
+def test_who_does_not_smile_as_paint_draws_it_has_the_mouth_moved_and_without_a_face_it_is_refused(portrait, scene):
+    rows, _ = numpy.nonzero(changed(portrait, edit(portrait, "give the person a neutral expression"), 12))
     assert len(rows) > 40
     assert rows.max() - rows.min() < 0.2 * portrait.height
-    refused = editors.choose("paint").editor.edit(scene, "make the person smile", 1)
+    refused = editors.choose("paint").editor.edit(scene, "give the person a neutral expression", 1)
     assert refused.status == "refused"
     assert "no face" in refused.reason
 

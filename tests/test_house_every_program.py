@@ -32,13 +32,8 @@ NAMES = [name for name in NAMES if programs.get(name).category != programs.OUT_A
 # The first program of each category goes on for a second round.
 FIRST = {programs.get(name).category: name for name in reversed(NAMES)}.values()
 ROUNDS = {name: 2 if name in FIRST else 1 for name in NAMES}
-# Rounds of these programs are lost to the edit check, which is too strict for them, whatever the editor does.
 WORDS = "the oracle draws what paint can draw, and paint does not understand this"
-NOT_KEPT = {
-    **dict.fromkeys(suites.load("requests").programs, WORDS),
-    "bow-tie": "a black bow tie on a dark collar is too faint for the check of the forward edit",
-    "smile-and-back": "a smile changes too little of the picture for the check of the forward edit",
-}
+NOT_KEPT = dict.fromkeys(suites.load("requests").programs, WORDS)
 
 
 def local_source(program):

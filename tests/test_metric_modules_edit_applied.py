@@ -153,6 +153,34 @@ def test_turning_everything_grey_is_an_edit_and_bringing_the_colours_back_undoes
     assert round_of(before, grey, grey, cycle=words)[1].undone == 0
 
 
+MONOCHROME = ("turn the image monochrome", "color the monochrome image")
+
+
+def faded(shown, share):
+    """The picture with this share of its colour."""
+    grey = cv2.cvtColor(shown, cv2.COLOR_RGB2GRAY)[..., None]
+    return np.rint(grey + share * (shown.astype(float) - grey)).clip(0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "rocket"])
+def test_a_picture_of_weak_colour_can_be_made_monochrome_and_coloured_again(name):
+    before = faded(picture(name), 0.3)
+    grey = faded(before, 0)
+    assert find_edit(look(before), look(grey), limit=6).share < 0.003, "this picture is no case for it"
+    made, back = round_of(before, grey, before, cycle=MONOCHROME)
+    assert (made.applied, back.undone, back.part_lost) == (1, 1, None)
+    assert round_of(before, grey, faded(before, 0.3), cycle=MONOCHROME)[1].undone == 0
+    for worn in (before, jpeg(before, 40), noisy(before, 12), faded(before, 0.7)):
+        assert round_of(before, worn, before, cycle=MONOCHROME)[0].applied == 0
+
+
+def test_a_picture_without_colour_cannot_be_made_monochrome():
+    grey = faded(picture("coffee"), 0)
+    made, back = round_of(grey, grey, grey, cycle=MONOCHROME)
+    assert (made.applied, back.undone) == (None, None)
+    assert made.reasons["applied"] == back.reasons["undone"] == "already_so"
+
+
 @pytest.mark.parametrize("shape", [(64, 64), (90, 700), (1, 1), (3, 500), (1024, 800)])
 def test_any_size_is_compared_with_any_other(shape):
     shown = cv2.resize(picture("coffee"), shape[::-1], interpolation=cv2.INTER_AREA)

@@ -7,6 +7,7 @@ import datasets
 import evaluate
 
 from .cycles import roles
+from .greying import colour
 from .images import ImageInputs, dealt, pixels, reason_text, signature_text
 from .judge import Judgement, judge_step
 from .looks import look
@@ -18,7 +19,7 @@ from .structure import likeness
 from .transforms import TRANSFORMS
 
 # evaluate brings along only what this file itself imports
-__all__ = ["TRANSFORMS", "EditApplied", "likeness", "resize_to"]
+__all__ = ["TRANSFORMS", "EditApplied", "colour", "likeness", "resize_to"]
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import sharpness
+from . import greying, sharpness
 from .cycles import roles
 from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, fitted, laid_back, largest, outline, smooth
 from .structure import ALIKE, STRANGE, likeness
@@ -27,7 +27,6 @@ TONE = re.compile(
     re.IGNORECASE,
 )
 THING = re.compile(r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw|take|replace|undo)\b", re.IGNORECASE)
-TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
@@ -310,8 +309,13 @@ def judge_edit(
             tone=tone,
             meaning=(meaning[start], meaning[end]) if meaning else None,
         )
-        if forward.applied == 0 and TO_GREY.search(cycle[start]) and colourful(pictures[start]) < SHARE:
-            forward = nothing(ALREADY_SO)
+        if (
+            forward.applied == 0
+            and greying.ASKED.search(cycle[start])
+            and (not meaning or meaning[end] > meaning[start])
+        ):
+            targets = [pictures[target], *([source] if source is not None and target == 0 else [])]
+            return judge_greying(kind, pictures[start], pictures[end], targets, pictures[position])
     if kind == "forward":
         return forward
     if not forward.applied:
@@ -362,6 +366,18 @@ def judge_sharpness(
     return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)
 
 
-def colourful(cells: np.ndarray) -> float:
-    """The share of a look's cells that have a visible colour of their own."""
-    return float((np.hypot(cells[..., 1], cells[..., 2]) > VISIBLE).mean())
+def judge_greying(
+    kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
+) -> Judgement:
+    """Whether a picture whose colours are too weak for `judge_forward` was made monochrome, or got them back."""
+    if greying.colour(before) < greying.WEAKEST:
+        return nothing(ALREADY_SO)
+    applied = greying.is_made(before, after)
+    if kind == "forward":
+        reasons = dict.fromkeys(UNDO, NOT_AN_UNDO) | {"region_share": WHOLE_PICTURE}
+        return Judgement(applied=float(applied), reasons=reasons)
+    reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD) | {"undo_explained": WHOLE_PICTURE}
+    if not applied:
+        return Judgement(reasons=reasons | dict.fromkeys(UNDO, NOT_APPLIED))
+    ratio = greying.left_of(before, after, targets, back)
+    return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)

@@ -88,7 +88,7 @@ SPEC = {
         "no_source": ["ours", "the reference is missing"],
         "no_part": ["not applicable", "no part was lost"],
         "all_gone": ["not applicable", "nothing is left of the edit"],
-        "already_so": ["nobody", "the picture had no colours before the edit either"],
+        "already_so": ["nobody", "the picture had hardly any colour before the edit either"],
         "overlap": ["nobody", "another edit covers most of this one"],
     },
 }

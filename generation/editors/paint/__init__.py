@@ -47,8 +47,11 @@ def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.G
         return add(pixels, request, chance)
     if request.verb == "remove":
         return remove(pixels, request)
-    if request.thing in ("smile", "neutral"):
-        return faces.smile(pixels) if request.thing == "smile" else faces.neutral(pixels)
+    if request.thing == "smile":
+        return add(pixels, instructions.Request("add", "smile"), chance)
+    if request.thing == "neutral":
+        bare = remove(pixels, instructions.Request("remove", "smile"))
+        return faces.neutral(pixels) if isinstance(bare, str) else bare
     return toning.TONES[request.thing](pixels) if request.thing else pixels
 
 

@@ -1,4 +1,4 @@
-"""Where a face is, by the cascade that scikit-image ships; and a smile, by moving what is in the face."""
+"""Where a face is, by the cascade that scikit-image ships; and the end of a smile, by moving what is in the face."""
 
 import math
 from dataclasses import dataclass
@@ -86,25 +86,17 @@ def rung(size: float) -> int:
 LIFT = 0.055  # of the face, how far the corners of the mouth move
 
 
-def smile(image: Pixels) -> Pixels | str:
-    return move_mouth(image, LIFT)
-
-
 def neutral(image: Pixels) -> Pixels | str:
-    return move_mouth(image, -LIFT)
-
-
-def move_mouth(image: Pixels, lift: float) -> Pixels | str:
-    """The corners of the mouth up and out by a share of the face, its middle down a little; or why not."""
+    """The corners of a smiling mouth down and in by a share of the face, its middle up a little; or why not."""
     face = find_face(image)
     if not face.found:
         return "paint finds no face in the picture whose expression it could change"
     height, width = image.shape[:2]
     x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
     right, down = np.zeros_like(x), np.zeros_like(y)
-    for at, up, out in ((0.3, 1.0, -0.5), (0.7, 1.0, 0.5), (0.5, -0.35, 0.0)):
+    for at, up, out in ((0.3, -1.0, 0.5), (0.7, -1.0, -0.5), (0.5, 0.35, 0.0)):
         far = np.square((x - face.x) / face.size - at) + np.square(((y - face.y) / face.size - 0.8) * 1.4)
-        pull = np.exp(-far / (2 * 0.075**2)) * face.size * lift
+        pull = np.exp(-far / (2 * 0.075**2)) * face.size * LIFT
         right += out * pull
         down -= up * pull
     return cv2.remap(image, x - right, y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)

@@ -137,6 +137,15 @@ def tie(canvas: Canvas, colour: Colour) -> None:
     canvas.shape([(0.37, 1.16), (0.63, 1.16), (0.57, 1.36), (0.43, 1.36)], darker(colour, 0.88), "tube")
 
 
+def smile(canvas: Canvas, colour: Colour) -> None:
+    """An open mouth with its teeth, from cheek to cheek."""
+    upper = [(0.14, 0.66), (0.3, 0.735), (0.5, 0.755)]
+    lower = [(0.74, 0.86), (0.62, 0.95), (0.5, 0.975), (0.38, 0.95), (0.26, 0.86)]
+    canvas.blob([*upper, *mirror(upper)[::-1][1:], *lower], colour, "slope")
+    edge = [(0.22, 0.715), (0.34, 0.77), (0.5, 0.785)]
+    canvas.blob([*edge, *mirror(edge)[::-1][1:], (0.66, 0.86), (0.5, 0.895), (0.34, 0.86)], (246, 243, 236), "slope")
+
+
 EYES = -0.08, 0.22, 1.08, 0.58
 ON_THE_FACE = (
     Thing("glasses", glasses, EYES, ("black", "brown", "red"), words=("spectacles", "eyeglasses")),
@@ -149,6 +158,7 @@ ON_THE_FACE = (
     Thing(
         "face mask", face_mask, (-0.04, 0.48, 1.04, 1.12), ("sky", "white", "black"), words=("surgical mask", "mask")
     ),
+    Thing("smile", smile, (0.08, 0.62, 0.92, 1.0), ("red", "black"), words=("grin",)),
     Thing("necklace", necklace, (0.08, 1.08, 0.92, 1.66), ("white", "gold", "teal"), words=("pearls",)),
     Thing("scarf", scarf, (-0.12, 1.04, 1.12, 2.1), ("red", "teal", "yellow"), words=("shawl",)),
     Thing("bow tie", bow_tie, (0.08, 1.06, 0.92, 1.42), ("red", "blue", "yellow"), words=("bowtie",)),

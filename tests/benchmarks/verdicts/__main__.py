@@ -310,16 +310,16 @@ def real_section(folder: Path) -> str:
     )
 
 
-def oracle_section(most: int) -> str:
+def oracle_section(folder: Path, rounds: int = 1) -> str:
     """What the oracle loses, though it undoes exactly."""
-    rows = oracle.outcomes("v1", 128, most)
-    lost = [row for row in rows if not row["kept"]]
+    rows, count = oracle.outcomes("v1", 128, rounds, folder)
+    lost = [row for row in rows if row["kept"] < rounds]
     lines = [[row["program"], row["source"], row["cause"]] for row in lost]
+    absent = f" The pictures of {count - len(rows)} more could not be fetched." if len(rows) < count else ""
     return (
         "## The oracle, which undoes exactly\n\n"
-        f"Every program of suite v1 on up to {most} pictures each, at an eighth of its size (short side 128), one "
-        f"round: {len(rows) - len(lost)} of {len(rows)} cases kept. Pictures that come with an installed package or "
-        "are painted stand for those of the suite that are gathered from elsewhere. Not kept:\n\n"
+        f"Every case of suite v1 at an eighth of its size (short side 128), one round: {len(rows) - len(lost)} of "
+        f"{len(rows)} cases kept.{absent} Not kept:\n\n"
         + (table(["program", "picture", "lost to"], lines) if lost else "None.\n")
     )
 
@@ -341,7 +341,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "verdicts.md")
     parser.add_argument("--photographs", type=int, default=10, help="how many")
     parser.add_argument("--real-chains", type=Path, default=os.environ.get("REAL_CHAINS") or None, help="their folder")
-    parser.add_argument("--pictures-each", type=int, default=5, help="the most for each program of the oracle")
+    parser.add_argument("--oracle", type=Path, default=Path("runs/verdicts-oracle"), help="where its run is kept")
     parser.add_argument("--only", help="the beginning of the one title whose section is measured anew")
     parser.add_argument("--card", type=Path, help="a card in which the tables are replaced")
     given = parser.parse_args(words)
@@ -355,7 +355,7 @@ def main(words: list[str] | None = None) -> int:
         "No edit was made": lambda: unedited_section(list(measuring.unedited(pictures))),
         "Faint edits": lambda: faint_section(list(measuring.faint_edits(pictures))),
         "Blur and sharpen": lambda: sharpness_section(list(measuring.sharpness(pictures))),
-        "The oracle": lambda: oracle_section(given.pictures_each),
+        "The oracle": lambda: oracle_section(given.oracle),
         "Real chains": real_chains and (lambda: real_section(real_chains)),
     }
     before = given.out.read_text().split("\n## ") if given.out.exists() else []

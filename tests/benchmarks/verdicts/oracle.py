@@ -1,13 +1,15 @@
-"""What the oracle, which undoes exactly, loses: every program of a suite on every picture here that it fits."""
+"""What the oracle, which undoes exactly, loses: every case of a suite whose picture can be had."""
 
-import tempfile
+import dataclasses
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
+from convergebench import dataset_builder, metric_modules
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import programs, suites
+from convergebench.generation import suites
+from convergebench.generation.packages import Unavailable
 from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
@@ -20,44 +22,50 @@ CHECKS = ("edits", "rmse", "ssim", "part_lost")
 COUNTED = "additions"  # the group that no headline counts
 
 
-def local_pictures() -> dict[str, str]:
-    """The pictures that need no network, by id: their kind."""
-    rows = catalogue.manifest().values()
-    return {row.id: row.kind for row in rows if row.package == "painted" or row.package.startswith("installed:")}
+def readable(source: str) -> bool:
+    """Whether a picture is here, or can be fetched."""
+    try:
+        catalogue.read(source)
+    except Unavailable:
+        return False
+    return True
 
 
-def outcomes(suite: str, short_side: int, most: int) -> list[dict[str, Any]]:
-    """A row for each program and picture: rounds kept of one, and the cause. At most so many pictures a program.
-
-    Pictures of the suite that have to be gathered from elsewhere are left out; what is here of the same kinds stands
-    for them.
-    """
-    names = sorted({name for each in suites.load(suite).variants for name in each.programs})
-    local = local_pictures()
-    pairs = []
-    for name in names:
-        program = programs.get(name)
-        fitting = [id for id, kind in local.items() if suites.fits(id, program)]
-        fitting = fitting or [id for id, kind in local.items() if kind in program.fits]
-        pairs += [(name, id) for id in fitting[:most]]
-    values = {"title": "one chain each", "version": "1", "short_side": short_side, "rounds": 1, "runs": 1}
-    made = suites.from_values("each", values | {"sources": sorted({id for _, id in pairs}), "programs": names})
+def planned(suite: str, short_side: int, rounds: int) -> tuple[Plan, int]:
+    """The oracle's chain of each case of the suite, of one run and so many rounds; and of how many cases in all."""
+    whole = suites.load(suite)
+    made = dataclasses.replace(whole, short_side=short_side, rounds=rounds, runs=1)
     [choice] = make_plan(made, ["oracle"]).choices
     settings = {**choice.settings, "short_side": short_side}
-    chains = [Chain(catalogue.source(id), programs.get(name), choice.label, settings, 1, 1) for name, id in pairs]
-    with tempfile.TemporaryDirectory() as folder:
-        run, dataset = Path(folder, "run"), Path(folder, "dataset")
-        generate(Plan(made, (choice,), tuple(chains)), chains, run)
-        for words in (["build", run, "--out", dataset], ["score", "--metrics", "psnr,ssim,edit_applied", dataset]):
-            done = CliRunner().invoke(main, list(map(str, words)))
-            if done.exit_code:
-                raise RuntimeError(done.output)
-        reader = Reader(dataset)
-        floors = Floors(reader.rows("floors"), reader.chains())
-        cases, _ = read_cases(reader.rows("scores"), reader.chains(), floors)
-    return [
+    cases = suites.cases(whole)
+    here = {id for id in {source.id for source, _ in cases} if readable(id)}
+    chains = [
+        Chain(source, program, choice.label, settings, 1, rounds) for source, program in cases if source.id in here
+    ]
+    return Plan(made, (choice,), tuple(chains)), len(cases)
+
+
+def outcomes(suite: str, short_side: int, rounds: int, folder: Path) -> tuple[list[dict[str, Any]], int]:
+    """A row for each case, with its rounds kept and the cause; and how many cases the suite has.
+
+    A run that was stopped goes on in the same folder.
+    """
+    plan, count = planned(suite, short_side, rounds)
+    outcome = generate(plan, plan.chains, folder / "run", workers=os.cpu_count())
+    if not outcome.clean:
+        raise RuntimeError(str(outcome))
+    if not (folder / "built").exists():
+        shutil.rmtree(folder / "dataset", ignore_errors=True)
+        dataset_builder.build(folder / "run", folder / "dataset")
+        (folder / "built").touch()
+    metric_modules.score(folder / "dataset", ("psnr", "ssim", "edit_applied"), device="cpu", quiet=True)
+    reader = Reader(folder / "dataset")
+    floors = Floors(reader.rows("floors"), reader.chains())
+    cases, _ = read_cases(reader.rows("scores"), reader.chains(), floors)
+    rows = [
         {"program": case.program, "source": case.source, "kept": found.kept, "cause": found.cause or case.end}
         for case in cases
         if case.group != COUNTED
         for found in [outcome_of_case(case, CHECKS)]
     ]
+    return rows, count
