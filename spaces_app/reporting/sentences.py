@@ -23,6 +23,7 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
         for group in groups
     }
     found["lead"] = lead_sentences(board, tables, known) if board else other_lead(tables, known)
+    found["lead"] += [f"ALARM: {row['alarm']}" for row in tables["judges"].rows if row["alarm"]]
     found[METHODS] = [part for part in methods_paragraph(tables["facts"]).split("\n\n") if not part.startswith("#")]
     found[WORST_CASES] = [
         "For each editor the cases that were lost first, with pictures; the share is the retained quality of a return."
@@ -192,8 +193,9 @@ def titles(columns: Sequence[str]) -> str:
 def where_chains_went(known: Mapping[str, Any]) -> str:
     """What became of every chain, as a sum; then the checks that could not be made."""
     ends = [f"{known[f'cases {end}']} {end}" for end in ("kept", "lost", "missing")]
-    if restored := [f"{value} {name}" for name, value in known.items() if name.startswith("restorations ") and value]:
-        ends = [each for each in ends if not each.startswith("0 ")] + restored
+    if others := [f"{value} {name}" for name, value in known.items()
+                  if name.startswith(("restorations ", "counted as ")) and value]:  # fmt: skip
+        ends = [each for each in ends if not each.startswith("0 ")] + others
     mark, gap = "left out: ", "edit check left out, "
     ends += [f"{value} left out ({name.removeprefix(mark)})" for name, value in known.items()
              if name.startswith(mark) and value]  # fmt: skip

@@ -4,13 +4,16 @@ from .groups import is_missing_case
 from .restoration import is_disturbed
 from .study import Study
 
-COUNTED = ("cases kept", "cases lost", "cases missing", "restorations with scores", "restorations without a picture")
+ADDED = "counted as additions"
+COUNTED = (
+    *("cases kept", "cases lost", "cases missing", "restorations with scores", "restorations without a picture"),
+    ADDED,
+)
 LEFT_OUT = "left out: "
 AUDITED = LEFT_OUT + "under recall audit"
-ADDITIONS = LEFT_OUT + "programs that only add"
 LOOK_ALIKE = LEFT_OUT + "a reference that unrelated pictures resemble"
 UNSCORED = LEFT_OUT + "count twice or have no scores"
-PLACES = (*COUNTED, AUDITED, ADDITIONS, LOOK_ALIKE, UNSCORED)
+PLACES = (*COUNTED, AUDITED, LOOK_ALIKE, UNSCORED)
 
 
 def account_for(study: Study) -> dict[str, str]:
@@ -23,7 +26,7 @@ def account_for(study: Study) -> dict[str, str]:
         elif "audit" in case.chain.chain.settings:
             found[case.chain.id] = AUDITED
         else:
-            found[case.chain.id] = ADDITIONS if case.group == "additions" else LOOK_ALIKE
+            found[case.chain.id] = ADDED if case.group == "additions" else LOOK_ALIKE
     for name, group in study.groups.items():
         for editor, cases in group.cases.items():
             for case, outcome in zip(cases, study.outcomes[name][editor], strict=True):

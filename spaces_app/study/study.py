@@ -14,6 +14,7 @@ from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
 from .honesty_checks import honesty_rows
+from .judged import Judged
 from .published_scores import PublishedMetric, published_metrics
 from .recall_outcomes import recall_rows
 from .restoration import RestoredSet, own_restorations, published_restorations, restored_sets
@@ -42,11 +43,13 @@ class Study:
         published: Sequence[Row] = (),
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
         options: Options = Options(),
+        judgements: Sequence[Row] = (),
     ):
         self.scores = scores
         self.chains = chains
         self.floor_rows = floors
         self.options = options
+        self.judged = Judged(judgements)
         self.roles = roles or {}
         self.floors = Floors(floors, chains)
         self.look_alikes = self.floors.look_alikes(chains)

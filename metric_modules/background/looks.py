@@ -1,0 +1,1 @@
+../edit_applied/looks.py

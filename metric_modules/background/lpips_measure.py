@@ -1,0 +1,1 @@
+../lpips/measure.py

@@ -1,0 +1,89 @@
+"""LPIPS outside the additions: what the parts of a picture have lost that nobody asked to change.
+
+What a step added is the largest connected region in which it changed the picture, drift of light and colour removed.
+The reference's own pixels take the place of all additions so far, and LPIPS to the reference is divided by the share of
+the picture that is left: an editor that changes nothing but what it adds scores 0.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import cv2
+import numpy as np
+
+from . import lpips_measure
+from .looks import SIDE, find_edit, fitted, look, sized
+
+RIM = 2  # cells around an addition that its shadow and soft edges reach
+LEAST = 0.2  # of the picture: with less background left nothing is said
+
+
+class Seen:
+    """A picture at 512 on the short side, its cells, and the regions in which it differs from others."""
+
+    def __init__(self, pixels: np.ndarray, cells: np.ndarray):
+        self.pixels, self.cells = pixels, cells
+        self.changed: dict[int, np.ndarray] = {}
+
+    def region_since(self, before: "Seen") -> np.ndarray:
+        """The largest region in which it differs from the picture before, with its rim, on the cells of that one."""
+        if id(before) not in self.changed:
+            region = find_edit(before.cells, self.cells).region.astype(np.uint8)
+            self.changed[id(before)] = cv2.dilate(region, np.ones((2 * RIM + 1,) * 2, np.uint8)) > 0
+        return self.changed[id(before)]
+
+
+class Scorer:
+    """LPIPS of the background of programs that only add."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], loaded: Any = None):
+        loaded = loaded or lpips_measure.Scorer.load()
+        self.model = lpips_measure.model(lpips_measure.NET, loaded[0], device, "float32", loaded[1])
+        known = lpips_measure.signature(self.model)
+        self.signature = {"version": 1, "side": SIDE, "rim": RIM} | {key: known[key] for key in ("net", "weights")}
+
+    def prepare(self, picture: np.ndarray) -> tuple[np.ndarray, Any]:
+        pixels = sized(picture)
+        return pixels, lpips_measure.features(self.model, [pixels])
+
+    def reduce(self, picture: np.ndarray) -> Seen:
+        pixels = sized(picture)
+        return Seen(pixels, look(pixels))
+
+    def embed(self, reduced: Sequence[Seen], pictures: Sequence[np.ndarray]) -> list[Seen]:
+        return list(reduced)
+
+    def judge(
+        self,
+        program: Mapping[str, Any],
+        position: int,
+        pictures: Sequence[Seen | None],
+        reference: tuple[np.ndarray, Any],
+    ) -> dict[str, Any]:
+        """The background of one step: the picture without what this step and all before it added."""
+        if program["closes"]:
+            return dict.fromkeys(("background_lpips", "background_share"), "not_an_addition")
+        seen = [*program["earlier"], *pictures]
+        if None in seen:
+            return dict.fromkeys(("background_lpips", "background_share"), "step_missing")
+        original, known = reference
+        covered = covered_by(seen)
+        share = float(1 - covered.mean())
+        if share < LEAST:
+            return {"background_lpips": ("covered", f"{share:.0%}"), "background_share": share}
+        height, width = original.shape[:2]
+        pixels = cv2.resize(seen[-1].pixels, (width, height), interpolation=cv2.INTER_AREA)
+        mask = cv2.resize(covered.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
+        [distance] = lpips_measure.distances(self.model, known, [np.where(mask[..., None], original, pixels)])
+        return {"background_lpips": distance.lpips / share, "background_share": share}
+
+
+def covered_by(seen: Sequence[Seen]) -> np.ndarray:
+    """The cells that the additions of these pictures, each made from the one before, cover together."""
+    grid = seen[0].cells
+    covered = np.zeros(grid.shape[:2], np.bool_)
+    for before, after in pairwise(seen):
+        region = after.region_since(before).astype(np.float32)
+        covered |= fitted(region, grid[..., 0]) > 0.5
+    return covered

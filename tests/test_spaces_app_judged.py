@@ -1,0 +1,245 @@
+"""What the report makes of judges' answers: what they are worth, additions, and self-evaluation."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from convergebench.generation.records import Chain, FinishedChain, Program, Source
+from convergebench.metric_modules._judges import drift
+from convergebench.spaces_app.reporting.sentences import page_sentences
+from convergebench.spaces_app.reporting.write import make_report
+from convergebench.spaces_app.statistics import additions, additions_by_step, judges, self_evaluation
+from convergebench.spaces_app.study.accounting import account_for
+from convergebench.spaces_app.study.judged import Judged, kappa
+from convergebench.spaces_app.study.study import Study
+
+APPLES = Program("add-apples", ("Add one apple to the table.",), "additions", False, "clear", shows="one more apple")
+REPLICATE = Program("replicate", ("Produce an exact replica.",), "replication", True, "exact")
+ENDLESS = 1000
+
+
+def chain(program=APPLES, editor="draws", source="table", run=1, rounds=6, status="complete", calls=None):
+    where = Source(source, "0" * 64, 64, 64, "scene", "real", "CC0-1.0", "nobody")
+    made = Chain(where, program, editor, {"short_side": 64}, run, rounds)
+    return FinishedChain(made.id, made, "test", "1", status, rounds if calls is None else calls, None)
+
+
+def scores(of, **columns):
+    """A row for each answered step; a column has one value for each, or the same for all."""
+    rows = []
+    for step in range(1, of.calls + 1):
+        row = {"chain": of.id, "editor": of.editor, "source": of.source.id, "program": of.program.id, "run": of.run}
+        row |= {"step": step, "round": step, "position": 1, "status": "ok", "reasons": "{}", "signature": "{}"}
+        rows.append(row | {name: each[step - 1] if isinstance(each, list) else each for name, each in columns.items()})
+    return rows
+
+
+def answer(of, step, question, value, said=None, **other):
+    about = {"chain": of.id, "editor": of.editor, "source": of.source.id, "program": of.program.id, "run": of.run}
+    about |= {"step": step, "judge": "seer", "question": question, "title": f"{question}?", "question_sha256": "aa"}
+    about |= {"compared_with": "edit_applied" if question == "edit_applied" else None, "key": f"{of.id}-{step}"}
+    about |= {"purpose": "dataset", "session": 1, "repeat": 1, "value": value, "answer": json.dumps(said), "model": "m"}
+    about |= {"reason": None if value is not None else "refused", "asked": "2026-11-19T00:00:00", "cost": 0.01}
+    return about | other
+
+
+def counted(of, counts, there=None, made=None):
+    """A judge's answers to the three questions on additions."""
+    rows = [answer(of, step, "object_count", count, {"count": count}) for step, count in enumerate(counts)]
+    for step, listed in enumerate(there or [], 1):
+        rows.append(answer(of, step, "additions_there", len(listed) / step, {"there": listed}))
+    for step, each in enumerate(made or [], 1):
+        rows.append(answer(of, step, "edit_applied", float(each), {"applied": each}))
+    return rows
+
+
+def study(chains, rows, judgements=(), **words):
+    return Study(rows, chains, judgements=judgements, **words)
+
+
+# Additions
+
+
+def test_counting_and_replacement_are_told_apart():
+    one = chain()
+    # A second apple is not made; the third takes the first one's place; then two come at once, and one more.
+    there = [[1], [1], [3], [3, 4], [3, 4, 5], [3, 4, 5, 6]]
+    made = [True, False, True, True, True, True]
+    rows = scores(one, edit_applied=made, lpips=[0.1] * 6, background_lpips=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
+    [row] = additions.rows(study([one], rows, counted(one, [2, 3, 3, 3, 5, 6, 7], there, made)))
+    assert (row["editor"], row["judged_by"], row["steps"], row["planned"]) == ("draws", "seer", 6, 6)
+    assert row["added"] == pytest.approx(5 / 6)
+    assert row["stays"] == pytest.approx(4 / 5)  # of the five that were made, the first is gone
+    assert row["first_lost"] == "3"
+    assert row["first_miscount"] == "2"
+    assert (row["counted_right"], row["none_added"], row["several_added"]) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
+    assert row["count_error"] == -1  # five more than the two that were there, six were asked for
+    assert row["replaced"] == pytest.approx(1 / 5)
+    assert (row["background_5"], row["background_10"], row["background_last"]) == (0.05, None, 0.06)
+
+
+def test_without_a_judge_the_rules_say_what_they_can_and_the_note_says_what_is_missing():
+    one = chain()
+    made = study([one], scores(one, edit_applied=[True] * 4 + [False] * 2))
+    [row] = additions.rows(made)
+    assert (row["judged_by"], row["added"], row["stays"], row["counted_right"]) == ("the rules", 4 / 6, None, None)
+    note = additions.note(made, [row])
+    assert note.startswith("1 chains that only add = 1 counted as additions.")
+    assert "convergebench judge" in note
+    assert "--metrics background" in note
+
+
+def test_every_chain_that_only_adds_is_counted_or_left_out_by_name():
+    whole, ended, failed = (chain(run=run, calls=calls, status=status) for run, calls, status in (
+        (1, 6, "complete"), (2, 2, "refused"), (3, 0, "failed")))  # fmt: skip
+    unscored, audited = chain(run=4), chain(run=5)
+    audited = replace(audited, chain=replace(audited.chain, settings={"audit": "noise"}))
+    chains = [whole, ended, failed, unscored, audited]
+    rows = [row for each in (whole, ended, audited) for row in scores(each, edit_applied=True)]
+    made = study(chains, rows)
+    places = sorted(account_for(made).values())
+    assert places == [
+        *["counted as additions"] * 3, "left out: count twice or have no scores", "left out: under recall audit",
+    ]  # fmt: skip
+    [row] = additions.rows(made)
+    assert (row["chains"], row["ended"], row["steps"], row["planned"]) == (3, "1 failed, 1 refused", 8, 18)
+
+
+def test_the_steps_have_a_table_and_a_figure_for_each_program():
+    one = chain()
+    made = study([one], scores(one, edit_applied=True, lpips=0.2), counted(one, [0, 1, 2, 3, 4, 5, 6]))
+    rows = additions_by_step.rows(made)
+    assert [row["count"] for row in rows] == [0, 1, 2, 3, 4, 5, 6]
+    context = type("Context", (), {"looks": {}, "tables": {}, "group": "", "is_first_group": True})()
+    [drawing] = additions_by_step.figures(rows, context)
+    assert drawing.description == "draws by seer, things counted: 6 at step 6."
+
+
+# What a judge is worth
+
+
+def test_a_judge_stands_beside_itself_and_the_rule():
+    one = chain()
+    rows = scores(one, edit_applied=[True, True, False, False, True, False])
+    said = [answer(one, step, "edit_applied", value) for step, value in enumerate([1.0, 1.0, 0.0, 1.0, None, 0.0], 1)]
+    for step, values in ((1, [1, 1, 1, 1]), (2, [1, 1, 0, 1])):
+        said += [
+            answer(one, step, "edit_applied", float(value), purpose="calibration", repeat=repeat)
+            for repeat, value in enumerate(values, 1)
+        ]
+    [row] = judges.rows(study([one], rows, said))
+    assert (row["answers"], row["without"]) == (6, "1 refused")
+    assert (row["rule"], row["rule_pairs"]) == (4 / 5, 5)
+    assert row["rule_kappa"] == pytest.approx((0.8 - 0.48) / 0.52)
+    assert (row["itself"], row["itself_pairs"]) == (9 / 12, 12)
+    assert row["cost"] == pytest.approx(0.14)
+    assert row["drift"] == judges.ONE_RUN
+
+
+def drifting(moved):
+    """A judge's answers in two runs over a sample; in the second one so many items are answered otherwise."""
+    of = [chain(run=run) for run in range(1, drift.SAMPLE + 1)]
+    return of, [
+        answer(each, 1, "edit_applied", float((number % 2) ^ (session == 2 and number < moved)),
+               purpose="calibration", session=session, repeat=repeat, model=f"m-{session}")
+        for number, each in enumerate(of) for session in (1, 2) for repeat in range(1, drift.REPEATS + 1)
+    ]  # fmt: skip
+
+
+def test_a_drift_is_an_alarm_in_the_first_lines_of_the_report_and_none_is_none():
+    for moved, alarmed in ((0, False), (8, True)):
+        chains, said = drifting(moved)
+        made = make_report(study(chains, [row for each in chains for row in scores(each, edit_applied=True)], said))
+        lead = page_sentences(made.tables)["lead"]
+        assert any(line.startswith("ALARM: seer on edit_applied, run 2") for line in lead) is alarmed
+        [row] = made.tables["judges"].rows
+        assert ("ALARM in run 2" in row["drift"], "another model name" in row["drift"]) == (alarmed, not alarmed)
+
+
+def test_an_earlier_wording_of_a_question_is_left_out():
+    one = chain()
+    old = answer(one, 1, "edit_applied", 1.0, question_sha256="old", asked="2026-01-01T00:00:00")
+    new = answer(one, 1, "edit_applied", 0.0, question_sha256="new", asked="2026-02-01T00:00:00")
+    assert Judged([old, new]).values("seer", "edit_applied") == {(one.id, 1): 0.0}
+
+
+def test_kappa_is_that_of_cohens_own_table():
+    pairs = [(1, 1)] * 88 + [(1, 2)] * 14 + [(1, 3)] * 18 + [(2, 1)] * 10 + [(2, 2)] * 40 + [(2, 3)] * 10
+    pairs += [(3, 1)] * 2 + [(3, 2)] * 6 + [(3, 3)] * 12
+    assert kappa(pairs) == pytest.approx(0.492, abs=5e-4)
+
+
+# Self-evaluation
+
+
+def test_the_first_step_that_mentions_noise_is_told_with_mean_and_deviation_over_runs():
+    firsts, said, chains = [16, 20, 24, None], [], []
+    for run, first in enumerate(firsts, 1):
+        one = chain(REPLICATE, source="holi", run=run, rounds=30)
+        chains.append(one)
+        said += [answer(one, step, "self_evaluation", float(step == first or (step == 29 and first is not None)), "yes")
+                 for step in range(1, 31)]  # fmt: skip
+    said[5] = {**said[5], "value": None, "reason": "off_scale"}
+    rows = [row for each in chains for row in scores(each, psnr=30.0)]
+    [of_source, of_all] = self_evaluation.rows(study(chains, rows, said))
+    assert (of_source["first"], of_source["deviation"]) == (20, 4)
+    assert (of_source["runs"], of_source["never"], of_source["steps"], of_source["unclear"]) == (3, 1, 30, 1)
+    assert (of_source["source"], of_all["source"]) == ("holi", "all sources")
+
+
+# LPIPS outside the additions
+
+
+@pytest.fixture(scope="module")
+def background():
+    torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)
+    import random_lpips
+    from convergebench.metric_modules.background import measure
+
+    return measure.Scorer("cpu", "float32", {}, loaded=(random_lpips.random_tensors("alex"), "random"))
+
+
+def judged(scorer, pictures, closes=False):
+    """The values of the last picture's step."""
+    kept = scorer.embed([scorer.reduce(each) for each in pictures], pictures)
+    program = {"closes": closes, "earlier": kept[:-2]}
+    return scorer.judge(program, 1, kept[-2:], scorer.prepare(pictures[0]))
+
+
+def scene(seed=0):
+    small = np.random.default_rng(seed).integers(60, 190, (6, 6, 3), dtype=np.uint8)
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(small).resize((192, 192), Image.Resampling.BICUBIC))
+
+
+def with_ball(picture, left, top, colour=(200, 20, 30)):
+    rows, columns = np.mgrid[: picture.shape[0], : picture.shape[1]]
+    drawn = picture.copy()
+    drawn[(rows - top) ** 2 + (columns - left) ** 2 < 18**2] = colour
+    return drawn
+
+
+def test_an_addition_alone_leaves_the_background_as_it_was(background):
+    first = scene()
+    second = with_ball(first, 50, 60)
+    third = with_ball(second, 130, 120, (20, 180, 40))
+    clean = judged(background, [first, second, third])
+    noisy = np.clip(third + np.random.default_rng(1).normal(0, 25, third.shape), 0, 255).astype(np.uint8)
+    worn = judged(background, [first, second, noisy])
+    assert 0.8 < clean["background_share"] < 0.97
+    assert clean["background_lpips"] < 0.01 * worn["background_lpips"]
+
+
+def test_the_background_of_what_is_taken_back_or_missing_has_a_reason(background):
+    first = scene()
+    assert judged(background, [first, first], closes=True)["background_lpips"] == "not_an_addition"
+    program = {"closes": False, "earlier": [None]}
+    kept = background.embed([background.reduce(first)] * 2, [])
+    found = background.judge(program, 1, kept, background.prepare(first))
+    assert found == dict.fromkeys(("background_lpips", "background_share"), "step_missing")
+    tiles = np.random.default_rng(3).integers(0, 2, (12, 12, 3), dtype=np.uint8) * 255
+    covered = np.kron(tiles, np.ones((16, 16, 1), np.uint8))  # nothing that a change of light explains
+    assert judged(background, [first, covered])["background_lpips"][0] == "covered"
