@@ -145,6 +145,11 @@ def resize_to(array: NDArray[np.uint8], width: int, height: int) -> NDArray[np.u
     return np.array(Image.fromarray(array).resize((width, height), Image.Resampling.LANCZOS))
 
 
+def fit_to(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """The picture at this size after one Lanczos resize that covers it; what hangs over is cut off evenly."""
+    return picture if size == picture.size else ImageOps.fit(picture, size, Image.Resampling.LANCZOS)
+
+
 def evaluation_size(width: int, height: int, short_side: int | str | None) -> tuple[int, int]:
     """The size at which a picture is compared with a reference of this width and height.
 

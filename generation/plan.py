@@ -79,12 +79,17 @@ def variant_chains(
     Those of an editor that could remember may draw a recall audit; one that is handed the history need not.
     """
     settings = {**choice.settings, "short_side": suite.short_side}
-    outside = not editors.trait(choice.editor, "embedded") and not editors.trait(choice.editor, "remembers")
-    audits = audit and (outside or editors.trait(choice.editor, "audited"))
+    audits = audit and is_audited(choice.editor)
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds or variant.rounds_of(program))
             yield recall_audit.with_audit(chain, salt) if audits else chain
+
+
+def is_audited(editor: object) -> bool:
+    """Whether an editor's chains may draw a recall audit: it could remember, and is not handed the history."""
+    outside = not editors.trait(editor, "embedded") and not editors.trait(editor, "remembers")
+    return bool(outside or editors.trait(editor, "audited"))
 
 
 def call_count(chain: Chain) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 
-from .pictures import decode
+from .pictures import decode, fit_to
 from .records import Chain
 from .store_reader import read_source_file
 
@@ -20,8 +20,7 @@ def prepare(picture: Image.Image, short_side: int, sizes: tuple[Size, ...] = ())
 
     Without it the first round's crop would be scored as decay.
     """
-    goal = prepared_size(picture.size, short_side, sizes)
-    return picture if goal == picture.size else ImageOps.fit(picture, goal, Image.Resampling.LANCZOS)
+    return fit_to(picture, prepared_size(picture.size, short_side, sizes))
 
 
 def prepared_size(size: Size, short_side: int, sizes: tuple[Size, ...]) -> Size:

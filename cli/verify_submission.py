@@ -1,0 +1,104 @@
+"""`convergebench verify-submission`: checks a submission without trusting whoever made it."""
+
+import json
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ._shared import json_option
+
+if TYPE_CHECKING:
+    from convergebench.metric_modules._engine.recompute import Recomputed
+
+MOST_SHOWN = 10
+
+
+@click.command("verify-submission")
+@click.argument("submission")
+@click.option("--repo", metavar="NAMESPACE/NAME", help="Where the submission of that name lies on the Hub.")
+@click.option("--revision", help="With --repo: a pull request, such as refs/pr/7, or another revision.")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="How many chains are scored again from their pictures.",
+)
+@click.option("--all", "every", is_flag=True, help="Score every chain again.")
+@click.option("--seed", help="Of the sample. Default: random, so that nobody knows it beforehand; it is printed.")
+@click.option("--salt-file", metavar="FILE", help="The salt of the audits, where the run had one.")
+@click.option("--unpack", metavar="RUN", type=click.Path(path_type=Path), help="Lay what is accepted into this run.")
+@json_option
+def verify_submission(
+    submission: str,
+    repo: str | None,
+    revision: str | None,
+    sample: int,
+    every: bool,
+    seed: str | None,
+    salt_file: str | None,
+    unpack: Path | None,
+    as_json: bool,
+) -> None:
+    """Check files, chains, order, suite and audit of a submission, and score a sample of it again.
+
+    Ends with 0 only where all of it holds. What it cannot see: whether the pictures came from the editor that is named,
+    and in the first attempt; see docs/submissions.md.
+
+    \b
+    convergebench verify-submission submissions/x
+    convergebench verify-submission NAME --repo convergebench/convergebench --revision refs/pr/7
+    """
+    from convergebench.dataset_builder.dataset.reader import Reader
+    from convergebench.dataset_builder.publishing import submission as submissions
+    from convergebench.dataset_builder.publishing import submission_checks
+    from convergebench.generation import suite_cases
+    from convergebench.generation.recall_audit import read_salt
+
+    folder = Path(submission)
+    if repo:
+        from huggingface_hub import HfApi
+
+        folder = submissions.fetch(HfApi(library_name="convergebench"), submission, repo, revision)
+    seed = seed or secrets.token_hex(8)
+    wrong = submission_checks.check(folder)
+    wrong = wrong or suite_cases.departures(Reader(folder).chains(), read_salt(salt_file))
+    again: Recomputed | None = None
+    if not wrong:
+        from convergebench.metric_modules._engine.recompute import recompute
+
+        again = recompute(folder, seed, None if every else sample, quiet=as_json)
+        wrong = again.wrong
+    if as_json:
+        about = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed}
+        click.echo(json.dumps(about | ({"again": vars(again)} if again else {})))
+    else:
+        for sentence in wrong[:MOST_SHOWN]:
+            click.echo(f"refused: {sentence}", err=True)
+        if len(wrong) > MOST_SHOWN:
+            click.echo(f"refused: and {len(wrong) - MOST_SHOWN} more (--json lists them)", err=True)
+        if again and not wrong:
+            tell(folder, again, seed)
+    if wrong:
+        sys.exit(1)
+    if unpack:
+        from convergebench.dataset_builder.importing import submitted
+
+        new = submitted.unpack(folder, unpack)
+        if not as_json:
+            click.echo(f"{unpack}: {new} chains were laid there; `convergebench build` takes them into a dataset")
+
+
+def tell(folder: Path, again: "Recomputed", seed: str) -> None:
+    """Say what was checked, and how far a sample reaches."""
+    click.echo(
+        f"{folder}: accepted. {len(again.sampled)} of {again.chains} chains ({again.steps} pictures) and the floors of "
+        f"{again.floors} pictures were computed again with seed {seed}: {', '.join(again.metrics)}"
+    )
+    if len(again.sampled) < again.chains:
+        click.echo(f"who altered a tenth of the chains would pass with probability {again.passes_unseen(0.1):.2g}")
+    for name, why in again.left_out.items():
+        click.echo(f"not computed again: {name}, because {why}", err=True)

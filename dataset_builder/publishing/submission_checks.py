@@ -1,0 +1,149 @@
+"""Checks a submission against itself: files and chains by their hashes, the order of steps, and a score for each.
+
+What cannot be seen here: whether the numbers are those of the pictures (the scoring engine recomputes a sample), and
+whether the cases are the suite's.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from convergebench.generation.pictures import decode, fit_to
+from convergebench.generation.records import PICTURED, FinishedChain, Step, UserError
+
+from ..dataset.reader import Place, Reader
+from ..dataset.schema import hash_file
+from . import submission
+from .checks import check_text, known_secrets
+from .verify import verify_dataset
+
+INPUT_ERROR = 1.0  # mean grey levels by which a resize differs between versions of a library
+NEEDED = ("psnr", "ssim", "edit_applied")  # metrics without which there is no headline
+
+
+def check(folder: Path) -> list[str]:
+    """One sentence for each thing that does not hold; later checks are left out where earlier ones fail."""
+    about = submission.read(folder)
+    for find in (check_files, check_dataset, check_chains, check_inputs, check_scores):
+        if found := list(find(folder, about)):
+            return found
+    return []
+
+
+def check_files(folder: Path, about: dict) -> Iterator[str]:
+    """The files are those that were submitted, and no others."""
+    there = submission.data_files(Reader(folder))
+    for file in sorted(about["files"].keys() - {*there}):
+        yield f"{file} was submitted and is missing"
+    for file in there:
+        if file not in about["files"]:
+            yield f"{file} is not among the files that were submitted"
+        elif hash_file(folder / file) != about["files"][file]:
+            yield f"{file} is not the file that was submitted: its sha256 differs"
+    check_text(submission.FILE, (folder / submission.FILE).read_text(encoding="utf-8"), known_secrets())
+
+
+def check_dataset(folder: Path, about: dict) -> Iterator[str]:
+    """Values are those that were written, pictures those of their hashes, and every row belongs to another."""
+    yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(folder, lambda file: None))
+
+
+def check_chains(folder: Path, about: dict) -> Iterator[str]:
+    """Each chain is what its id and its hash say, and its steps came one after the other."""
+    reader = Reader(folder)
+    steps: dict[str, list[Step]] = defaultdict(list)
+    for placed in reader.all_steps():
+        steps[placed.chain].append(placed.step)
+    for chain in reader.chains():
+        if chain.id != chain.chain.id:
+            yield f"chain {chain.id} is not what its id says: its words, settings or picture were changed"
+        else:
+            yield from order_of_steps(chain, steps[chain.id])
+    digests = {chain.id: submission.chain_digest(chain, steps[chain.id]) for chain in reader.chains()}
+    for id in sorted(about["chains"].keys() | digests.keys()):
+        if about["chains"].get(id) != digests.get(id):
+            what = "is not the one" if id in digests and id in about["chains"] else "is not among those"
+            yield f"chain {id} {what} that was submitted: its hash differs"
+
+
+def order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
+    """The steps are those that the chain asks for, in its order and with its seeds, up to its end."""
+    asked = [(0, 0, 0, "", None), *((*ask, chain.chain.seed(ask[0])) for ask in chain.chain.asks())]
+    if "content" in chain.chain.settings:
+        yield f"chain {chain.id} was imported: nobody can say how it was made"
+        return
+    for number, (step, ask) in enumerate(zip(steps, asked, strict=False)):
+        found = (step.step, step.round, step.position, step.instruction)
+        if found != ask[:4]:
+            yield f"chain {chain.id} has step {step.step}, round {step.round}, in the place of step {number}"
+        elif number and step.seed != ask[4]:
+            whose = next((other[0] for other in asked[1:] if other[4] == step.seed), None)
+            owner = f"that of step {whose}" if whose else "not this chain's"
+            yield f"chain {chain.id}, step {number}: its seed is {owner}, so it was not made in this place"
+        elif number and steps[number - 1].status not in ("input", "ok"):
+            yield f"chain {chain.id} goes on after it ended in step {number - 1}"
+        elif (step.status in PICTURED) != (step.sha256 is not None):
+            yield f"chain {chain.id}, step {number}: it is {step.status}, which its picture contradicts"
+        else:
+            continue
+        return
+    last = steps[-1].status if steps else "missing"
+    ended = "complete" if last in ("input", "ok") else last
+    if len(steps) > len(asked) or (last == "ok" and len(steps) < len(asked)) or ended != chain.status:
+        yield f"chain {chain.id} has {len(steps) - 1} steps of {len(asked) - 1} and is called {chain.status}"
+
+
+def check_inputs(folder: Path, about: dict) -> Iterator[str]:
+    """Each chain began with its source, brought to its size: an easier picture is no case of a suite."""
+    reader = Reader(folder)
+    places = dict(zip(reader.table("sources", ["source"])["source"].to_pylist(), reader.places("sources"), strict=True))
+    source_of = {chain.id: chain.source.id for chain in reader.chains()}
+    seen: set[tuple[str, str | None]] = set()
+    for placed in reader.all_steps():
+        source = source_of[placed.chain]
+        if placed.step.step or (source, placed.step.sha256) in seen:
+            continue
+        seen.add((source, placed.step.sha256))
+        if not began_with(reader, places[source], placed.place):
+            yield f"chain {placed.chain} does not begin with its source {source}: its first picture is another"
+            return
+
+
+def began_with(reader: Reader, source: Place, first: Place) -> bool:
+    """Whether one picture is the other after the one resize that prepares it."""
+    original, given = (decode(reader.picture_at(place) or b"") for place in (source, first))
+    prepared = np.asarray(fit_to(original, given.size), np.int16)
+    return float(np.abs(prepared - np.asarray(given, np.int16)).mean()) <= INPUT_ERROR
+
+
+def check_scores(folder: Path, about: dict) -> Iterator[str]:
+    """Each step with a picture has a row of scores for that very picture, with the metrics that a headline needs."""
+    reader = Reader(folder)
+    if not reader.files("scores"):
+        yield "there are no scores; `convergebench score` computes them"
+        return
+    scored = {(row["chain"], row["step"]): row for row in reader.rows("scores")}
+    placed = [each for each in reader.all_steps() if each.step.step]
+    for each in placed:
+        row = scored.pop((each.chain, each.step.step), None)
+        if row is None or row["sha256"] != each.step.sha256 or row["status"] != each.step.status:
+            what = "has no row of scores" if row is None else "has scores of another picture or status"
+            yield f"chain {each.chain}, step {each.step.step}, {what}"
+            return
+        signature = json.loads(row["signature"])
+        if signature not in about["signatures"]:
+            yield f"chain {each.chain} was scored under a signature that the submission does not name"
+            return
+        if absent := [name for name in NEEDED if name not in signature] if each.step.status == "ok" else []:
+            yield f"the scores lack {', '.join(absent)}; `convergebench score` computes them"
+            return
+    if scored:
+        yield f"there are {len(scored)} rows of scores of steps that are not there"
+
+
+def refuse(folder: Path) -> None:
+    """Raise the first thing that does not hold."""
+    if found := check(folder):
+        raise UserError(found[0])

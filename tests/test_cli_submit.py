@@ -1,0 +1,270 @@
+"""A submission is believed by nobody: what is altered is refused with its own sentence, the honest one accepted."""
+
+import io
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scored
+import stores
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import build, card
+from convergebench.dataset_builder.dataset import manifest, schema
+from convergebench.dataset_builder.dataset.columns import STEPS
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.publishing import submission
+from convergebench.generation import generate, store_reader, suite_cases, suites
+from convergebench.generation.records import Chain, FinishedChain
+from convergebench.metric_modules._engine.recompute import Recomputed
+from hub_fixtures import REPO
+from PIL import Image
+
+pytest_plugins = ["hub_fixtures"]
+
+METRICS = "psnr,ssim,edit_applied"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A run of the suite `smoke`, and what is submitted of it."""
+    folder = tmp_path_factory.mktemp("submit")
+    generate(["jpeg:quality=40"], "smoke", folder / "run", quiet=True)
+    told = run("submit", folder / "run", "--out", folder / "submission", "--metrics", METRICS)
+    assert told.exit_code == 0, told.stderr
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    shutil.copytree(made / "submission", tmp_path / "submission")
+    return tmp_path / "submission"
+
+
+def run(*words):
+    return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
+
+
+def verified(folder, *words):
+    """What verify-submission says first of a folder that it refuses."""
+    told = run("verify-submission", folder, *words)
+    assert told.exit_code == (1 if told.stderr else 0)
+    return told.stderr.partition("\n")[0]
+
+
+def alter(folder, config, change, hashes=True):
+    """Change the rows of a config; whoever also brings every hash along leaves no hash that differs."""
+    reader = Reader(folder)
+    [file] = reader.files(config)
+    rows = list(reader.rows(config))
+    about = STEPS if config == "steps" else schema.config_of(reader.footer(file), config)
+    rows = change(rows) or rows
+    written = schema.write(folder / file, about.columns, rows, about.row)
+    if hashes:
+        manifest.expect(folder, {file: written.entry})
+        card.write(folder, fresh={file: written})
+        submission.write(folder)
+
+
+def with_other_pixel(data):
+    pixels = np.array(Image.open(io.BytesIO(data)).convert("RGB"))
+    pixels[5, 7, 1] ^= 1
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def change_a_pixel(rows):
+    data = with_other_pixel(rows[2]["image"]["bytes"])
+    rows[2] |= {"image": {"bytes": data, "path": "0002.png"}, "type": "png", "bytes": len(data)}
+    rows[2] |= {"sha256": scored.hashlib.sha256(data).hexdigest()}
+
+
+def follow_pictures(folder):
+    """Give the rows of scores the hashes of the pictures that are there now."""
+    steps = {(row["chain"], row["step"]): row["sha256"] for row in Reader(folder).table("steps").to_pylist()}
+    alter(folder, "scores", lambda rows: [row | {"sha256": steps[row["chain"], row["step"]]} for row in rows])
+
+
+def swap(names):
+    def change(rows):
+        first, second = (next(n for n, row in enumerate(rows) if row["step"] == step) for step in (2, 4))
+        for name in names(rows[first]):
+            rows[first][name], rows[second][name] = rows[second][name], rows[first][name]
+
+    return change
+
+
+def test_an_honest_submission_is_accepted_and_its_sample_is_that_of_the_seed(folder):
+    told = run("verify-submission", folder, "--sample", 2, "--seed", "of today")
+    assert told.exit_code == 0, told.stderr
+    assert "accepted. 2 of 4 chains (8 pictures) and the floors of 2 pictures were computed again" in told.stdout
+    assert "with seed of today: edit_applied, psnr, ssim" in told.stdout
+    assert "who altered a tenth of the chains would pass with probability 0.5" in told.stdout
+    drawn = [
+        json.loads(run("verify-submission", folder, "--sample", 2, "--seed", seed, "--json").stdout)["again"]["sampled"]
+        for seed in ("of today", "of another day")
+    ]
+    assert drawn[0] != drawn[1]
+
+
+def test_one_changed_pixel_is_refused_by_its_hash_and_where_all_hashes_follow_by_its_scores(made, folder):
+    alter(folder, "steps", change_a_pixel, hashes=False)
+    assert verified(folder) == (
+        "refused: data/steps/jpeg-quality-40/0000.parquet is not the file that was submitted: its sha256 differs"
+    )
+    shutil.rmtree(folder)
+    shutil.copytree(made / "submission", folder)
+    alter(folder, "steps", change_a_pixel)
+    assert "step 2, has scores of another picture or status" in verified(folder)
+    follow_pictures(folder)
+    assert "step 2: psnr is " in (said := verified(folder))
+    assert "from its picture" in said
+
+
+@pytest.mark.parametrize(
+    ("config", "column", "sentence"),
+    [
+        ("scores", "psnr", "step 1: psnr is 31.5 in the scores and "),
+        ("scores", "retained_rmse", "step 1: retained_rmse is 31.5 in the scores and "),
+        ("floors", "value", "retained_rmse is "),
+    ],
+)
+def test_one_changed_score_is_refused_whoever_brings_the_hashes_along(config, column, sentence, made, folder):
+    def change(rows):
+        rows[0][column] = 31.5
+
+    alter(folder, config, change, hashes=False)
+    assert verified(folder) == (
+        f"refused: data/{config}/0000.parquet is not the file that was submitted: its sha256 differs"
+    )
+    shutil.rmtree(folder)
+    shutil.copytree(made / "submission", folder)
+    alter(folder, config, change)
+    assert sentence in verified(folder)
+
+
+def test_two_rounds_swapped_are_refused_by_their_seeds_and_without_seeds_by_their_scores(made, folder):
+    alter(folder, "steps", swap(lambda row: row.keys() - {"chain", "step", "round", "position", "instruction"}))
+    assert "step 2: its seed is that of step 4, so it was not made in this place" in verified(folder)
+    shutil.rmtree(folder)
+    shutil.copytree(made / "submission", folder)
+    of_the_picture = {"image", "sha256", "bytes", "type", "width", "height"}
+    alter(folder, "steps", swap(lambda row: row.keys() & of_the_picture))
+    of_the_scores = {"chain", "step", "round", "position", "status", "program", "source", "editor", "run"}
+    alter(folder, "scores", swap(lambda row: row.keys() - of_the_scores))
+    assert "from its picture" in verified(folder)
+
+
+def test_one_case_left_out_is_refused_by_its_name(made, tmp_path):
+    shutil.copytree(made / "run", tmp_path / "run")
+    chains = {chain.program.id: chain for chain in Reader(made / "submission").chains()}
+    shutil.rmtree(tmp_path / "run" / "chains" / chains["red-ball"].id)
+    told = run("submit", tmp_path / "run", "--out", tmp_path / "less", "--metrics", METRICS)
+    assert told.exit_code == 2
+    sentence = "lacks 1 of the 4 cases of suite smoke 1, such as "
+    assert f"this would not be accepted: jpeg:quality=40 {sentence}" in told.stderr
+    assert sentence in verified(tmp_path / "less")
+
+
+def test_a_foreign_suite_and_a_foreign_case_are_refused(tmp_path):
+    scored.runs(tmp_path / "run")
+    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "foreign")
+    chains = Reader(tmp_path / "foreign").chains()
+    [said] = suite_cases.departures(chains)
+    assert said.startswith("no suite 'test'; a submission is of one of ")
+    named = [replace(chain, suite="smoke", suite_version="1") for chain in chains]
+    assert (
+        "is no case of suite smoke 1: its picture, words, rounds or size are others" in suite_cases.departures(named)[0]
+    )
+    other = [replace(chain, suite="smoke", suite_version="7") for chain in chains]
+    assert suite_cases.departures(other) == ["suite smoke is version '7' in the chains, and version '1' here"]
+
+
+def test_an_easier_first_picture_is_refused(made, folder):
+    data = with_other_pixel(stores.picture(3, (128, 128)))
+
+    def change(rows):
+        rows[0] |= {"image": {"bytes": data, "path": "0000.png"}, "bytes": len(data)}
+        rows[0] |= {"sha256": scored.hashlib.sha256(data).hexdigest(), "width": 128, "height": 128}
+
+    alter(folder, "steps", change)
+    assert "does not begin with its source" in verified(folder)
+
+
+def finished(suite, label, settings, keep=lambda chain: True, **about):
+    """The chains of a suite by an editor with these settings, as a dataset would hold them."""
+    found = []
+    for variant in suite.variants:
+        if variant.settings.items() <= settings.items():
+            for source, program in suites.cases(suite, variant):
+                for number in range(1, variant.runs + 1):
+                    own = {**settings, "short_side": suite.short_side}
+                    found.append(Chain(source, program, label, own, number, variant.rounds))
+    unique = {chain.id: chain for chain in found if keep(chain)}.values()
+    return [FinishedChain(c.id, c, suite.name, suite.version, "complete", 1, None) for c in unique]
+
+
+def test_a_suite_with_variants_is_whole_with_all_that_its_editor_can_be_told():
+    suite = suites.load("banana100")
+    plain, fixed = {"version": "1", "seed": "per-step"}, {"version": "1", "seed": "fixed"}
+    base = finished(suite, "mine:version=1", plain)
+    variant = [replace(suite, variants=tuple(v for v in suite.variants if v.name == "fixed seed"))]
+    with_fixed = base + finished(variant[0], "mine:seed=fixed,version=1", fixed)
+    complete = [suite_cases.departures_of_editor(suite, [c for c in with_fixed if c.editor == label])
+                for label in ("mine:version=1", "mine:seed=fixed,version=1")]  # fmt: skip
+    assert complete == [[], []]
+    less = [chain for chain in base if (chain.program.id, chain.run) != ("mirror-twice", 3)]
+    assert "lacks 2 of the" in suite_cases.departures_of_editor(suite, less)[0]
+
+
+def test_an_audit_that_was_left_out_is_refused():
+    suite = suites.load("v1-mini")
+    chains = finished(suite, "mine:version=1", {"version": "1", "seed": "per-step"})
+    assert "and marks was due" in (said := suite_cases.departures(chains)[0]) or "and noise was due" in said
+
+
+def test_a_submission_and_its_withdrawal_are_pull_requests_and_nothing_is_sent_before(
+    hub, api, folder, monkeypatch, made
+):
+    monkeypatch.setattr("convergebench.cli.submit.client", lambda quiet: api)
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda **words: api)
+    api.create_repo(REPO, repo_type="dataset")
+    words = ["submit", made / "run", "--out", folder, "--metrics", METRICS, "--repo", REPO]
+    assert "--propose would open a pull request, with 9 files" in run(*words).stdout
+    assert list(hub.store.repo("dataset", REPO).branches) == ["main"]
+    assert f"a pull request is open at {hub.url}/" in run(*words, "--propose").stdout
+    name = json.loads((folder / "submission.json").read_text())["name"]
+    there = hub.store.contents("dataset", REPO, "refs/pr/1")
+    assert json.loads(there[f"submissions/{name}/submission.json"])["name"] == name
+    told = run("verify-submission", name, "--repo", REPO, "--revision", "refs/pr/1")
+    assert told.exit_code == 0, told.stderr
+    told = run("verify-submission", name, "--repo", REPO)
+    assert (told.exit_code, told.stderr) == (2, f"Error: {REPO} has no submission {name!r}; it has none\n")
+    hub.store.repo("dataset", REPO).branches["main"] = hub.store.repo("dataset", REPO).at("refs/pr/1").oid
+    words = ["submit", "--withdraw", name, "--reason", "a wrong prompt", "--repo", REPO]
+    assert "--propose would open a pull request, which takes out 9 files" in run(*words).stdout
+    assert run(*words, "--propose").exit_code == 0
+    assert [path for path in hub.store.contents("dataset", REPO, "refs/pr/2") if path.startswith("submissions/")] == []
+
+
+def test_what_was_accepted_becomes_a_run_that_builds_to_the_same_bytes(made, folder, tmp_path):
+    told = run("verify-submission", folder, "--sample", 1, "--unpack", tmp_path / "run")
+    assert "4 chains were laid there" in told.stdout
+    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "again")
+    for file in submission.data_files(Reader(tmp_path / "again")):
+        assert (tmp_path / "again" / file).read_bytes() == (folder / file).read_bytes(), file
+
+
+def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
+    assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
+    assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr
+    assert "--withdraw needs --repo NAMESPACE/NAME and --reason" in run("submit", "--withdraw", "x").stderr
+    assert f"{tmp_path} is no submission: there is no submission.json" in run("verify-submission", tmp_path).stderr
+
+
+def test_the_reach_of_a_sample_is_the_hypergeometric_probability():
+    assert Recomputed(100, ["x"] * 20).passes_unseen(0.1) == pytest.approx(0.0951, abs=1e-4)
+    assert Recomputed(4, ["x"] * 4).passes_unseen(0.1) == 0
