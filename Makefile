@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Where this is set, each of the many processes of a command compiles torch and the others again, for seconds: here it counts as not set.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users bench referee verdicts goldens clean
+.PHONY: help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users bench inspect referee verdicts goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -93,6 +93,16 @@ three-users: .venv/dev  ## three users' tasks in Chromium on a Space of 12 edito
 
 bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+# inspect-ai asks for an older fsspec than the others take: it has an environment of its own, without pinned versions.
+.venv-inspect/ready: pyproject.toml
+	@echo "setting up .venv-inspect (a minute or two the first time)"
+	@test -x .venv-inspect/bin/python || $(PYTHON) -m venv .venv-inspect
+	@.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect]' pytest
+	@touch $@
+
+inspect: .venv-inspect/ready  ## the task for Inspect, killed twenty times too
+	.venv-inspect/bin/python -m pytest -q -s -m "slow or not slow" tests/test_harness_inspect.py
 
 # Each path is a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=... I2EBENCH=...
 export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH I2EBENCH

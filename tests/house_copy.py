@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HOUSE = Path(__file__).parent.parent
-ROOMS = ("cli", "generation", "dataset_builder", "metric_modules", "spaces_app")
+ROOMS = ("cli", "generation", "dataset_builder", "harness", "metric_modules", "spaces_app")
 
 
 class HouseCopy:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 HOUSE = Path(__file__).parent.parent
-ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
+ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 TEXT = (HOUSE / "CONTRIBUTING.md").read_text()
 
 

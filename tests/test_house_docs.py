@@ -68,7 +68,7 @@ ONE_FILE = {
 
 
 def rooms_files():
-    for room in ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli"):
+    for room in ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli"):
         yield from (path for path in sorted((HOUSE / room).rglob("*.py")) if not path.is_symlink())
 
 

@@ -1,5 +1,6 @@
 """Every code block of the documents runs: Python is executed, commands are parsed or run, the rest is read."""
 
+import ast
 import json
 import os
 import re
@@ -139,6 +140,7 @@ def test_every_page_with_python_has_a_test_above():
         "CONTRIBUTING.md",
         "dataset_card.md",
         "spaces_app/README.md",
+        "docs/training.md",  # in test_harness_training.py
     }
 
 
@@ -172,6 +174,20 @@ def check_accelerate(words):
     check_convergebench([verb, *words[words.index("-m") + 2 :]])
 
 
+def check_inspect(words):
+    """The task is the one that is registered, and takes what it is given; inspect-ai itself may not be here."""
+    [task] = [
+        node
+        for node in ast.parse((HOUSE / "harness" / "inspect_task.py").read_text()).body
+        if isinstance(node, ast.FunctionDef) and any(getattr(each, "id", "") == "task" for each in node.decorator_list)
+    ]
+    if words[0] != "view":
+        assert words[:2] == ["eval", f"convergebench/{task.name}"]
+        assert words[words.index("--model") + 1].startswith("convergebench/")
+        given = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-T"}
+        assert given <= {argument.arg for argument in task.args.args}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_is_one(page):
     for block in blocks(page):
@@ -187,6 +203,8 @@ def test_every_command_is_one(page):
                     assert (HOUSE / file).is_file(), file
                 case ["accelerate", "launch", *_]:
                     check_accelerate(words)
+                case ["inspect", *given]:
+                    check_inspect(given)
                 case _:
                     pytest.fail(f"{page}: nothing here knows the command {words}")
 

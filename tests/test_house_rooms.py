@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).parent.parent
-ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
+ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
 SHARED = tuple(
@@ -42,6 +42,7 @@ ALLOWED = {
         "dataset_builder.dataset",
         *SHARED,
     ),
+    "harness": ("harness", "generation", "dataset_builder", "metric_modules", "spaces_app"),
     "cli": ("cli", "generation", "dataset_builder", "metric_modules", "spaces_app"),
 }
 

@@ -12,7 +12,7 @@ import pytest
 import scored
 
 HOUSE = Path(__file__).parent.parent
-ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "cli")
+ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 SPEC = """
 SPEC = {
     "name": "darkness",

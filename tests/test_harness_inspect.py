@@ -1,0 +1,183 @@
+"""The benchmark in Inspect; `make inspect` runs these tests where inspect-ai is, in an environment of its own."""
+
+import base64
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from convergebench import dataset_builder, generation, metric_modules
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation import editors, store_reader
+from convergebench.generation.records import UserError
+
+inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed here; `make inspect` has it")
+from convergebench.harness import inspect_task  # noqa: E402
+from inspect_ai.model import ContentImage, get_model  # noqa: E402
+
+METRICS = ["psnr", "ssim", "registration", "edit_applied", "honesty"]
+
+
+def evaluate(folder, model, **words):
+    words = {"suite": "smoke", "out": str(folder / "run"), "metrics": METRICS} | words
+    task = inspect_task.round_trip(**words)
+    [log] = inspect_ai.eval(task, model=model, log_dir=str(folder / "logs"), display="none", log_level="error")
+    return log
+
+
+@pytest.fixture(scope="module")
+def paint(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("paint")
+    return folder, evaluate(folder, "convergebench/paint")
+
+
+def bytes_of(run):
+    """The bytes of every chain that is done, and its steps without what belongs to the moment."""
+    return {
+        chain.id: [(step.status, store_reader.read_picture(chain, step)) for step in store_reader.read_steps(chain)]
+        for chain in store_reader.find_finished([run]).done.values()
+    }
+
+
+def test_the_numbers_are_those_of_score_to_the_last_bit(paint):
+    folder, log = paint
+    assert log.status == "success"
+    dataset_builder.build(folder / "run", folder / "dataset", quiet=True)
+    metric_modules.score(folder / "dataset", METRICS, quiet=True)
+    scores = {(row["chain"], row["step"]): row for row in Reader(folder / "dataset").rows("scores")}
+    found = [row for sample in log.samples for row in sample.scores["rounds_kept"].metadata["steps"]]
+    assert len(found) == len(scores) == 16
+    for row in found:
+        assert row == scores[row["chain"], row["step"]]
+        assert row["retained_rmse"] is not None
+    assert {sample.scores["rounds_kept"].value["rounds_kept"] for sample in log.samples} == {0.0, 2.0}
+
+
+def test_the_headline_is_that_of_the_report(paint):
+    from convergebench.spaces_app.reporting.write import read_study
+
+    folder, log = paint
+    dataset_builder.build(folder / "run", folder / "again", quiet=True)
+    metric_modules.score(folder / "again", METRICS, quiet=True)
+    outcomes = [each for group in read_study(Reader(folder / "again")).outcomes.values() for each in group["paint"]]
+    mean = sum(outcome.kept for outcome in outcomes) / len(outcomes)
+    kept = next(score for score in log.results.scores if score.name == "rounds_kept")
+    assert kept.metrics["mean"].value == pytest.approx(mean)
+    assert "stderr" in kept.metrics
+
+
+@pytest.mark.parametrize("editor", ["oracle", "jpeg:quality=40"])
+def test_the_chains_are_those_of_generate_to_the_byte_also_of_editors_that_remember(editor, tmp_path):
+    evaluate(tmp_path, f"convergebench/{editor}", metrics=["psnr"])
+    generation.generate(editor, "smoke", tmp_path / "other", quiet=True)
+    assert bytes_of(tmp_path / "run") == bytes_of(tmp_path / "other")
+
+
+def test_the_log_holds_every_picture_as_it_was_received(paint):
+    folder, log = paint
+    again = inspect_ai.log.read_eval_log(log.location, resolve_attachments=True)
+    stored = bytes_of(folder / "run")
+    for sample in again.samples:
+        images = [
+            part.image for message in sample.messages for part in message.content if isinstance(part, ContentImage)
+        ]
+        received = [base64.b64decode(image.partition(",")[2]) for image in images]
+        assert received == [data for _, data in stored[sample.scores["rounds_kept"].metadata["chain"]]]
+        assert len([event for event in sample.events if event.event == "model"]) == len(received) - 1
+
+
+def test_every_editor_is_a_model_and_options_are_given_as_to_any_provider():
+    for name in [name for name in editors.names() if editors.trait(editors.load(name), "embedded") is True]:
+        assert get_model(f"convergebench/{name}").api.choice.name == name
+    assert get_model("convergebench/jpeg", quality=40).api.choice.label == "jpeg:quality=40"
+    assert get_model("convergebench/jpeg:quality=40", seed="fixed").api.choice.label == "jpeg:quality=40,seed=fixed"
+    with pytest.raises(UserError, match="no editor 'jpg'"):
+        get_model("convergebench/jpg")
+    with pytest.raises(UserError, match=r"GEMINI_API_KEY|convergebench\[gemini\]"):
+        get_model("convergebench/gemini")
+
+
+def test_a_refusal_and_a_foreign_model_are_said_and_not_scored_as_pictures(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from convergebench.generation import Refused\n"
+        "def edit(image, instruction, seed):\n"
+        "    if 'remove' in instruction:\n        raise Refused('rather not')\n    return image\n"
+    )
+    log = evaluate(tmp_path, f"convergebench/{tmp_path}/mine.py:edit", metrics=["psnr"])
+    refused = [sample for sample in log.samples if "remove" in sample.input]
+    assert {sample.messages[-1].metadata["status"] for sample in refused} == {"refused"}
+    assert {sample.output.completion for sample in refused} == {"rather not"}
+    log = evaluate(tmp_path, "mockllm/model", metrics=["psnr"])
+    assert log.status == "error"
+    assert "is no editor of the benchmark; give --model convergebench/NAME" in log.error.message
+
+
+def test_a_suite_with_variants_is_refused():
+    with pytest.raises(UserError, match="suite 'banana100' has variants"):
+        inspect_task.round_trip(suite="banana100")
+
+
+SUITE = """
+title = "for killing"
+rounds = 8
+short_side = 64
+sources = ["astronaut", "coffee", "rocket"]
+programs = ["glasses", "red-ball"]
+"""
+PAID = """
+import os, time
+def edit(image, instruction, seed):
+    with open(os.environ["CALLS"], "a") as log:
+        log.write("paid\\n")
+    time.sleep(0.05)
+    return image.point(lambda value: min(255, value + seed % 2))
+"""
+EVALUATE = """
+import sys
+from inspect_ai import eval_set
+if __name__ == "__main__":
+    done, logs = eval_set(
+        "convergebench/round_trip", log_dir="logs", model="convergebench/./paid.py:edit", display="none",
+        task_args={"suite": "killing.toml", "out": "run", "metrics": ["psnr"]}, log_dir_allow_dirty=True,
+        retry_attempts=0, log_level="error",
+    )
+    sys.exit(0 if done else 1)
+"""
+
+
+@pytest.mark.slow
+def test_an_evaluation_that_is_killed_twenty_times_pays_no_step_twice(tmp_path):
+    for name, text in (("killing.toml", SUITE), ("paid.py", PAID), ("evaluate.py", EVALUATE)):
+        (tmp_path / name).write_text(text)
+    calls, kills, random_number = tmp_path / "calls", 0, random.Random(7)
+    calls.touch()
+    environment = {**os.environ, "CALLS": str(calls)}
+
+    def begin():
+        return subprocess.Popen([sys.executable, "evaluate.py"], cwd=tmp_path, env=environment, start_new_session=True)
+
+    while kills < 20:
+        process, before = begin(), len(calls.read_text().splitlines())
+        wanted = before + random_number.randint(1, 3)
+        while process.poll() is None and len(calls.read_text().splitlines()) < wanted:
+            time.sleep(0.005)
+        time.sleep(random_number.uniform(0, 0.05))
+        assert process.poll() is None, "it ended before it was killed"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert begin().wait(timeout=300) == 0
+    paid, finished = len(calls.read_text().splitlines()), store_reader.find_finished([tmp_path / "run"]).done
+    ideal = sum(chain.calls for chain in finished.values())
+    print(f"{paid} paid calls for {ideal} steps, {kills} kills")
+    assert len(finished) >= 4
+    assert ideal <= paid <= ideal + kills  # an own editor has one call in flight
+    [*_, log] = sorted(Path(tmp_path / "logs").glob("*.eval"))
+    log = inspect_ai.log.read_eval_log(str(log))
+    assert log.status == "success"
+    assert len({json.dumps(sample.id) for sample in log.samples}) == len(finished)
