@@ -79,7 +79,7 @@ class EditorAPI(ModelAPI):
         history = [turns_of(input[:-1])] if trait(self.choice.editor, "remembers") else []
 
         def call() -> Answer:
-            return self.choice.editor.edit(picture, instruction, seed, *history)  # type: ignore[call-arg]
+            return self.choice.editor.edit(picture, instruction, seed, *history)
 
         answer = await anyio.to_thread.run_sync(call, limiter=anyio.CapacityLimiter(1))
         return as_output(self.model_name, answer)

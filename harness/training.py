@@ -186,5 +186,5 @@ def training_undisturbed(editor: Any) -> Iterator[None]:
         np.random.set_state(states[1])  # noqa: NPY002
         if torch:
             torch.set_rng_state(kept)
-        if on_devices:
+        if torch and on_devices:
             torch.cuda.set_rng_state_all(on_devices)
