@@ -12,18 +12,23 @@ from convergebench.generation import pipelines
 
 PAGE = Path(__file__).parent / "diffusers.md"
 # With random weights, as tests/tiny_pipelines.py makes them, real chains are run.
-WEIGHTS = ("FluxKontext", "Flux2", "StableDiffusionInstructPix2Pix", "QwenImageEdit", "QwenImageEditPlus")
+WEIGHTS = (
+    *("FluxKontext", "Flux2", "Flux2Klein", "Flux2KleinKV", "QwenImageEdit", "QwenImageEditPlus", "QwenImage21"),
+    *("StableDiffusionInstructPix2Pix", "StableDiffusionXLInstructPix2Pix", "LongCatImageEdit", "JoyImageEdit"),
+    *("DreamLite", "DreamLiteMobile", "ZImageOmni", "Kandinsky5I2I", "ChronoEdit", "BriaFiboEdit", "GlmImage"),
+)
 OPENING = """# Open models through diffusers
 
 `--editor diffusers:model=REPO` drives every pipeline of diffusers that edits by words. How each is called is read off
 the pipeline itself: what its call takes, what its output holds, what its sizes are multiples of. An option that it
 would ignore is refused; what it raises fails the step and not the run. A size that it cannot take is brought to the
-nearest one that it can. Where a model's processor asks for torchvision, the run says so: `pip install torchvision`, of
-the version for your torch; nothing else here needs it. Models outside diffusers: [servers.md](servers.md).
+nearest one that it can. Qwen's processors ask for torchvision because of videos; here they read pictures without it.
+Where another part asks for torchvision, the run says so: `pip install torchvision`, of the version for your torch.
+Models outside diffusers: [servers.md](servers.md).
 
-`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* is *chains* where chains are run on
-the CPU with tiny random weights, and *call* where the tests make one call by the pipeline's own signature, answered in
-its own output class: no tiny weights of it were made, so that what happens inside was not seen here.
+`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* is *chains* where the tests run
+chains on the CPU with tiny random weights, and *call* where they make one call by the pipeline's own signature,
+answered in its own output class, so that what happens inside was not seen here. Published weights were not run.
 
 <!-- pipelines -->
 """

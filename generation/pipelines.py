@@ -12,7 +12,7 @@ from typing import Any
 from PIL import Image
 
 from .records import UserError
-from .vendors.sizes import Size
+from .vendors.sizes import Size, nearest
 
 # What no argument gives away.
 OTHERS = {
@@ -73,7 +73,8 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
         ("guidance", guidance, named),
         ("image_guidance", image_guidance, "image_guidance_scale"),
     ):
-        if value is not None and (name not in takes or (option == "guidance" and distilled)):
+        ignored = name not in takes or (option != "steps" and takes[name].default is None)
+        if value is not None and (ignored or (option == "guidance" and distilled)):
             raise UserError(f"diffusers:{option} is given, but {type(pipeline).__name__} takes none")
     width, height = stable_size(pipeline, image.size)
     if (width, height) != image.size:
@@ -96,20 +97,49 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
 
 
 def stable_size(pipeline: Any, size: Size) -> Size:
-    """The nearest size that the pipeline can take: whole cells of its latents, and pairs of them in a transformer."""
+    """The nearest size that the pipeline can take: one of its own list, or whole cells of its latents."""
+    if listed := getattr(pipeline, "resolutions", None):
+        return nearest(size, tuple(listed))
+    buckets = getattr(pipeline, "vae_image_processor", None)
+    if buckets is not None:
+        height, width = buckets.get_default_height_width(None, size[1], size[0])
+        return width, height
     cell = int(getattr(pipeline, "vae_scale_factor", 0) or getattr(pipeline, "vae_scale_factor_spatial", 0) or 8)
     parts = inspect.signature(type(pipeline).__init__).parameters
     if "vision_language_encoder" in parts:  # GLM's tokens are pairs of patches
         cell *= 4
-    elif "unet" not in parts:
+    elif "unet" not in parts:  # pairs of cells in a transformer
         cell *= 2
+    settings = getattr(getattr(pipeline, "image_processor", None), "config", {})
+    cell = max(cell, int(settings.get("vae_scale_factor", cell)))  # what it would round the picture itself to
     return max(cell, round(size[0] / cell) * cell), max(cell, round(size[1] / cell) * cell)
 
 
 def wants_a_list(pipeline: Any) -> bool:
-    """Whether a single picture has to stand in a list, by the type that the call declares."""
-    hint = str(inspect.signature(pipeline.__call__).parameters["image"].annotation)
-    return hint.lower().startswith(("list[", "typing.list[", "typing.optional[typing.list[", "optional[list["))
+    """Whether a single picture has to stand in a list, as the call declares, or the check that GLM hands it to."""
+    found = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
+    hints = [str(inspect.signature(each).parameters["image"].annotation).lower() for each in found if each]
+    lists = ("list[", "typing.list[", "typing.optional[typing.list[", "optional[list[")
+    return any(hint.startswith(lists) for hint in hints)
+
+
+def needs(kind: type) -> str | None:
+    """The package that a pipeline calls without asking whether it is there."""
+    asks = getattr(sys.modules.get(kind.__module__), "is_ftfy_available", None)
+    return "ftfy" if asks is not None and not asks() else None
+
+
+def mend(pipeline: Any) -> None:
+    """GLM's encoder gives its pictures' features as a list, which the pipeline joins to one that it cannot read."""
+    encoder = getattr(pipeline, "vision_language_encoder", None)
+    if encoder is None:
+        return
+    read = encoder.get_image_tokens
+
+    def get_image_tokens(features: Any, *grids: Any) -> Any:
+        return read([features] if getattr(features, "ndim", 0) == 3 else features, *grids)
+
+    encoder.get_image_tokens = get_image_tokens
 
 
 def as_prompt(pipeline: Any, instruction: str) -> str:

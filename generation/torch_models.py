@@ -1,6 +1,8 @@
 """What editors that run a torch model here share: device, number format, seeded noise, and pictures as tensors."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +40,16 @@ def generator(seed: int) -> "torch.Generator":
     import torch
 
     return torch.Generator("cpu").manual_seed(seed)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Noise that is drawn without a generator comes from the seed too; the process's own goes on as before."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 def tensor(image: Image.Image) -> "torch.Tensor":

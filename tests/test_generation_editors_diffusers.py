@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy
 import pytest
 import tiny_pipelines
-from convergebench.generation import editors, pictures, torch_models
+import tiny_vision_pipelines
+from convergebench.generation import editors, pictures, pipelines, torch_models
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import sizes
@@ -36,7 +37,8 @@ def folder(tmp_path_factory):
             if name == "qwen-plus":
                 tiny_pipelines.qwen(made[name], plus=True)
             else:
-                getattr(tiny_pipelines, name)(made[name])
+                module = tiny_pipelines if hasattr(tiny_pipelines, name) else tiny_vision_pipelines
+                getattr(module, name)(made[name])
         return made[name]
 
     return folder
@@ -67,13 +69,73 @@ def test_a_real_pipeline_runs_chains_that_the_seeds_repeat_bit_for_bit(tmp_path,
     assert one[0].details["num_inference_steps"] == 2
 
 
-def test_the_published_table_of_kontext_sizes_is_ours():
+VISION = {  # with the sizes that each is stable at, and the size in which it answers a picture of 96x64
+    "klein": ("Flux2KleinPipeline", sizes.MEGAPIXEL, (96, 64)),
+    "klein_kv": ("Flux2KleinKVPipeline", sizes.MEGAPIXEL, (96, 64)),
+    "pix2pix_xl": ("StableDiffusionXLInstructPix2PixPipeline", sizes.PIX2PIX, (96, 64)),
+    "longcat": ("LongCatImageEditPipeline", sizes.LONGCAT, (1264, 848)),
+    "qwen21": ("QwenImage21Pipeline", sizes.QWEN, (96, 64)),
+    "joy": ("JoyImageEditPipeline", sizes.JOYIMAGE, (1216, 832)),
+    "dreamlite": ("DreamLitePipeline", sizes.QWEN, (96, 64)),
+    "dreamlite_mobile": ("DreamLiteMobilePipeline", sizes.QWEN, (96, 64)),
+    "z_omni": ("ZImageOmniPipeline", sizes.QWEN, (96, 64)),
+    "kandinsky5": ("Kandinsky5I2IPipeline", sizes.KANDINSKY, (1280, 768)),
+    "chrono": ("ChronoEditPipeline", sizes.QWEN, (96, 64)),
+    "bria": ("BriaFiboEditPipeline", sizes.QWEN, (96, 64)),
+    "glm": ("GlmImagePipeline", sizes.QWEN, (96, 64)),
+}
+
+
+@slow
+@pytest.mark.parametrize("name", VISION)
+def test_a_pipeline_that_reads_the_picture_with_a_language_model_runs_chains_too(tmp_path, folder, name):
+    pipeline, stable, answered = VISION[name]
+    if name in ("kandinsky5", "chrono"):
+        pytest.importorskip("ftfy", reason="these pipelines mend words with ftfy: pip install ftfy")
+    dtype = "bfloat16" if name == "z_omni" else "float32"  # Z-Image Omni gives its pictures to the autoencoder so
+    spec = f"diffusers:model={folder(name)},dtype={dtype},steps=2,device=cpu"
+    editor = editors.choose(spec).editor
+    assert editor.sizes() == stable
+    one, two = (chains.run(tmp_path / each, spec, (96, 64))[0] for each in ("one", "two"))
+    assert (one.status, one.width, one.height) == ("ok", *answered), one.reason
+    assert (one.details["pipeline"], one.sha256) == (pipeline, two.sha256)
+    odd = editor.edit(Image.new("RGB", (101, 71)), "add a hat", 1)
+    assert pictures.decode(odd.data).size
+    if name != "longcat":  # which takes no size: it has its own for each shape
+        assert [pipelines.stable_size(editor.pipeline, size) for size in stable] == list(stable)
+
+
+def test_every_driven_pipeline_runs_chains_with_tiny_weights():
+    table = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))
+    tried = {each.values[1] for each in PIPELINES} | {pipeline for pipeline, *_ in VISION.values()}
+    assert {f"{name}Pipeline" for name in table["WEIGHTS"]} == tried
+
+
+def test_a_package_that_a_pipeline_forgets_to_ask_for_is_asked_for(monkeypatch):
+    import diffusers
+
+    kind = diffusers.ChronoEditPipeline
+    monkeypatch.setattr(sys.modules[kind.__module__], "is_ftfy_available", lambda: False)
+    assert pipelines.needs(kind) == "ftfy"
+    assert pipelines.needs(diffusers.FluxKontextPipeline) is None
+
+
+def test_the_published_tables_of_sizes_are_ours():
     from diffusers.pipelines.flux.pipeline_flux_kontext import PREFERRED_KONTEXT_RESOLUTIONS
+    from diffusers.pipelines.joyimage.image_processor import BUCKETS
 
     assert tuple(PREFERRED_KONTEXT_RESOLUTIONS) == sizes.KONTEXT
+    assert tuple((width, height) for height, width in BUCKETS[1024]) == sizes.JOYIMAGE
 
 
-@pytest.mark.parametrize("rule", ["qwenimage.pipeline_qwenimage_edit", "longcat_image.pipeline_longcat_image_edit"])
+MEGAPIXEL_RULES = [
+    "qwenimage.pipeline_qwenimage_edit",
+    "qwenimage21.pipeline_qwenimage21",
+    "longcat_image.pipeline_longcat_image_edit",
+]
+
+
+@pytest.mark.parametrize("rule", MEGAPIXEL_RULES)
 def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_themselves(rule):
     module = importlib.import_module(f"diffusers.pipelines.{rule}")
     for size in sizes.QWEN if "qwen" in rule else sizes.LONGCAT:
@@ -88,6 +150,7 @@ def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_the
         ("Qwen/Qwen-Image-Edit-2509", sizes.QWEN),
         ("meituan-longcat/LongCat-Image-Edit", sizes.LONGCAT),
         ("timbrooks/instruct-pix2pix", sizes.PIX2PIX),
+        ("Tongyi-MAI/Z-Image-Omni-Base", sizes.QWEN),
         ("somebody/something-else", ()),
     ],
 )
@@ -132,7 +195,7 @@ def edited(name, options="", size=(96, 64), answer=None):
 
 DRIVEN = [
     *("FluxKontextPipeline", "Kandinsky5I2IPipeline", "ChronoEditPipeline", "BriaFiboEditPipeline"),
-    "ZImageOmniPipeline",
+    *("ZImageOmniPipeline", "GlmImagePipeline"),
 ]
 
 
@@ -142,12 +205,12 @@ def test_a_pipeline_is_called_by_its_own_signature_and_its_own_output_is_read(na
     assert pictures.decode(answer.data).size == (96, 64)
     assert asked["num_inference_steps"] == 4
     assert asked["prompt"] == ('{"edit_instruction": "add a hat"}' if name.startswith("Bria") else "add a hat")
-    assert isinstance(asked["image"], list) == (name == "ZImageOmniPipeline")
+    assert isinstance(asked["image"], list) == (name in ("ZImageOmniPipeline", "GlmImagePipeline"))
 
 
 def test_a_size_that_a_pipeline_cannot_take_is_brought_to_one_it_can():
     assert edited("FluxKontextPipeline", size=(101, 60))[1]["image"].size == (96, 64)
-    assert edited("GlmImagePipeline", size=(101, 60))[1]["image"].size == (96, 64)
+    assert edited("GlmImagePipeline", size=(101, 60))[1]["image"][0].size == (96, 64)
     assert edited("StableDiffusionInstructPix2PixPipeline", size=(101, 60))[1]["image"].size == (104, 64)
 
 
@@ -171,6 +234,8 @@ def test_guidance_goes_by_each_pipelines_own_name():
     [
         ("FluxKontextPipeline", "image_guidance=2"),
         ("Flux2KleinKVPipeline", "guidance=2"),
+        ("DreamLiteMobilePipeline", "guidance=2"),
+        ("DreamLiteMobilePipeline", "image_guidance=2"),
         ("HeliosPyramidPipeline", "steps=2"),
     ],
 )

@@ -15,6 +15,7 @@ from ..records import Answer, UserError, one_of
 from ..vendors.sizes import Size, of_pipeline
 
 PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
+VIDEO_PROCESSORS = ("Qwen2VLProcessor", "Qwen2_5_VLProcessor", "Qwen3VLProcessor")
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ class Editor:
         if reason := pipelines.why_not(type(pipeline)):
             kind = type(pipeline).__name__
             raise Unusable(f"diffusers:model={self.model} is a {kind}, which edits no picture by words: {reason}")
+        if package := pipelines.needs(type(pipeline)):
+            raise Unusable(f"{type(pipeline).__name__} needs {package}: pip install {package}")
+        pipelines.mend(pipeline)
         pipeline.set_progress_bar_config(disable=True)
         device = torch_models.device(self.device)
         if self.offload == "model":
@@ -97,7 +101,8 @@ class Editor:
             options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
             given = pipelines.arguments(pipeline, image, instruction, options)
             try:
-                result = pipeline(generator=torch_models.generator(seed), **given)
+                with torch_models.seeded(seed):  # for what a pipeline draws without the generator it is given
+                    result = pipeline(generator=torch_models.generator(seed), **given)
                 picture = pipelines.picture_of(result)
             except Exception as error:  # whatever a pipeline raises fails this step and not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
@@ -109,28 +114,35 @@ class Editor:
 
 
 def without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
-    """Qwen's processor, which asks for torchvision only because of the videos that no editor sees."""
+    """Qwen's processors, which ask for torchvision only because of the videos that no editor sees."""
     from diffusers import DiffusionPipeline
 
-    parts = DiffusionPipeline.load_config(model, **where)
-    if parts.get("processor", [None, None])[1] != "Qwen2VLProcessor" or requirements.is_installed("torchvision"):
+    if requirements.is_installed("torchvision"):
         return {}
-    from transformers import Qwen2Tokenizer
+    parts = {name: part for name, part in DiffusionPipeline.load_config(model, **where).items() if listed(part)}
+    return {name: picture_processor(model, name, kind, where) for name, (_, kind) in parts.items()}
+
+
+def listed(part: Any) -> bool:
+    return isinstance(part, list) and part[1] in VIDEO_PROCESSORS
+
+
+def picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -> Any:
+    """One of Qwen's processors for pictures and words alone; its words may stand in the folder `tokenizer`."""
+    import transformers
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
-    seen = Qwen2VLImageProcessorPil.from_pretrained(model, subfolder="processor", **where)
-    return {"processor": sees_pictures(seen, Qwen2Tokenizer.from_pretrained(model, subfolder="tokenizer", **where))}
-
-
-def sees_pictures(seen: Any, read: Any) -> Any:
-    """Qwen's processor of pictures and words alone."""
-    from transformers import Qwen2VLProcessor
-
-    class Processor(Qwen2VLProcessor):
+    class Processor(getattr(transformers, kind)):
         def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:
             return None if argument is None else super().check_argument_for_proper_class(argument_name, argument)
 
-    return Processor(image_processor=seen, tokenizer=read)
+    try:
+        read = transformers.AutoTokenizer.from_pretrained(model, subfolder=name, **where)
+    except (OSError, ValueError):
+        read = transformers.AutoTokenizer.from_pretrained(model, subfolder="tokenizer", **where)
+    said, _ = Processor.get_processor_dict(model, subfolder=name, **where)
+    seen = Qwen2VLImageProcessorPil.from_pretrained(model, subfolder=name, **where)
+    return Processor(image_processor=seen, tokenizer=read, chat_template=said.get("chat_template", read.chat_template))
 
 
 def versions() -> dict[str, str]:

@@ -114,10 +114,32 @@ PIX2PIX: tuple[Size, ...] = (  # multiples of 8 about the size the model was tra
 )
 
 
+KANDINSKY: tuple[Size, ...] = (
+    (1024, 1024),
+    (640, 1408),
+    (1408, 640),
+    (768, 1280),
+    (1280, 768),
+    (896, 1152),
+    (1152, 896),
+)
+JOYIMAGE: tuple[Size, ...] = (
+    (1792, 512), (1856, 512), (1920, 512), (1984, 512), (2048, 512), (1600, 576), (1664, 576), (1728, 576),
+    (1792, 576), (1472, 640), (1536, 640), (1600, 640), (1344, 704), (1408, 704), (1472, 704), (1216, 768),
+    (1280, 768), (1344, 768), (1152, 832), (1216, 832), (1088, 896), (1152, 896), (1024, 960), (1088, 960),
+    (960, 1024), (1024, 1024), (896, 1088), (960, 1088), (832, 1152), (896, 1152), (768, 1216), (832, 1216),
+    (768, 1280), (704, 1344), (768, 1344), (704, 1408), (640, 1472), (704, 1472), (640, 1536), (576, 1600),
+    (640, 1600), (576, 1664), (576, 1728), (512, 1792), (576, 1792), (512, 1856), (512, 1920), (512, 1984),
+    (512, 2048),
+)  # fmt: skip
+
+
 def of_pipeline(name: str) -> tuple[Size, ...]:
     """By the name of a pipeline class or of a repository, what it takes and gives without a change of size."""
     families = {"Kontext": KONTEXT, "Flux2": MEGAPIXEL, "FLUX.2": MEGAPIXEL, "Qwen": QWEN, "LongCat": LONGCAT}
-    families |= {"Pix2Pix": PIX2PIX, "pix2pix": PIX2PIX}
+    families |= {"Pix2Pix": PIX2PIX, "pix2pix": PIX2PIX, "Kandinsky": KANDINSKY, "Joy": JOYIMAGE}
+    # Made for about a megapixel, in multiples of 16 or 32.
+    families |= dict.fromkeys(("ZImage", "Z-Image", "Glm", "GLM", "DreamLite", "Fibo", "ChronoEdit"), QWEN)
     return next((sizes for family, sizes in families.items() if family in name), ())
 
 
