@@ -16,7 +16,7 @@ from space_server import HOSTILE, shared
 
 ENDPOINTS = {
     *("about", "leaderboard", "table", "failures", "compare", "curves", "chains", "chain", "pick", "step", "picture"),
-    *("metrics", "agreement"),
+    *("metrics", "agreement", "label_items", "label_agreement"),
 }
 
 

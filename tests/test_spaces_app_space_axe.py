@@ -22,6 +22,7 @@ READY = {
     "chains": ".cb-info blockquote",
     "metrics": "#agreement table",
     "score-yours": "#original",
+    "labels": "#cb-label-stage button",
 }
 VIEWS = [(1280, 800, "light"), (1280, 800, "dark"), (390, 844, "light"), (390, 844, "dark")]
 # Within our page; Gradio's footer below it is not ours.

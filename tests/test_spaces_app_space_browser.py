@@ -28,6 +28,7 @@ TABS = {
     "Compare": "compare",
     "Curves": "curves",
     "Viewer": "chains",
+    "Labels": "labels",
     "Metrics": "metrics",
     "Try yours": "score-yours",
 }
@@ -125,7 +126,11 @@ def test_every_tab_opens_without_a_word_to_the_console(visit):
         elif name == "Viewer":
             shown(page)
         else:
-            page.wait_for_selector({"Failures": ".cb-card", "Compare": ".cb-grid-table"}.get(name, "#original"))
+            page.wait_for_selector(
+                {"Failures": ".cb-card", "Compare": ".cb-grid-table", "Labels": "#cb-label-stage img"}.get(
+                    name, "#original"
+                )
+            )
         assert TABS[name] in page.url
     page.go_back()
     page.wait_for_selector("[role=tab][aria-selected=true]:has-text('Metrics')")

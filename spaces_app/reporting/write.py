@@ -46,7 +46,8 @@ def read_study(reader: Reader, options: Options = Options(), steps: bool = True)
     calls = reader.table("steps", CALLS).to_pylist() if steps and reader.files("steps") else []
     roles = {label: editor.role for label, editor in reader.editors().items()}
     judgements = [row for file in reader.files("judgements") for row in reader.file_rows(file)]
-    return Study(scores, reader.chains(), floors, calls, published, roles, options, judgements)
+    people = reader.labels()
+    return Study(scores, reader.chains(), floors, calls, published, roles, options, judgements, people)
 
 
 def make_report(study: Study) -> Report:

@@ -11,7 +11,7 @@ from convergebench.generation.records import UserError
 from ..statistics import leaderboard as statistic
 from ..study.groups import role_in_tables
 from ..study.tables import as_csv, as_json, as_latex
-from . import chains_tab, compare_tab, curves_tab, failures_tab, metrics_tab, story
+from . import chains_tab, compare_tab, curves_tab, failures_tab, labels_tab, metrics_tab, story
 from .errors import DAMAGED_FILE, NoPicture, damage_sentence, explain_errors
 from .leaderboard import Choice, leaderboard
 from .leaderboard_tab import comparisons_html, leaderboard_html
@@ -191,6 +191,14 @@ class Endpoints:
             return {"url": None, "reason": damage_sentence(error)}
         return {"url": f"/gradio_api/file={path}", "reason": None}
 
+    def label_items(self, question: str = "failure", start: int = 0) -> dict:
+        """Pictures for people to judge without names, 60 at a time: failure, reversible, rating or pair."""
+        return labels_tab.label_items(self.dataset, question, start)
+
+    def label_agreement(self, labels: str) -> list[dict]:
+        """Krippendorff's alpha with limits of the labels in a saved file's text; nothing of it is kept."""
+        return labels_tab.label_agreement(self.dataset, labels)
+
     # For the page alone: parts that are ready to be shown, and what its controls need.
 
     def story(self, place: int = 0) -> str:
@@ -245,7 +253,7 @@ class Endpoints:
 
 
 PUBLIC = ("about", "leaderboard", "table", "failures", "compare", "curves", "chains", "chain", "pick", "step",
-          "picture", "metrics", "agreement")  # fmt: skip
+          "picture", "metrics", "agreement", "label_items", "label_agreement")  # fmt: skip
 FOR_THE_PAGE = ("story", "board", "lines", "find", "neighbours", "place", "metrics_page")
 
 

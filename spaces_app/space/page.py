@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 STRIP = "/strip.jpg"  # the picture of a link, made when it is asked for
 DESCRIPTION = "We ask an image editor for a change, then ask to undo it. How many rounds before the picture breaks?"
-SCRIPTS = ("space.js", "chart.js", "results.js", "failures.js", "compare.js", "curves.js", "viewer.js", "yours.js")
+SCRIPTS = ("space.js", "chart.js", "results.js", "failures.js", "compare.js", "curves.js", "viewer.js", "yours.js",
+           "labels.js")  # fmt: skip
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 from ..palette import MUTED, SERIES
 from ..study.groups import HALF
 from ..study.reasons import TITLES
-from . import curves_tab, page
+from . import curves_tab, labels_tab, page
 from .failures_tab import SORTS
 from .leaderboard import leaderboard, metric_titles
 from .leaderboard_tab import HEADINGS, MAIN, NOTE, leaderboard_html
@@ -22,6 +22,7 @@ TABS = {
     "chains": "Viewer",
     "metrics": "Metrics",
     "score-yours": "Try yours",
+    "labels": "Labels",
 }
 CODE = "https://huggingface.co/spaces/convergebench/convergebench/tree/main"
 
@@ -38,6 +39,7 @@ def shell_html(dataset: ServedDataset) -> str:
         board=leaderboard_html(found, dataset) if found else '<p class="cb-note">No test was scored yet.</p>',
         note=NOTE,
         yours=NOTE_YOURS,
+        labels=labels_tab.NOTE,
         curves=curves_tab.NOTE,
         links={"Data": data, "Code": CODE} if data else {"Code": CODE},
         version=dataset.version,
@@ -89,4 +91,5 @@ def known_to_the_page(dataset: ServedDataset) -> dict[str, Any]:
         "threshold": HALF,
         "colours": [colour.light for colour in (*SERIES, MUTED)],
         "version": dataset.version,
+        "questions": labels_tab.questions(),
     }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from convergebench.dataset_builder.dataset.labels import Label
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
@@ -15,6 +16,7 @@ from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
 from .honesty_checks import honesty_rows
 from .judged import Judged
+from .people import LabelledItem, labelled_items
 from .published_scores import PublishedMetric, published_metrics
 from .recall_outcomes import recall_rows
 from .restoration import RestoredSet, own_restorations, published_restorations, restored_sets
@@ -44,6 +46,7 @@ class Study:
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
         options: Options = Options(),
         judgements: Sequence[Row] = (),
+        labels: Sequence[Label] = (),
     ):
         self.scores = scores
         self.chains = chains
@@ -51,6 +54,7 @@ class Study:
         self.options = options
         self.judged = Judged(judgements)
         self.roles = roles or {}
+        self.labels = labels
         self.floors = Floors(floors, chains)
         self.look_alikes = self.floors.look_alikes(chains)
         self.excluded = list(self.look_alikes)
@@ -69,6 +73,11 @@ class Study:
     def recall(self) -> list[dict[str, Any]]:
         """What the recall audit found, editor by editor."""
         return recall_rows(self.scores, self.chains)
+
+    @cached_property
+    def people(self) -> list[LabelledItem]:
+        """What people said of the pictures, item by item."""
+        return labelled_items(self.labels, self.chains)
 
     @cached_property
     def honesty(self) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "number": lambda value: f"{value:.3g}",
     "score": lambda value: f"{value:.3f}",
     "change": lambda value: f"{value:+.1f}",
+    "rating": lambda value: f"{value:.2f}",
     "signed": lambda value: f"{value:+.2f}",
     "p": lambda value: "<0.001" if value < 0.001 else f"{value:.3f}",
 }

@@ -1,0 +1,186 @@
+"""What people said of pictures: the questions, the answers that each allows, and labels as rows of a file.
+
+A label names the picture by its chain and step and by its hash, never by its editor: whoever labels does not see one.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from convergebench.generation.records import UserError, is_encodable
+
+from .columns import Column, Config
+
+FORMAT = 1  # of a file of labels
+LONGEST = 200  # characters of a labeller's name
+LEVELS = ("none", "sub-object", "object", "image", "restoration")
+
+
+class Answer(NamedTuple):
+    """One answer that a question allows, with the key that gives it."""
+
+    code: str
+    key: str
+    words: str
+    level: str = ""  # of a failure: the level at which it lies
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a picture, or of two; `measure` says how far answers are apart."""
+
+    code: str
+    title: str
+    words: str
+    answers: tuple[Answer, ...]
+    measure: str = "nominal"  # or "interval"
+    pictures: str = "before and after"  # or "two after": two results, whose editors nobody sees
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(answer.code for answer in self.answers)
+
+    def level_of(self, code: str) -> str:
+        return next(answer.level for answer in self.answers if answer.code == code)
+
+
+QUESTIONS = {
+    question.code: question
+    for question in (
+        Question(
+            "failure",
+            "What went wrong",
+            "Compare the result with the original. What went wrong most visibly?",
+            (
+                Answer("none", "0", "nothing", "none"),
+                Answer("detail", "1", "a detail of an object was simplified or changed", "sub-object"),
+                Answer("count", "2", "the number of objects is wrong", "object"),
+                Answer("replaced", "3", "an object was replaced instead of added or kept", "object"),
+                Answer("background", "4", "the background decayed", "object"),
+                Answer("framing", "5", "the picture was cropped, moved or stretched", "image"),
+                Answer("noise", "6", "noise or a cast of colour lies over the picture", "image"),
+                Answer("whole", "7", "a change of the whole picture was not made: mirror, greyscale", "image"),
+                Answer("infidelity", "8", "it shows what the original does not, or means another thing", "restoration"),
+                Answer("over-generation", "9", "details are exaggerated: hair, texture, patterns", "restoration"),
+            ),
+        ),
+        Question(
+            "reversible",
+            "Can it be taken back",
+            "Somebody sees only the edited picture. Could they bring the original back?",
+            (
+                Answer("exact", "1", "exactly: nothing was hidden, as in a mirror image"),
+                Answer("clear", "2", "clearly: what is behind the change can be guessed"),
+                Answer("partial", "3", "in part"),
+                Answer("destroys information", "4", "no: the change destroyed what was there"),
+                Answer("invents information", "5", "no: the change added what nobody can know"),
+            ),
+        ),
+        Question(
+            "rating",
+            "How good is it",
+            "How well does the result do what was asked, from 0 (worst) to 5 (best)?",
+            tuple(Answer(str(number), str(number), words) for number, words in enumerate(
+                ("worst", "bad", "poor", "fair", "good", "best"))),
+            measure="interval",
+        ),
+        Question(
+            "pair",
+            "Which one is better",
+            "Which of the two results does better what was asked?",
+            (
+                Answer("first", "1", "the left one"),
+                Answer("second", "2", "the right one"),
+                Answer("same", "0", "neither: they are equally good"),
+            ),
+            pictures="two after",
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Label:
+    """One answer of one person."""
+
+    rater: str
+    question: str
+    answer: str
+    chain: str
+    step: int
+    sha256: str | None = None  # of the picture that was looked at
+    other_chain: str | None = None  # of a pair: the one on the right
+    other_step: int | None = None
+    seconds: float | None = None  # that the answer took
+    at: str = ""  # when, as the labeller's clock has it
+
+    @property
+    def item(self) -> tuple[Any, ...]:
+        """What was asked, equal for all who were asked it."""
+        return self.question, self.chain, self.step, self.other_chain, self.other_step
+
+
+LABELS = Config(
+    "labels",
+    "one answer of one person who looked at a step's picture without being told its editor",
+    (
+        Column("rater", "string", "the name that the labeller chose"),
+        Column("question", "string", f"what was asked: {', '.join(QUESTIONS)}"),
+        Column("answer", "string", "the code of the answer"),
+        Column("level", "string", f"of a failure, the level at which it lies: {', '.join(LEVELS)}"),
+        Column("chain", "string", "id of the chain"),
+        Column("step", "int32", "number of the step in its chain; of a pair, the one on the left"),
+        Column("sha256", "string", "of the picture that was looked at"),
+        Column("other_chain", "string", "of a pair, the chain on the right"),
+        Column("other_step", "int32", "of a pair, its step"),
+        Column("seconds", "float64", "that the answer took"),
+        Column("at", "string", "when it was given"),
+    ),
+)
+
+
+def label_from_values(where: str, values: Mapping[str, Any]) -> Label:
+    """The label of a row that somebody hands in, or one sentence that says what is wrong with it."""
+    found: dict[str, Any] = {}
+    for name in ("rater", "question", "answer", "chain", "sha256", "other_chain", "at"):
+        value = values.get(name)
+        if value not in (None, "") and not (isinstance(value, str) and is_encodable(value) and len(value) <= LONGEST):
+            raise UserError(f"{where} has {str(value)[:40]!r} for {name}; it is a text of at most {LONGEST} characters")
+        found[name] = value or None
+    for name in ("step", "other_step", "seconds"):
+        value = values.get(name)
+        try:
+            found[name] = None if value in (None, "") else float(value) if name == "seconds" else int(value)
+        except (TypeError, ValueError, OverflowError):
+            found[name] = -1
+        if found[name] is not None and not 0 <= found[name] < 2**31:
+            raise UserError(f"{where} has {str(value)[:40]!r} for {name}; it is a number from 0")
+    if missing := [name for name in ("rater", "question", "answer", "chain", "step") if found[name] is None]:
+        raise UserError(f"{where} has no {missing[0]}")
+    question = QUESTIONS.get(found["question"])
+    if question is None:
+        raise UserError(f"{where} has the question {found['question']!r}; the questions are {', '.join(QUESTIONS)}")
+    if found["answer"] not in question.codes:
+        raise UserError(f"{where} answers {found['answer']!r} to {question.code!r}; it is {', '.join(question.codes)}")
+    if (question.pictures == "two after") != (found["other_chain"] is not None and found["other_step"] is not None):
+        raise UserError(f"{where} is no answer to {question.code!r}; only a pair has other_chain and other_step")
+    return Label(**{**found, "at": found["at"] or ""})
+
+
+def label_row(label: Label) -> dict[str, Any]:
+    return {**asdict(label), "level": QUESTIONS[label.question].level_of(label.answer) or None}
+
+
+def label_from_row(row: Mapping[str, Any]) -> Label:
+    """The label of a row that was checked when it was written."""
+    return Label(**{name: row[name] for name in Label.__dataclass_fields__ if row.get(name) is not None})
+
+
+def latest(labels: Iterable[Label]) -> list[Label]:
+    """One label for each person and item: who answers again changes their mind, and the last answer counts."""
+    found: dict[tuple[Any, ...], Label] = {}
+    for label in labels:
+        key = (label.rater, *label.item)
+        if key not in found or label.at >= found[key].at:
+            found[key] = label
+    return list(found.values())

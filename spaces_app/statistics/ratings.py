@@ -1,0 +1,82 @@
+"""How people rate each editor's results from 0 to 5: the mean, its range, and how the ratings are spread."""
+
+from collections import Counter
+from statistics import fmean, pstdev
+from typing import Any
+
+import numpy as np
+from convergebench.metric_modules.halflife.intervals import student_interval
+
+from ..palette import SERIES
+from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ..study.display_names import display_names
+from ..study.people import LabelledItem, of_question
+from ..study.study import Study
+from ..study.tables import Column, format_value
+from . import OnPage, Rows
+
+TITLE = "Ratings by people"
+SECTION = "What people saw"
+ON_PAGE = OnPage(order=10)
+SCALE = tuple(range(6))
+COLUMNS = (
+    Column("editor", "Method"),
+    Column("rating", "Rating, mean of 0 to 5", "rating", interval=True),
+    Column("spread", "Standard deviation", "rating"),
+    *(Column(f"rated_{number}", f"Rated {number}", "share") for number in SCALE),
+    Column("raters", "People", "count"),
+    Column("labels", "Ratings", "count"),
+    Column("pictures", "Pictures", "count"),
+)
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """A row for each editor, the best rated first; the mean is over items, whose ratings are averaged first."""
+    by_editor: dict[str, list[LabelledItem]] = {}
+    for item in of_question(study.people, "rating"):
+        by_editor.setdefault(item.chain.editor, []).append(item)
+    found = []
+    for editor, own in by_editor.items():
+        given = [int(answer) for item in own for answer in item.answers]
+        counts = Counter(given)
+        means = np.array([item.mean for item in own])
+        limits = student_interval(means, [item.picture for item in own]) or (None, None)
+        found.append(
+            {
+                "editor": editor,
+                "rating": fmean(means),
+                "rating_low": None if limits[0] is None else max(limits[0], 0.0),
+                "rating_high": None if limits[1] is None else min(limits[1], 5.0),
+                "spread": pstdev(given),
+                **{f"rated_{number}": counts[number] / len(given) for number in SCALE},
+                "raters": len({rater for item in own for rater in item.raters}),
+                "labels": len(given),
+                "pictures": len({item.picture for item in own}),
+            }
+        )
+    return sorted(found, key=lambda row: -row["rating"])
+
+
+def note(study: Study, rows: Rows) -> str:
+    return "Ratings of one item are averaged first; ranges rest on pictures." if rows else ""
+
+
+def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
+    """The distribution of each editor's ratings, and its mean."""
+    if not rows:
+        return []
+    figure, grid = new_figure(height=1.2 + 0.45 * len(rows))
+    axes, names = grid[0, 0], display_names(row["editor"] for row in rows)
+    places = list(range(len(rows)))[::-1]
+    left = np.zeros(len(rows))
+    for number in SCALE:
+        share = np.array([row[f"rated_{number}"] for row in rows])
+        colour = SERIES[number % len(SERIES)].light
+        axes.barh(places, share, left=left, height=0.6, color=colour, alpha=0.35 + 0.12 * number, label=str(number))
+        left = left + share
+    axes.set_yticks(places, [f"{names[row['editor']]}  {row['rating']:.2f}" for row in rows])
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of ratings")
+    add_legend(figure, axes, columns=6)
+    words = "; ".join(f"{row['editor']} {format_value(row['rating'], 'rating')}" for row in rows)
+    return [Drawing("ratings", "How people rate each method, from 0 to 5", f"Mean ratings: {words}.", figure)]
