@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from convergebench.generation.records import UserError, is_encodable
 
 from .columns import Column, Config
+from .reader import Reader
 
 FORMAT = 1  # of a file of labels
 LONGEST = 200  # characters of a labeller's name
@@ -174,6 +175,11 @@ def label_row(label: Label) -> dict[str, Any]:
 def label_from_row(row: Mapping[str, Any]) -> Label:
     """The label of a row that was checked when it was written."""
     return Label(**{name: row[name] for name in Label.__dataclass_fields__ if row.get(name) is not None})
+
+
+def read_labels(reader: Reader) -> list[Label]:
+    """What people said of a dataset's pictures; nothing where nobody was asked."""
+    return [label_from_row(row) for row in reader.table("labels").to_pylist()] if reader.files("labels") else []
 
 
 def latest(labels: Iterable[Label]) -> list[Label]:

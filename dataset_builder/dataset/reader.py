@@ -19,7 +19,6 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 from . import manifest
 from .columns import CONFIGS
 from .digests import TableDigest
-from .labels import Label, label_from_row
 from .rows import chain_from_row, editor_from_row, source_from_row, step_from_row
 from .schema import DIGESTS, MEANINGS, made_by
 
@@ -279,10 +278,6 @@ class Reader:
         for row in self.table("editors").to_pylist() if self.files("editors") else ():
             found[row["editor"]] = editor_from_row(row)
         return found
-
-    def labels(self) -> list[Label]:
-        """What people said of the pictures; nothing where nobody was asked."""
-        return [label_from_row(row) for row in self.table("labels").to_pylist()] if self.files("labels") else []
 
     def steps_of(self, chain: FinishedChain) -> list[Step]:
         """The steps of a chain with its input first, from the row groups that can hold them."""

@@ -11,7 +11,7 @@ from convergebench.generation.records import UserError
 
 from ..building import card
 from ..dataset import manifest
-from ..dataset.labels import FORMAT, LABELS, Label, label_from_values, label_row, latest
+from ..dataset.labels import FORMAT, LABELS, Label, label_from_values, label_row, latest, read_labels
 from ..dataset.reader import Reader
 from ..dataset.schema import write
 from .tables import objects, read_rows
@@ -51,7 +51,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> ImportedLabels:
     known = {(row["chain"], row["step"]): row["sha256"] for row in steps}
     own = [label for label in given if is_of_dataset(label, known)]
     with disk_errors_explained(folder), locked(folder):
-        before = {(label.rater, *label.item): label for label in reader.labels()}
+        before = {(label.rater, *label.item): label for label in read_labels(reader)}
         after = {(label.rater, *label.item): label for label in latest([*before.values(), *own])}
         rows = [label_row(after[key]) for key in sorted(after, key=lambda key: [str(each) for each in key])]
         manifest.expect(folder, {FILE: {}})
@@ -72,7 +72,7 @@ def is_of_dataset(label: Label, known: dict[tuple[str, int], str | None]) -> boo
 
 def export_labels(folder: Path, out: Path) -> int:
     """Write a dataset's labels as the Space saves them; how many there are."""
-    labels = Reader(folder).labels()
+    labels = read_labels(Reader(folder))
     rows = [{name: value for name, value in asdict(label).items() if value is not None} for label in labels]
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, json.dumps({"format": FORMAT, "labels": rows}, indent=1, ensure_ascii=False).encode() + b"\n")

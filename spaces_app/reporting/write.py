@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convergebench.dataset_builder.dataset import manifest
+from convergebench.dataset_builder.dataset.labels import read_labels
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import locked
 
@@ -46,7 +47,7 @@ def read_study(reader: Reader, options: Options = Options(), steps: bool = True)
     calls = reader.table("steps", CALLS).to_pylist() if steps and reader.files("steps") else []
     roles = {label: editor.role for label, editor in reader.editors().items()}
     judgements = [row for file in reader.files("judgements") for row in reader.file_rows(file)]
-    people = reader.labels()
+    people = read_labels(reader)
     return Study(scores, reader.chains(), floors, calls, published, roles, options, judgements, people)
 
 
