@@ -151,6 +151,8 @@ def test_published_values_come_out_again_and_the_page_tells_all(clones, capsys):
     assert "magicbrush Counting 7, round 4: 3 counted where 2 is right, judged 'yes'" in page
     assert "magicbrush Counting 1, round 4: the picture is other.jpg, not 1.jpg" in page
     assert "rater against rater" in page
+    assert "](page.webp)" in page
+    assert Image.open(clones / "page.webp").size == (1100, 440)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -180,6 +182,7 @@ def test_what_is_not_given_is_left_out_with_a_sentence(tmp_path, capsys, monkeyp
     assert bench.main(["--out", str(tmp_path / "page.md"), "--kept", str(tmp_path / "kept.json")]) == 0
     page = (tmp_path / "page.md").read_text()
     assert page.count("Left out: it needs a clone of") == 4
+    assert "webp" not in page
     with pytest.raises(SystemExit):
         bench.main(["--viescore", str(tmp_path / "nowhere")])
     assert "there is no folder" in capsys.readouterr().err

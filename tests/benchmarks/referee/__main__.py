@@ -16,7 +16,7 @@ from pathlib import Path
 
 from convergebench.generation.packages import cache_folder
 
-from . import i2ebench, predecessor, reed_vae, viescore
+from . import figure, i2ebench, predecessor, reed_vae, viescore
 from .measuring import Measuring
 from .sections import Section
 
@@ -41,6 +41,11 @@ make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH
 Nothing of theirs is kept here but figures. A shift by one pixel in any picture makes the bench fail: published values
 no longer come out, and where none were published the sums of PSNR in `tests/benchmarks/referee/frozen.json` no longer
 hold. `tests/test_house_referee.py` tries it on small stand-ins of the same layouts."""
+
+FIGURE = (
+    "![Left: retained quality of two photographs through two autoencoders, round by round, one half as a dashed line. "
+    "Right: how far each measure agrees with people, beside one rater with another.]({}.webp)"
+)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -72,14 +77,16 @@ def main(words: list[str] | None = None) -> int:
         given.frozen.write_text(json.dumps(dict(sorted(frozen.items())), indent=1) + "\n")
     for section in sections:
         section.compare_with(frozen)
-    given.out.write_text(page(sections))
+    held = all(section.holds for section in sections)
+    drawn = held and figure.draw(sections, given.out.with_suffix(".webp"))
+    given.out.write_text(page(sections, FIGURE.format(given.out.stem) if drawn else ""))
     for section in sections:
         for claim in section.claims:
             print(f"{'holds' if claim.holds else 'FAILS'}  {section.title}: {claim.words}")
         if not section.claims:
             print(f"left out  {section.title}")
     print(f"written: {given.out}")
-    return 0 if all(section.holds for section in sections) else 1
+    return 0 if held else 1
 
 
 def compare(given: argparse.Namespace, measuring: Measuring) -> list[Section]:
@@ -99,9 +106,14 @@ def compare(given: argparse.Namespace, measuring: Measuring) -> list[Section]:
     ]
 
 
-def page(sections: list[Section]) -> str:
+def page(sections: list[Section], figure: str) -> str:
     today = datetime.now(UTC).date().isoformat()
-    return "\n\n".join([ABOUT, f"Compared on {today}.", *(section.markdown() for section in sections)]) + "\n"
+    return (
+        "\n\n".join(
+            [ABOUT, f"Compared on {today}.", *filter(None, [figure]), *(section.markdown() for section in sections)]
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ class Section:
     compared: list[str] = field(default_factory=list)  # which data, from where
     claims: list[Claim] = field(default_factory=list)
     text: list[str] = field(default_factory=list)  # paragraphs and tables after the claims
+    curves: dict[tuple[str, str], list[float]] = field(default_factory=dict)  # for the figure: of whom, of what
+    agreement: dict[str, tuple[float, ...]] = field(default_factory=dict)  # for the figure, by measure
     measured: Frozen = field(default_factory=dict)  # sums over all pictures, which a shift of any one of them changes
 
     @property
