@@ -3,6 +3,7 @@
 import time
 from io import BytesIO
 
+import drawn_requests
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -32,8 +33,7 @@ NAMES = [name for name in NAMES if programs.get(name).category != programs.OUT_A
 # The first program of each category goes on for a second round.
 FIRST = {programs.get(name).category: name for name in reversed(NAMES)}.values()
 ROUNDS = {name: 2 if name in FIRST else 1 for name in NAMES}
-WORDS = "the oracle draws what paint can draw, and paint does not understand this"
-NOT_KEPT = dict.fromkeys(suites.load("requests").programs, WORDS)
+BY_HAND = tuple(drawn_requests.EDITS)  # the oracle draws what paint can draw, and paint does not understand these
 
 
 def local_source(program):
@@ -45,19 +45,19 @@ def local_source(program):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The oracle's chain of each program, as a scored dataset."""
+    """The oracle's chain of each program, or that of an editor that draws what is asked, as a scored dataset."""
     folder = tmp_path_factory.mktemp("every-program")
     pictures = {name: local_source(programs.get(name)) for name in NAMES}
     values = {"title": "one chain each", "version": "1", "short_side": SHORT_SIDE, "rounds": 2, "runs": 1}
     suite = suites.from_values("each", values | {"sources": sorted({*pictures.values()}), "programs": NAMES})
     plan = make_plan(suite, ["oracle"])
-    choice = plan.choices[0]
-    settings = {**choice.settings, "short_side": SHORT_SIDE}
+    choices = {name: drawn_requests.choice() if name in BY_HAND else plan.choices[0] for name in NAMES}
+    settings = {**plan.choices[0].settings, "short_side": SHORT_SIDE}
     chains = [
-        Chain(catalogue.source(pictures[name]), programs.get(name), choice.label, settings, 1, ROUNDS[name])
+        Chain(catalogue.source(pictures[name]), programs.get(name), choices[name].label, settings, 1, ROUNDS[name])
         for name in NAMES
     ]
-    plan = Plan(suite, plan.choices, tuple(chains))
+    plan = Plan(suite, (*plan.choices, drawn_requests.choice()), tuple(chains))
     assert generate(plan, chains, folder / "run").clean
     for words in (["build", folder / "run", "--out"], ["score", "--metrics", "psnr,ssim,edit_applied"]):
         done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
@@ -76,9 +76,7 @@ def outcomes(made):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_program_can_be_kept(outcomes, name, request):
-    if name in NOT_KEPT:
-        request.applymarker(pytest.mark.xfail(strict=True, reason=NOT_KEPT[name]))
+def test_a_program_can_be_kept(outcomes, name):
     if not programs.get(name).closes:
         assert name not in outcomes  # an addition has nothing to return to
         return
@@ -139,16 +137,13 @@ def test_a_program_can_be_lost_by_each_cause_that_applies_to_it(rounds, name):
     source, length = pictures[0], len(programs.get(name).cycle)
     kinds = [role.kind for role in roles(programs.get(name).cycle, True)]
     grain = np.clip(source + generator.normal(0, 200, source.shape), 0, 255).astype(np.uint8)
-    noisy = cause_of(name, [*pictures[:-1], grain])
-    assert noisy in (("not applied",) if name in NOT_KEPT else ("quality lost", "not undone"))
-    assert cause_of(name, [*pictures[:-1], patched(pictures[-1])]) == (
-        "not applied" if name in NOT_KEPT else "part lost"
-    )
+    assert cause_of(name, [*pictures[:-1], grain]) in ("quality lost", "not undone")
+    assert cause_of(name, [*pictures[:-1], patched(pictures[-1])]) == "part lost"
     if "forward" in kinds:
         assert cause_of(name, [source] * (length + 1)) == "not applied"
         last = max(place for place, kind in enumerate(kinds, 1) if kind == "forward")
         left = [*pictures[: last + 1], *[pictures[last]] * (length - last)]
-        assert cause_of(name, left) == ("not applied" if name in NOT_KEPT else "not undone")
+        assert cause_of(name, left) == "not undone"
     for end, cause in ENDS.items():
         ended = convergence([1, 2], {"rmse": [0.9]}, [True], [True], [False], end=end, end_round=2)
         assert (ended.kept, ended.cause, ended.failed) == (1, cause, end == "failed")

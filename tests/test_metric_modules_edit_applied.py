@@ -181,6 +181,23 @@ def test_a_picture_without_colour_cannot_be_made_monochrome():
     assert made.reasons["applied"] == back.reasons["undone"] == "already_so"
 
 
+def tinted(shown, share, colour=(40, 170, 60)):
+    return np.rint(shown * (1 - share) + share * np.array(colour)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_faint_tint_is_an_edit_where_one_is_asked_for_and_another_tint_or_wear_is_not(name):
+    words = ("make the whole picture a little greener", "take the green tint away")
+    before = picture(name)
+    green = tinted(before, 0.1)
+    made, back = round_of(before, green, jpeg(before, 60), cycle=words)
+    assert (made.applied, back.undone) == (1, 1)
+    assert round_of(before, green, green, cycle=words)[1].undone == 0
+    for worn in (before, jpeg(before, 40), noisy(before, 12), tinted(before, 0.1, (190, 60, 170))):
+        assert round_of(before, worn, before, cycle=words)[0].applied == 0
+    assert round_of(before, green, before)[0].applied == 0, "a tint is no thing"
+
+
 @pytest.mark.parametrize("shape", [(64, 64), (90, 700), (1, 1), (3, 500), (1024, 800)])
 def test_any_size_is_compared_with_any_other(shape):
     shown = cv2.resize(picture("coffee"), shape[::-1], interpolation=cv2.INTER_AREA)

@@ -6,8 +6,8 @@ from typing import Any
 import datasets
 import evaluate
 
+from .colours import colour
 from .cycles import roles
-from .greying import colour
 from .images import ImageInputs, dealt, pixels, reason_text, signature_text
 from .judge import Judgement, judge_step
 from .looks import look

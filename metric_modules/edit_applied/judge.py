@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import greying, sharpness
+from . import colours, sharpness
 from .cycles import roles
 from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, fitted, laid_back, largest, outline, smooth
 from .structure import ALIKE, STRANGE, likeness
@@ -22,7 +22,8 @@ NOISE = 4.0  # times what the picture changed by at the median: what a lost part
 
 TONE = re.compile(
     r"\b(monochrome|black and white|gr[ae]y ?scale|colou?ri[sz]e|sepia|night|day(time|light)?|bright(en|er)|"
-    r"dark(en|er)|warm(er)?|cool(er)?|contrast|saturat\w+|vivid|lighting|exposure|season|winter|summer|autumn|invert)\b|"
+    r"dark(en|er)|warm(er)?|cool(er)?|contrast|saturat\w+|vivid|lighting|exposure|season|winter|summer|autumn|invert|"
+    r"watercolou?r|oil painting|pencil drawing|cartoon|anime|comic|pixel art)\b|"
     r"\bcolou?r the\b",
     re.IGNORECASE,
 )
@@ -70,7 +71,7 @@ def nothing(reason: str) -> Judgement:
 
 
 def asks_for_tone(instruction: str) -> bool:
-    """Whether an instruction is about the whole picture's light and colours.
+    """Whether an instruction is about the whole picture's light, colours or style.
 
     >>> [asks_for_tone(text) for text in ("make it night", "add a dark red ball")]
     [True, False]
@@ -309,13 +310,10 @@ def judge_edit(
             tone=tone,
             meaning=(meaning[start], meaning[end]) if meaning else None,
         )
-        if (
-            forward.applied == 0
-            and greying.ASKED.search(cycle[start])
-            and (not meaning or meaning[end] > meaning[start])
-        ):
+        what = colours.asked(cycle[start])
+        if what and forward.applied == 0 and (not meaning or meaning[end] > meaning[start]):
             targets = [pictures[target], *([source] if source is not None and target == 0 else [])]
-            return judge_greying(kind, pictures[start], pictures[end], targets, pictures[position])
+            return judge_colours(what, kind, pictures[start], pictures[end], targets, pictures[position])
     if kind == "forward":
         return forward
     if not forward.applied:
@@ -366,18 +364,18 @@ def judge_sharpness(
     return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)
 
 
-def judge_greying(
-    kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
+def judge_colours(
+    what: str, kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
 ) -> Judgement:
-    """Whether a picture whose colours are too weak for `judge_forward` was made monochrome, or got them back."""
-    if greying.colour(before) < greying.WEAKEST:
+    """Whether a picture was made monochrome or tinted where that is too faint for `judge_forward`, or has it undone."""
+    if what == "grey" and colours.colour(before) < colours.WEAKEST:
         return nothing(ALREADY_SO)
-    applied = greying.is_made(before, after)
+    applied = colours.is_made(what, before, after)
     if kind == "forward":
         reasons = dict.fromkeys(UNDO, NOT_AN_UNDO) | {"region_share": WHOLE_PICTURE}
         return Judgement(applied=float(applied), reasons=reasons)
     reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD) | {"undo_explained": WHOLE_PICTURE}
     if not applied:
         return Judgement(reasons=reasons | dict.fromkeys(UNDO, NOT_APPLIED))
-    ratio = greying.left_of(before, after, targets, back)
+    ratio = colours.left_of(what, before, after, targets, back)
     return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)

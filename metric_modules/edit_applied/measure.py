@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .greying import GREYED, WEAKEST
+from .colours import GREYED, TINTED, TOWARDS, WEAKEST
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
 from .looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
 from .sharpness import BLURRED, SHARPENED, grey
@@ -29,7 +29,8 @@ def signature() -> dict[str, Any]:
             "visible": VISIBLE, "faint": FAINT, "seeds": SEEDS, "noise": NOISE, "share": SHARE, "small": SHARE_SMALL,
             "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN,
             "alike": ALIKE, "strange": STRANGE, "contrast": CONTRAST, "coarse": COARSE, "window": WINDOW,
-            "blurred": BLURRED, "sharpened": SHARPENED, "weakest": WEAKEST, "greyed": GREYED}  # fmt: skip
+            "blurred": BLURRED, "sharpened": SHARPENED, "weakest": WEAKEST, "greyed": GREYED, "tinted": TINTED,
+            "towards": TOWARDS}  # fmt: skip
 
 
 class Reduced(NamedTuple):

@@ -1,0 +1,60 @@
+"""Did the whole picture lose its colours, or take on a tint, and is that gone? Faint as it is, it passes for drift."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from .looks import fitted
+
+TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
+TO_TINT = re.compile(r"\b(redd|orang|yellow|green|blu|purpl|pink)er\b", re.IGNORECASE)
+WEAKEST = 2.0  # mean chroma of a picture: with less it was monochrome before
+GREYED = 0.5  # of that: the most that a picture keeps which was made monochrome
+TINTED = 2.0  # delta E by which the mean colour has to move for a tint
+TOWARDS = 0.5  # cosine between that move and the colour that was asked for
+HUES = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}  # degrees in Lab
+
+
+def asked(instruction: str) -> str | None:
+    """Whether an instruction is about the whole picture's colours: "grey", or the beginning of the tint's name.
+
+    >>> [asked(text) for text in ("turn the image monochrome", "make it a bit greener", "add a green apple")]
+    ['grey', 'green', None]
+    """
+    if TO_GREY.search(instruction):
+        return "grey"
+    found = TO_TINT.search(instruction)
+    return found[1].lower() if found else None
+
+
+def colour(cells: np.ndarray) -> float:
+    """The mean chroma of a look."""
+    return float(np.hypot(cells[..., 1], cells[..., 2]).mean())
+
+
+def tint(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """How the mean colour moved, in Lab's a and b."""
+    return (after[..., 1:].mean(axis=(0, 1)) - before[..., 1:].mean(axis=(0, 1))).astype(float)
+
+
+def is_made(what: str, before: np.ndarray, after: np.ndarray) -> bool:
+    """Whether most of the colour is gone, or the picture as a whole moved towards the colour that was asked for."""
+    if what == "grey":
+        return colour(after) <= GREYED * colour(before)
+    angle, move = np.deg2rad(HUES[what]), tint(before, after)
+    far = float(np.linalg.norm(move))
+    return far >= TINTED and float(move @ (np.cos(angle), np.sin(angle))) >= TOWARDS * far
+
+
+def left_of(
+    what: str, before: np.ndarray, forward: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
+) -> float:
+    """How much of that change is left."""
+
+    def size(first: np.ndarray, second: np.ndarray) -> float:
+        if what == "grey":
+            return float(np.linalg.norm((fitted(second, first) - first)[..., 1:], axis=2).mean())
+        return float(np.linalg.norm(tint(first, second)))
+
+    return max(size(target, back) for target in targets) / max(size(before, forward), 1e-6)
