@@ -310,17 +310,16 @@ def real_section(folder: Path) -> str:
     )
 
 
-def oracle_section(folder: Path, rounds: int = 1) -> str:
+def oracle_section(kept: Path) -> str:
     """What the oracle loses, though it undoes exactly."""
-    rows, count = oracle.outcomes("v1", 128, rounds, folder)
-    lost = [row for row in rows if row["kept"] < rounds]
-    lines = [[row["program"], row["source"], row["cause"]] for row in lost]
+    rows, count = oracle.outcomes("v1", 128, kept)
+    lines = [[row["program"], row["source"], row["lost"]] for row in rows if row["lost"]]
     absent = f" The pictures of {count - len(rows)} more could not be fetched." if len(rows) < count else ""
     return (
         "## The oracle, which undoes exactly\n\n"
-        f"Every case of suite v1 at an eighth of its size (short side 128), one round: {len(rows) - len(lost)} of "
-        f"{len(rows)} cases kept.{absent} Not kept:\n\n"
-        + (table(["program", "picture", "lost to"], lines) if lost else "None.\n")
+        f"Every case of suite v1 at an eighth of its size (short side 128), one round: {len(rows) - len(lines)} of "
+        f"{len(rows)} kept.{absent} Not kept:\n\n"
+        + (table(["program", "picture", "lost to"], lines) if lines else "None.\n")
     )
 
 
@@ -341,7 +340,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "verdicts.md")
     parser.add_argument("--photographs", type=int, default=10, help="how many")
     parser.add_argument("--real-chains", type=Path, default=os.environ.get("REAL_CHAINS") or None, help="their folder")
-    parser.add_argument("--oracle", type=Path, default=Path("runs/verdicts-oracle"), help="where its run is kept")
+    parser.add_argument("--oracle", type=Path, default=Path("runs/oracle.jsonl"), help="what it was judged")
     parser.add_argument("--only", help="the beginning of the one title whose section is measured anew")
     parser.add_argument("--card", type=Path, help="a card in which the tables are replaced")
     given = parser.parse_args(words)

@@ -1,71 +1,81 @@
-"""What the oracle, which undoes exactly, loses: every case of a suite whose picture can be had."""
+"""What the oracle, which undoes exactly, loses: one round of every case of a suite whose picture can be had."""
 
-import dataclasses
-import os
-import shutil
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from convergebench import dataset_builder, metric_modules
-from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import suites
+import numpy as np
+from convergebench.generation import pictures, prepare, suites
+from convergebench.generation.editors import oracle
 from convergebench.generation.packages import Unavailable
-from convergebench.generation.plan import Plan, make_plan
-from convergebench.generation.records import Chain
-from convergebench.generation.scheduler import generate
+from convergebench.generation.records import Chain, Turn
 from convergebench.generation.sources import catalogue
-from convergebench.spaces_app.study.cases import read_cases
-from convergebench.spaces_app.study.floors import Floors
-from convergebench.spaces_app.study.groups import outcome_of_case
+from convergebench.metric_modules.edit_applied.judge import judge_step
+from convergebench.metric_modules.edit_applied.looks import look
+from convergebench.metric_modules.edit_applied.measure import signature
+from convergebench.metric_modules.edit_applied.sharpness import grey
 
-CHECKS = ("edits", "rmse", "ssim", "part_lost")
-COUNTED = "additions"  # the group that no headline counts
-
-
-def readable(source: str) -> bool:
-    """Whether a picture is here, or can be fetched."""
-    try:
-        catalogue.read(source)
-    except Unavailable:
-        return False
-    return True
+Row = dict[str, Any]
 
 
-def planned(suite: str, short_side: int, rounds: int) -> tuple[Plan, int]:
-    """The oracle's chain of each case of the suite, of one run and so many rounds; and of how many cases in all."""
-    whole = suites.load(suite)
-    made = dataclasses.replace(whole, short_side=short_side, rounds=rounds, runs=1)
-    [choice] = make_plan(made, ["oracle"]).choices
-    settings = {**choice.settings, "short_side": short_side}
-    cases = suites.cases(whole)
-    here = {id for id in {source.id for source, _ in cases} if readable(id)}
-    chains = [
-        Chain(source, program, choice.label, settings, 1, rounds) for source, program in cases if source.id in here
-    ]
-    return Plan(made, (choice,), tuple(chains)), len(cases)
+def outcomes(suite: str, short_side: int, kept: Path) -> tuple[list[Row], int]:
+    """A row for each case, with what its round is lost to; and how many cases the suite has.
 
-
-def outcomes(suite: str, short_side: int, rounds: int, folder: Path) -> tuple[list[dict[str, Any]], int]:
-    """A row for each case, with its rounds kept and the cause; and how many cases the suite has.
-
-    A run that was stopped goes on in the same folder.
+    Rows go to the file `kept` as they come, so that a run that was stopped goes on.
     """
-    plan, count = planned(suite, short_side, rounds)
-    outcome = generate(plan, plan.chains, folder / "run", workers=os.cpu_count())
-    if not outcome.clean:
-        raise RuntimeError(str(outcome))
-    if not (folder / "built").exists():
-        shutil.rmtree(folder / "dataset", ignore_errors=True)
-        dataset_builder.build(folder / "run", folder / "dataset")
-        (folder / "built").touch()
-    metric_modules.score(folder / "dataset", ("psnr", "ssim", "edit_applied"), device="cpu", quiet=True)
-    reader = Reader(folder / "dataset")
-    floors = Floors(reader.rows("floors"), reader.chains())
-    cases, _ = read_cases(reader.rows("scores"), reader.chains(), floors)
-    rows = [
-        {"program": case.program, "source": case.source, "kept": found.kept, "cause": found.cause or case.end}
-        for case in cases
-        if case.group != COUNTED
-        for found in [outcome_of_case(case, CHECKS)]
-    ]
-    return rows, count
+    cases = suites.cases(suites.load(suite))
+    rules = json.dumps([short_side, signature()], sort_keys=True)
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    known = {(row["source"], row["program"], row["rules"]): row for row in map(json.loads, lines)}
+    found: list[Row] = []
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.open("a") as file:
+        for source in dict.fromkeys(source for source, _ in cases):
+            asked = [program for each, program in cases if each == source]
+            rows = [known.get((source.id, program.id, rules)) for program in asked]
+            if None in rows:
+                try:
+                    rows = [row | {"rules": rules} for row in rows_of(source, asked, short_side)]
+                except Unavailable:
+                    continue
+                file.writelines(json.dumps(row) + "\n" for row in rows)
+                file.flush()
+            found += rows
+    return found, len(cases)
+
+
+def rows_of(source, asked, short_side: int) -> Iterator[Row]:
+    """The cases of one picture."""
+    shown = prepare.prepare(pictures.decode(catalogue.read(source.id)), short_side).convert("RGB")
+    first = np.asarray(shown)
+    known = look(first), grey(first)
+    for program in asked:
+        chain = Chain(source, program, "oracle", {"seed": "per-step", "short_side": short_side}, 1, 1)
+        history, seen = [Turn("", pictures.encode_png(shown))], [known]
+        lost = None
+        for number, _, position, instruction in chain.asks():
+            given = pictures.decode(history[-1].data)
+            answer = oracle.Editor().edit(given, instruction, chain.seed(number), history)
+            if answer.status != "ok":
+                lost = f"{answer.status}: {answer.reason}"
+                break
+            history.append(Turn(instruction, answer.data))
+            pixels = np.asarray(pictures.decode(answer.data))
+            seen.append((look(pixels), grey(pixels)))
+            lost = lost or what_is_lost(program, position, seen)
+        if lost is None and not np.array_equal(np.asarray(pictures.decode(history[-1].data)), first):
+            lost = "quality lost"  # it does not end where it began
+        yield {"source": source.id, "program": program.id, "lost": lost}
+
+
+def what_is_lost(program, position: int, seen) -> str | None:
+    """What a step loses, by the checks of edits and of parts."""
+    cells, greys = zip(*seen, strict=True)
+    about = {"source": cells[0], "small": program.small, "greys": greys, "source_grey": greys[0]}
+    judged = judge_step(program.cycle, program.closes, position, cells, **about)
+    if judged.applied == 0:
+        return "not applied"
+    if judged.undone == 0:
+        return "not undone"
+    return "part lost" if judged.part_lost else None
