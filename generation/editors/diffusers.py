@@ -132,7 +132,7 @@ def picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -
     import transformers
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
-    class Processor(getattr(transformers, kind)):
+    class Processor(getattr(transformers, kind)):  # type: ignore[misc]  # the model names its class
         def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:
             return None if argument is None else super().check_argument_for_proper_class(argument_name, argument)
 

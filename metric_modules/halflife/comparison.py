@@ -6,6 +6,7 @@ Signs are flipped by whole sources, because chains of one source are not indepen
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -15,7 +16,7 @@ from .sign_flips import sign_flip_p, step_down
 LEVEL = 0.05
 RANKED_FROM = 12  # sources; fewer can only indicate
 
-Kept = Mapping[Hashable, float | None]  # rounds kept per case; None where the case failed technically
+Kept = Mapping[Any, float | None]  # rounds kept per case; None where the case failed technically
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def compare(
     names: tuple[str, str],
     first: Kept,
     second: Kept,
-    source_of: Mapping[Hashable, Hashable],
-    cell_of: Mapping[Hashable, Hashable] | None = None,
+    source_of: Mapping[Any, Hashable],
+    cell_of: Mapping[Any, Hashable] | None = None,
     confidence: float = 0.95,
 ) -> Comparison:
     """Two editors on their own common cases: differences of rounds kept, averaged per source, then over sources.

@@ -99,7 +99,9 @@ def features_at(rgb: np.ndarray, opponent: np.ndarray, scale: int) -> np.ndarray
     across, along = derivative_windows(DERIVATIVE / scale**DERIVATIVE_FALL)
     colour_slopes = [(slope(plane, across, along), slope(plane, along, across)) for plane in opponent]
     bell_shaped = [each for pair in colour_slopes for each in pair]
-    responses, slopes, strengths = [], [], []
+    responses: list[np.ndarray] = []
+    slopes: list[np.ndarray] = []
+    strengths: list[np.ndarray] = []
     spectrum = fft.fft2(opponent[2])
     for gabor in log_gabor(len(opponent[2]), WAVELENGTH / scale**WAVELENGTH_FALL):
         response = fft.ifft2(gabor * spectrum)

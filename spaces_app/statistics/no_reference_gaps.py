@@ -60,7 +60,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
     program = rows[0]["program"]
     editors = list(dict.fromkeys(row["editor"] for row in rows if row["program"] == program))
     names = display_names(editors)
-    drawn = []
+    drawn: list[Drawing | None] = []
     for number, editor in enumerate(editors[:MOST_FIGURES]):
         own = [row for row in rows if row["editor"] == editor and row["program"] == program]
         drawn.append(heatmap(own, f"no-reference-gaps-{number + 1}", f"{names[editor]}: gaps to step {FIRST}"))
