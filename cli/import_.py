@@ -11,6 +11,7 @@ from ._shared import json_option, parse_columns
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.importing.chains import Findings
+    from convergebench.dataset_builder.importing.layout_restored import Degraded
 
 
 @click.command("import")
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 @click.option(
     "--layout",
     required=True,
-    type=click.Choice(["edit-converge-bench", "table", "dataset"]),
-    help="A folder of cases; a CSV or JSONL of paths; a Hub or local dataset with picture columns.",
+    type=click.Choice(["edit-converge-bench", "table", "dataset", "restored"]),
+    help="A folder of cases; a CSV or JSONL of paths; a Hub or local dataset with picture columns; a folder of "
+    "pictures that some method restored.",
 )
 @click.option("--editor", help="The editor's name; a table may name it in a column.")
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR.")
@@ -46,6 +48,19 @@ if TYPE_CHECKING:
     help="Folder of the pictures that chains begin at, such as NAME.png for the source NAME: one step 0 for all "
     "editors that were given other encodings of it.",
 )
+@click.option("--suite", help="restored: the suite whose degraded pictures were restored; files bear their ids.")
+@click.option("--inputs", type=click.Path(path_type=Path), help="restored: folder of the degraded pictures, by name.")
+@click.option(
+    "--clean",
+    type=click.Path(path_type=Path),
+    help="restored: folder of the clean pictures: A.png is that of A~blur.png.",
+)
+@click.option(
+    "--about",
+    "table_of_inputs",
+    type=click.Path(path_type=Path),
+    help="restored: a table of name, clean, scene and degradation.",
+)
 @click.option("--kind", help="Of the sources: face, object, scene, texture or text.")
 @click.option("--origin", type=click.Choice(["real", "synthetic"]), default="real", show_default=True)
 @click.option("--licence", default="unknown", show_default=True, help="Of the sources; it must be known to publish.")
@@ -66,6 +81,10 @@ def import_(
     revision: str | None,
     closes: bool | None,
     originals: Path | None,
+    suite: str | None,
+    inputs: Path | None,
+    clean: Path | None,
+    table_of_inputs: Path | None,
     kind: str | None,
     origin: str,
     licence: str,
@@ -81,10 +100,12 @@ def import_(
     convergebench import chains/flux --layout edit-converge-bench --editor flux
     convergebench import answers.csv --layout table --column chain=case --column path=file --out runs/elsewhere
     convergebench import ORG/edits --layout dataset --editor NAME --turn turn_1_image --out runs/edits
+    convergebench import restored/hypir --layout restored --editor HYPIR --suite restoration
+    convergebench import restored/hypir --layout restored --editor HYPIR --inputs degraded --clean clean
     """
     from convergebench.dataset_builder.building.card_tables import count_text
     from convergebench.dataset_builder.importing import chains as importing
-    from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
+    from convergebench.dataset_builder.importing import layout_pairs, layout_restored, layout_table, layout_turns
     from convergebench.generation.records import UserError
 
     if not editor and layout != "table":
@@ -94,6 +115,12 @@ def import_(
         findings = layout_pairs.find_chains(Path(path), str(editor), prompts, kind)
     elif layout == "table":
         findings = layout_table.find_chains(Path(path), editor, parse_columns(columns), kind, closes is not False)
+    elif layout == "restored":
+        degraded = degraded_of_suite(suite) if suite else None
+        if degraded is None and inputs is None:
+            raise UserError("no --inputs given; name the folder of the degraded pictures, or the suite they are from")
+        degraded = degraded or layout_restored.find_inputs(inputs or Path(), clean, table_of_inputs)
+        findings = layout_restored.find_chains(Path(path), str(editor), degraded, kind)
     else:
         if not turns:
             raise UserError("no --turn given; name the picture column of each turn, such as --turn turn_1_image")
@@ -120,3 +147,29 @@ def import_(
         click.echo(f"{out}: {counts}; {count_text(len(imported.problems), 'problem')}{listed}")
     if not all(problem.is_stray for problem in imported.problems):
         sys.exit(1)
+
+
+def degraded_of_suite(name: str) -> "dict[str, Degraded]":
+    """The degraded pictures of a suite by their ids, with their clean ones."""
+    from convergebench.dataset_builder.importing.layout_restored import Degraded
+    from convergebench.generation import suites
+    from convergebench.generation.records import UserError
+    from convergebench.generation.sources import catalogue
+
+    suite = suites.load(name)
+    sources = [suite.source(id) for id in suite.sources]
+    found = {
+        source.id: Degraded(
+            suite.read(source.id),
+            catalogue.read_reference(source.id),
+            source,
+            source.scene,
+            source.degradation,
+            suite.short_side,
+        )
+        for source in sources
+        if source.reference
+    }
+    if not found:
+        raise UserError(f"suite {name!r} has no degraded pictures; `restoration` has")
+    return found

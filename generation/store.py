@@ -223,8 +223,12 @@ class ChainWriter:
     def begin(self, picture: Image.Image, reference: Image.Image | None = None) -> None:
         """Keep the input as prepared, as step 0."""
         if reference is not None:
-            write_whole(self.folder / "reference.png", pictures.encode_png(reference))
+            self.keep_reference(reference)
         self.append(Step(0, 0, 0, "", "input"), pictures.encode_png(picture), picture.size)
+
+    def keep_reference(self, reference: Image.Image) -> None:
+        """Keep what a finished round should equal, where it is another picture than the input."""
+        write_whole(self.folder / "reference.png", pictures.encode_png(reference))
 
     def append(self, step: Step, data: bytes = b"", size: tuple[int, int] | None = None) -> Step:
         """Make a step durable, first its bytes, then its line; what the bytes are is added to the step."""

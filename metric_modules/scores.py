@@ -57,6 +57,7 @@ OF_THE_ENGINE = {
         Reason("no_floor", Fault.OURS, "there is no floor: the suite has no unrelated source"),
         Reason("damaged_floor", Fault.OURS, "the floor rests on a damaged source: {}"),
         Reason("previous_missing", Fault.OURS, "the picture before is missing"),
+        Reason("no_clean_picture", Fault.NOBODY, "the degraded picture has no clean one to compare with"),
         Reason("ends_no_round", Fault.NOT_APPLICABLE, "this step ends no round"),
         Reason("not_audited", Fault.NOT_APPLICABLE, "the recall audit did not mirror what this step was given"),
         Reason("later_round", Fault.NOT_APPLICABLE, "only the first rounds are looked at"),

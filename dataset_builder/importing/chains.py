@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.pictures import PictureInfo, Undecodable, inspect
+from convergebench.generation.pictures import PictureInfo, Undecodable, decode, inspect
 from convergebench.generation.records import (
     KINDS,
     PICTURED,
@@ -28,6 +28,7 @@ from convergebench.generation.records import (
 )
 from convergebench.generation.store import ChainWriter, keep_source, open_run, remove_chain
 from convergebench.generation.store_reader import find_finished
+from PIL import Image
 
 MOST_BYTES = 2**27  # of one picture's file
 MOST_ANSWERS = 100_000  # of one chain
@@ -68,6 +69,10 @@ class FoundChain:
     kind: str
     run: int = 1
     settings: dict[str, Setting] = field(default_factory=dict)
+    reference: Path | bytes | None = None  # what a finished round should equal, where that is another picture
+    known_source: Source | None = None  # where the picture is one of a suite's
+    scene: str = ""
+    degradation: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,16 +160,20 @@ def import_chain(
     try:
         data = read_bytes(found.picture)
         picture = inspect(data)
+        clean = None if found.reference is None else read_bytes(found.reference)
+        reference = None if clean is None else decode(clean)
     except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError, as is what cannot be decoded
         imported.problems.append(Problem(found.where, f"the source cannot be read: {reason_text(error)}"))
         return
-    source = describe_source(found, data, picture, rights)
+    source = found.known_source or describe_source(found, data, picture, rights)
+    if clean is not None and not source.reference:
+        source = replace(source, reference=sha256(clean).hexdigest())
     with ChainWriter.draft(out) as writer:
-        write_steps(found, writer, data, picture, imported)
+        write_steps(found, writer, data, picture, imported, reference)
         content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
         settings = {
-            **found.settings,
             "short_side": min(picture.width, picture.height),
+            **found.settings,
             "case": found.case,
             "content": content,
         }
@@ -172,6 +181,8 @@ def import_chain(
         chain = Chain(source, found.program, found.editor, settings, found.run, rounds)
         last = writer.steps[-1].status
         keep_source(out, source.sha256, data)
+        if clean is not None and source.reference:
+            keep_source(out, source.reference, clean)
         new = writer.finish_draft(chain, "complete" if last in ("input", "ok") else last)
     (imported.written if new else imported.already_there).append(chain.id)
     earlier = {} if before is None else before
@@ -193,13 +204,22 @@ def describe_source(found: FoundChain, data: bytes, picture: PictureInfo, rights
         licence=rights.licence,
         attribution=rights.attribution,
         title=found.source,
+        scene=found.scene,
+        degradation=found.degradation,
     )
 
 
 def write_steps(
-    found: FoundChain, writer: ChainWriter, source: bytes, picture: PictureInfo, imported: Imported
+    found: FoundChain,
+    writer: ChainWriter,
+    source: bytes,
+    picture: PictureInfo,
+    imported: Imported,
+    reference: Image.Image | None = None,
 ) -> None:
     """Write the source as step 0 and every answer after it, up to the first that is no whole picture or too small."""
+    if reference is not None:
+        writer.keep_reference(reference)
     writer.append(Step(0, 0, 0, "", "input"), source, (picture.width, picture.height))
     for number, answer in enumerate(found.answers, 1):
         step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.more)

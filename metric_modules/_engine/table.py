@@ -79,6 +79,9 @@ def chain_rows(
     parts = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
     signature = {"engine": engine_signature(chain), **{name: part for name, (part, _) in parts.items()}}
     with_floors = [column for spec in specs.values() for column in spec.columns if column.floor]
+    # What untouched pictures score is known of metrics that compare with the reference, and of no others.
+    comparing = [column.name for spec in specs.values() for column in spec.columns if column.ceiling is not None]
+    is_blind = program.category == "restoration" and chain.own_reference is None
     sizes = changed_sizes(chain)
     for number, placed in chain.steps.items():
         values: Values = {}
@@ -91,6 +94,8 @@ def chain_rows(
                 values |= dict.fromkeys(spec.names, Missing("absent", absent[name]))
             else:
                 values |= dict.fromkeys(spec.names, Missing("not_asked", name))
+        if is_blind:
+            values |= {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
         values |= retained_values(values, with_floors, floors, damaged)
         values[CHANGED_SIZE] = sizes[number]
         row = {

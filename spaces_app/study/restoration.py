@@ -12,7 +12,7 @@ import numpy as np
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import Comparison, compare
 from convergebench.metric_modules.halflife.intervals import student_interval
-from convergebench.metric_modules.specs import optional_columns
+from convergebench.metric_modules.nr_gap.ranges import COLUMNS as WITHOUT_REFERENCE
 
 from .cases import COLUMNS, CURVES, column_range
 from .tables import Column
@@ -21,11 +21,10 @@ Row = Mapping[str, Any]
 ByPicture = dict[str, float]
 Cell = tuple[str, str]  # a prompt and a picture
 CATEGORY = "restoration"
+NO_PROMPT = "restored"  # the program of an imported method that takes no words
 MEAN = "mean of all pictures: "
 NOT_SHOWN = ("rmse",)  # says what PSNR says
-# Metrics of published tables of which we have no column: what they are called, where not simply in capitals.
-TITLES = {"clipiqa": "CLIP-IQA", "clip_iqa": "CLIP-IQA", "topiq": "TOPIQ", "liqe": "LIQE", "dbcnn": "DBCNN"}
-LOWER_IS_BETTER = ("ilniqe", "pi")
+TITLES = {"clipiqa": "CLIP-IQA"}  # as the restoration study writes it
 PROMPT = re.compile(r"(?:restore-)?([a-z]+)-?\d+", re.IGNORECASE)
 LONG, SHORT, FAITHFUL, FREE = ("L", "LF"), ("S", "SF"), ("LF", "SF"), ("L", "S")
 
@@ -55,7 +54,7 @@ def own_restorations(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> 
     for row in scores:
         if row["chain"] in wanted and row["position"] == len(wanted[row["chain"]].program.cycle):
             returns[row["chain"]].append(row)
-    metrics = [*full_reference(), *sorted(optional_columns())]
+    metrics = [*full_reference(), *WITHOUT_REFERENCE]
     found = []
     for chain in sorted(wanted.values(), key=lambda chain: chain.order):
         source, has_truth = chain.source, chain.source.reference is not None
@@ -65,8 +64,8 @@ def own_restorations(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> 
                 Restored(
                     table="",
                     method=chain.editor,
-                    prompt=chain.program.id,
-                    words=len(chain.program.cycle[0].split()),
+                    prompt="" if chain.program.id == NO_PROMPT else chain.program.id,
+                    words=len(chain.program.cycle[0].split()) if chain.program.id != NO_PROMPT else None,
                     picture=source.id,
                     clean=source.reference or source.id.partition("~")[0],
                     scene=source.scene,
@@ -131,13 +130,17 @@ def needs_clean(metric: str) -> bool:
 
 
 def metric_title(metric: str) -> str:
-    return COLUMNS[metric].title if metric in COLUMNS else TITLES.get(metric, metric.upper())
+    if metric in COLUMNS:
+        return COLUMNS[metric].title
+    known = WITHOUT_REFERENCE.get(metric)
+    return TITLES.get(metric) or (known.name if known else metric.upper())
 
 
 def better_sign(metric: str) -> int:
     """1 where a higher value is better, -1 where a lower one is."""
-    known = COLUMNS[metric].direction if metric in COLUMNS else ""
-    return -1 if known == "lower" or (not known and metric in LOWER_IS_BETTER) else 1
+    if metric in WITHOUT_REFERENCE:
+        return 1 if WITHOUT_REFERENCE[metric].higher_is_better else -1
+    return -1 if metric in COLUMNS and COLUMNS[metric].direction == "lower" else 1
 
 
 def prompt_group(prompt: str) -> str:
@@ -170,8 +173,8 @@ class RestoredSet:
     def metrics(self) -> list[str]:
         """Those with any value: first what compares with the clean picture."""
         there = dict.fromkeys(name for each in self.pictures for name in each.values)
-        known = [name for name in (*full_reference(), *COLUMNS) if name in there and name not in NOT_SHOWN]
-        return list(dict.fromkeys([*known, *(name for name in there if name not in COLUMNS)]))
+        known = [name for name in full_reference() if name in there]
+        return [*known, *(name for name in there if name not in CURVES)]
 
     @cached_property
     def clean_of(self) -> dict[str, str]:

@@ -1,0 +1,97 @@
+"""The layout restored: a folder of pictures that any method restored, each with the name of the degraded one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from convergebench.generation.records import Program, Source, UserError
+
+from .chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind
+from .tables import objects, read_rows
+
+PROGRAM = Program(
+    id="restored",  # where no words were given; the report knows the name
+    cycle=("[restore the picture; no words were given]",),
+    category="restoration",
+    closes=True,
+    reversibility="invents information",
+    reason="what the degradation took away has to be invented; the clean picture tells how well",
+)
+ABOUT = ("name", "clean", "scene", "degradation")
+
+
+@dataclass(frozen=True)
+class Degraded:
+    """A picture that was handed in to be restored, and what is known of it."""
+
+    picture: Path | bytes
+    clean: Path | bytes | None = None
+    source: Source | None = None  # where it is one of a suite's
+    scene: str = ""
+    degradation: str = ""
+    short_side: int | None = None
+
+
+def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = None) -> dict[str, Degraded]:
+    """The degraded pictures of a folder by name, with their clean ones where `clean` has them.
+
+    A picture CLEAN~DEGRADATION.png is of the clean CLEAN.png; a table `about` may say otherwise, and name the scene.
+    """
+    pictures = pictures_by_name(folder)
+    clean_pictures = pictures_by_name(clean) if clean else {}
+    rows = {str(row.get("name")): row for row in objects(about, read_rows(about))} if about else {}
+    for name, row in rows.items():
+        if unknown := [key for key in row if key not in ABOUT]:
+            raise UserError(f"{about} has no use for the column {unknown[0]!r}; its columns are {', '.join(ABOUT)}")
+        if row.get("clean") and Path(str(row["clean"])).stem not in clean_pictures:
+            raise UserError(
+                f"{about} names the clean picture {row['clean']!r} of {name!r}, which --clean does not have"
+            )
+    found = {}
+    for name, path in pictures.items():
+        own, (before, _, after) = rows.get(name, {}), name.partition("~")
+        of = Path(str(own["clean"])).stem if own.get("clean") else before
+        found[name] = Degraded(
+            picture=path,
+            clean=clean_pictures.get(of),
+            scene=str(own.get("scene") or ""),
+            degradation=str(own.get("degradation") or after),
+        )
+    return found
+
+
+def pictures_by_name(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder; it holds pictures such as NAME.png")
+    return {path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")}
+
+
+def find_chains(folder: Path, editor: str, inputs: Mapping[str, Degraded], kind: str | None = None) -> Findings:
+    """One chain of one call for each restored picture; a degraded one that was not restored is a problem."""
+    restored = pictures_by_name(folder)
+    if not restored.keys() & inputs.keys():
+        raise UserError(
+            f"{folder} has no picture with the name of a degraded one, such as {next(iter(inputs), 'NAME')}.png"
+        )
+    for name in sorted(restored.keys() - inputs.keys()):
+        yield Problem(str(restored[name]), "has the name of no degraded picture", is_stray=True)
+    for name, degraded in inputs.items():
+        if name not in restored:
+            yield Problem(str(folder / f"{name}.png"), "is missing: the degraded picture was not restored")
+            continue
+        settings = {"imported": "restored"}
+        yield FoundChain(
+            case=name,
+            source=name,
+            picture=degraded.picture,
+            where=str(restored[name]),
+            program=PROGRAM,
+            editor=editor,
+            answers=(FoundAnswer(1, 1, PROGRAM.cycle[0], str(restored[name]), restored[name]),),
+            kind=checked_kind(kind or (degraded.source.kind if degraded.source else "scene")),
+            settings=settings | ({"short_side": degraded.short_side} if degraded.short_side else {}),
+            reference=degraded.clean,
+            known_source=degraded.source,
+            scene=degraded.scene,
+            degradation=degraded.degradation,
+        )
