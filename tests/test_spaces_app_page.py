@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from convergebench.spaces_app.palette import ACCENT, GRID, INK, MUTED, PAPER, SERIES, contrast
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
-from convergebench.spaces_app.reporting.page import SHORT
+from convergebench.spaces_app.reporting.page import SHORT, WORDS, in_words
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
 from convergebench.spaces_app.study import tables
@@ -98,23 +98,34 @@ def test_every_number_of_the_page_is_in_the_tables_beside_it(laid, page):
 
 
 def test_every_row_of_the_page_is_a_row_of_the_tables_cell_by_cell(laid, page):
-    known = set()
-    for made in laid[1].tables.values():
-        columns = [column for column in made.columns if column.shown]
-        known.add(tuple(column.title for column in columns))
-        known |= {tuple(tables.format_cell(row, column) for column in columns) for row in made.rows}
     board = laid[1].tables["leaderboard"]
     names = display_names(row["editor"] for row in board.rows)
     short = [
         column for column in board.columns if column.key in SHORT and any(row.get(column.key) for row in board.rows)
     ]
-    known.add(tuple(SHORT[column.key] for column in short))
-    for row in board.rows:
-        named = {**row, "editor": names[row["editor"]]}
-        known.add(tuple(tables.format_cell(named, column) for column in short))
+    known = set()
+    for made in laid[1].tables.values():
+        shown = [column for column in made.columns if column.shown]
+        for columns in [shown, short] if made is board else [shown]:
+            known.add(tuple(names.get(column.key) or WORDS.get(column.key, column.title) for column in columns))
+            known |= {
+                tuple(in_words(column.key, tables.format_cell(row, column), names) for column in columns)
+                for row in made.rows
+            }
     rows = [tuple(cell for cell in row) for row in page.cells]
     assert len(rows) > 50
     assert [row for row in rows if row not in known] == []
+
+
+def test_the_page_calls_editors_causes_and_columns_as_the_space_does(laid, page):
+    text = (laid[0] / "index.html").read_text()
+    assert '<th scope="row" title="identity">No edit</th>' in text
+    words = " ".join(" ".join(row) for row in page.cells)
+    assert {"Rounds survived", "Main cause of failure", "Edits carried out"} <= {
+        cell for row in page.cells for cell in row
+    }
+    for old in ("Rounds kept", "Mostly lost to", "not applied", "indicative", "still converging"):
+        assert old not in words
 
 
 def test_the_page_changes_when_a_table_does(laid):
@@ -191,7 +202,7 @@ def test_names_stay_text_in_page_and_figures(laid):
 
 def test_what_was_not_computed_is_said_and_not_drawn(laid, page):
     text = " ".join(page.text)
-    assert "Neither counted nor drawn, because fewer than half of the editors have it: meaning by CLIP" in text
+    assert "Left out, because fewer than half of the editors have it: meaning by CLIP" in text
     assert not (laid[0] / "figures" / "plane.svg").exists()
     assert "meaning (CLIP)" not in (laid[0] / "figures" / "metrics.svg").read_text()
     assert "q needs the distance between consecutive returns" in text

@@ -5,6 +5,6 @@ SPEC = {
     "title": "Contraction",
     "kind": "statistic",
     "order": 130,
-    "sees": "whether returns approach a fixed point, wander or drift",
-    "misses": "how good the fixed point is",
+    "sees": "whether the pictures after each undo settle, wander or drift",
+    "misses": "how good the picture is in which they settle",
 }

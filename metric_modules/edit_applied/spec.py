@@ -2,7 +2,7 @@
 
 SPEC = {
     "name": "edit_applied",
-    "title": "Edit made, taken back",
+    "title": "Edit made, edit undone",
     "kind": "round",
     "order": 70,
     "after": ["clip", "registration"],
@@ -19,7 +19,7 @@ SPEC = {
         {
             "name": "edit_undone",
             "type": "bool",
-            "title": "Edit taken back",
+            "title": "Edit undone",
             "meaning": "whether the return took it back",
             "headline": "edits",
         },
@@ -42,7 +42,7 @@ SPEC = {
             "title": "Part lost",
             "meaning": "whether a part of the reference is gone from the return",
             "headline": "part",
-            "sees": "one part that became another, wherever it lies",
+            "sees": "one area that no longer matches the original, wherever it lies",
             "misses": "what covers less than 0.3% of the picture, or was filled in like what surrounds it",
         },
         {

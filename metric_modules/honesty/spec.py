@@ -7,8 +7,8 @@ SPEC = {
     "order": 85,
     "rounds": 3,
     "after": ["clip"],
-    "sees": "an editor that knows what its own edit covered, or edits in a way that is easy to take back",
-    "misses": "an editor that cheats in fewer than three cases, or gives back less than shapes of 4 of 512 pixels",
+    "sees": "an editor that knows what its own edit covered, or edits in a way that is easy to undo",
+    "misses": "an editor that cheats in fewer than three tests, or restores only what is smaller than 4 of 512 pixels",
     "columns": [
         {
             "name": "known_fine",

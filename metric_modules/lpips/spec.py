@@ -33,7 +33,7 @@ SPEC = {
             "show": "number",
             "floor_of": "lpips",
             "bfloat16_error": 2e-2,
-            "sees": "one part that became another picture",
+            "sees": "one area that no longer matches the original",
             "misses": "damage spread thinly over everything",
         },
     ],

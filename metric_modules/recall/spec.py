@@ -7,7 +7,7 @@ SPEC = {
     "order": 80,
     "steps": "mirrored",
     "sees": "an editor that remembers the original picture and paints it again",
-    "misses": "everything else; only chains that were run for the audit are judged",
+    "misses": "everything else; it judges only the tests that were disturbed for it",
     "columns": [
         {
             "name": "recalled",

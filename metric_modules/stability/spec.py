@@ -5,6 +5,6 @@ SPEC = {
     "title": "Stability",
     "kind": "statistic",
     "order": 140,
-    "sees": "whether repeated runs of one task differ by more than chance",
+    "sees": "whether repeated runs of one test differ by more than chance",
     "misses": "a loss that all runs share",
 }

@@ -209,7 +209,7 @@ def one_panel(
     editors = {row["editor"] for row in rows}
     draw_lines(axes[0, 0], rows, looks, share=share, bands=len(editors) <= MOST_BANDS)
     set_unit_scale(axes[0, 0], share=share)
-    axes[0, 0].set_ylabel("share of cases" if share else "retained quality")
+    axes[0, 0].set_ylabel("share of tests" if share else "retained quality")
     label_ends(axes[0, 0], rows, looks)
     return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows)}", figure)
 

@@ -3,7 +3,8 @@
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode
@@ -12,7 +13,7 @@ from PIL import Image
 
 from ..study.cases import Case
 from ..study.display_names import display_name
-from ..study.reasons import losing_step, loss_clause
+from ..study.reasons import TITLES, losing_step, loss_clause
 from ..study.tables import Table, format_value
 from ..study.typical import frames_of
 
@@ -29,6 +30,7 @@ class Frame:
     uri: str = ""
     width: int = 0
     height: int = 0
+    is_loss: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Strip:
     editor: str
     title: str
     frames: tuple[Frame, ...]
+    why: str = ""  # of a typical case: the round and the reason of its loss
 
 
 def make_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> list[Strip]:
@@ -50,21 +53,29 @@ def make_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> lis
             words = f"{name}, as {one['editor']} returned it in round {row['round']}"
             data = reader.picture(chain, row["round"] * lengths[chain])
             frames.append(make_frame(data, f"round {row['round']}, {format_value(row['quality'], 'share')}", words))
-        title = f"{name}: {one['cause']} in round {one['lost_in']}"
-        found.append(Strip(one["editor"], title, tuple(frames)))
+        cause = TITLES.get(one["cause"], str(one["cause"])).lower()
+        found.append(Strip(display_name(one["editor"]), f"{name}: {cause} in round {one['lost_in']}", tuple(frames)))
     return found
 
 
-def typical_strip(case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader) -> Strip:
-    """One editor on a case: the original, the first edit, some returns and the step in which the case was lost."""
+def typical_strip(
+    case: Case, outcome: Outcome, checks: Sequence[str], threshold: float, scores: Mapping[int, Any], reader: Reader
+) -> Strip:
+    """One editor on a case: the original, the first edit, some returns and the step in which the case was lost.
+
+    `scores` holds the rows of the case's steps, for the numbers of what was lost.
+    """
+    at = losing_step(case, outcome, scores)
     frames = []
-    for frame in frames_of(case, checks, losing_step(case, outcome, {})):
+    for frame in frames_of(case, checks, at):
         data = reader.picture(case.chain.id, frame["step"]) if frame["there"] else None
-        label = " ".join(filter(None, (frame["label"], frame["share"], "lost" if frame["is_loss"] else "")))
-        frames.append(make_frame(data, label, f"{case.source}, {case.program}: {label}"))
-    clause = loss_clause(case, outcome, checks)
-    title = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
-    return Strip(display_name(case.editor), f"{title} ({case.source}, {case.program}: a typical case)", tuple(frames))
+        label = " ".join(filter(None, (frame["label"], frame["share"])))
+        made = make_frame(data, label, f"{case.source}, {case.program}: {label}")
+        frames.append(replace(made, is_loss=bool(frame["is_loss"])))
+    clause = loss_clause(case, outcome, checks, threshold, scores.get(at or -1))
+    why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
+    title = f"a typical test: {case.source}, {case.program}"
+    return Strip(display_name(case.editor), title, tuple(frames), why)
 
 
 def make_frame(data: bytes | None, label: str, words: str) -> Frame:

@@ -12,18 +12,28 @@ import jinja2
 from ..palette import Look, assign_looks, dark_rules
 from ..statistics import EACH_GROUP, find_statistics, on_page
 from ..study.display_names import display_names
+from ..study.reasons import TITLES
 from ..study.tables import Column, Table, capitalised, format_cell
 from .figures import Drawing, FigureContext, house_style
 from .filmstrips import Strip
 
 HERE = Path(__file__).parent
-# Columns of the table that the page begins with, and what they are called there.
-SHORT = {
-    "editor": "Editor",
+SHORT = ("editor", "rounds_kept", "cost", "cause")  # columns of the table that the page begins with
+# What readers of the page call columns that files call by the words of a study.
+WORDS = {
     "rounds_kept": "Rounds survived",
-    "cost": "Cost a round",
+    "rounds_kept_two_way": "Rounds survived, any program",
+    "survival": "Survived all rounds",
+    "survived": "Survived all rounds",
+    "quality_text": "Rounds until quality halves",
+    "meaning_text": "Rounds until meaning halves",
+    "forward": "Edits carried out",
     "cause": "Main cause of failure",
+    "cases": "Tests",
+    "sources": "Pictures",
 }
+VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
+NAMED = ("editor", "first", "second")  # columns that hold an editor
 STRIPS = 3  # shown under a table that stands alone
 WORST_CASES, METHODS = "Worst cases", "Methods"
 # The sections in their order, with their ids. A section that only a statistic names comes before the appendix.
@@ -44,6 +54,7 @@ class Cell(NamedTuple):
     value: str
     limits: str
     is_number: bool
+    label: str = ""  # the editor's own, where its name stands here
 
 
 class PageRow(NamedTuple):
@@ -90,6 +101,7 @@ def make_sections(tables: Mapping[str, Table], groups: Sequence[str]) -> list[Se
     """Every statistic's tables and figures in the sections that they name; sections without either are left out."""
     statistics = find_statistics()
     looks = editor_looks(tables["leaderboard"].rows)
+    names = display_names(looks)
     new = [each.SECTION for each in statistics.values() if each.SECTION not in SECTIONS]
     titles = [title for title in SECTIONS if title != EACH_GROUP]
     titles[-2:-2] = dict.fromkeys(new)
@@ -102,24 +114,30 @@ def make_sections(tables: Mapping[str, Table], groups: Sequence[str]) -> list[Se
                 if statistic.SECTION == EACH_GROUP:
                     rows = [row for row in tables[name].rows if row["group"] == group]
                     context = FigureContext(tables, looks, group, place == 0)
-                    add_statistic(section, statistic, tables[name], rows, context, prefix)
+                    add_statistic(section, statistic, tables[name], rows, context, names, prefix)
             sections.append(section)
         for title in titles:
             section = Section(SECTIONS.get(title) or slug(title), title)
             for name, statistic in statistics.items():
                 if title == statistic.SECTION:
                     context = FigureContext(tables, looks, groups[0] if groups else "", True)
-                    add_statistic(section, statistic, tables[name], tables[name].rows, context)
+                    add_statistic(section, statistic, tables[name], tables[name].rows, context, names)
             sections.append(section)
     return sections
 
 
 def add_statistic(
-    section: Section, statistic: ModuleType, table: Table, rows: Rows, context: FigureContext, prefix: str = ""
+    section: Section,
+    statistic: ModuleType,
+    table: Table,
+    rows: Rows,
+    context: FigureContext,
+    names: Mapping[str, str],
+    prefix: str = "",
 ) -> None:
     """The statistic's table, where the page shows it, and its figures."""
     if on_page(statistic).show:
-        section.tables.append(show_table(statistic, table, rows, note="" if section.is_group else table.note))
+        section.tables.append(show_table(statistic, table, rows, "" if section.is_group else table.note, names))
     if hasattr(statistic, "figures"):
         drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
         section.drawings += [
@@ -127,7 +145,9 @@ def add_statistic(
         ]
 
 
-def show_table(statistic: ModuleType, table: Table, rows: Rows, note: str) -> ShownTable:
+def show_table(
+    statistic: ModuleType, table: Table, rows: Rows, note: str, names: Mapping[str, str] | None = None
+) -> ShownTable:
     """A table in the parts that the page shows; without rows, the note alone."""
     about = on_page(statistic)
     chosen = about.choose(rows) if about.choose else rows
@@ -135,12 +155,23 @@ def show_table(statistic: ModuleType, table: Table, rows: Rows, note: str) -> Sh
     for value in dict.fromkeys(row.get(about.part_by) for row in chosen):
         own = [row for row in chosen if row.get(about.part_by) == value]
         default = table.title if value is None else f"{table.title}: {value}"
-        parts.append(table_part(table, about.caption(own) if about.caption else default, own, about.line_where))
+        caption = about.caption(own) if about.caption else default
+        parts.append(table_part(table, caption, own, about.line_where, names))
     return ShownTable(note, about.heading, about.folded, parts)
 
 
-def table_part(table: Table, caption: str = "", rows: Rows | None = None, line_where: str = "") -> TablePart:
-    """The columns that the page shows; a line is drawn above rows with another value of `line_where`."""
+def table_part(
+    table: Table,
+    caption: str = "",
+    rows: Rows | None = None,
+    line_where: str = "",
+    names: Mapping[str, str] | None = None,
+) -> TablePart:
+    """The columns that the page shows, in a reader's words; editors go by their `names`.
+
+    A line is drawn above rows with another value of `line_where`.
+    """
+    names = names or {}
     columns = [column for column in table.columns if column.shown]
     shown: list[PageRow] = []
     before: Mapping[str, Any] | None = None
@@ -149,11 +180,27 @@ def table_part(table: Table, caption: str = "", rows: Rows | None = None, line_w
         for column in columns:
             text = format_cell(row, column)
             value, bracket, limits = text.partition(" [") if column.interval else (text, "", "")
-            cells.append(Cell(value, f"[{limits}" if bracket else "", column.form != "text"))
+            named = in_words(column.key, value, names)
+            label = value if column.key in NAMED and named != value else ""
+            cells.append(Cell(named, f"[{limits}" if bracket else "", column.form != "text", label))
         changed = bool(line_where and before is not None and row.get(line_where) != before.get(line_where))
         shown.append(PageRow(cells, changed))
         before = row
+    titles = {**WORDS, **names}
+    columns = [column._replace(title=titles.get(column.key, column.title)) for column in columns]
     return TablePart(caption or table.title, columns, shown)
+
+
+def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
+    """An editor by its name, a cause and a verdict as the Space says them.
+
+    >>> in_words("cause", "part lost (43%)", {}), in_words("verdict", "jpeg", {"jpeg": "JPEG only"})
+    ('one area lost (43%)', 'JPEG only')
+    """
+    if key in NAMED or key == "verdict":
+        return names.get(value, VERDICTS.get(value, value))
+    cause = next((each for each in TITLES if key == "cause" and value.startswith(each)), None)
+    return value if cause is None else TITLES[cause].lower() + value[len(cause) :]
 
 
 def editor_looks(leaderboard: Rows) -> dict[str, Look]:
@@ -190,15 +237,10 @@ def take_answer(sections: Sequence[Section], board: Table, strips: Sequence[Stri
     drawing = next((each for each in first.drawings if each.name == "survival"), None)
     first.drawings = [each for each in first.drawings if each is not drawing]
     rows = [row for row in board.rows if row["group"] == board.rows[0]["group"]]
+    short = [column for column in board.columns if column.key in SHORT and any(row.get(column.key) for row in rows)]
     names = display_names(row["editor"] for row in rows)
-    short = [
-        column._replace(title=SHORT[column.key])
-        for column in board.columns
-        if column.key in SHORT and any(row.get(column.key) for row in rows)
-    ]
-    named = [{**row, "editor": names[row["editor"]]} for row in rows]
     caption = capitalised(str(rows[0]["name"]))
-    return Answer(strips, drawing, table_part(replace(board, columns=tuple(short)), caption, named, "role"))
+    return Answer(strips, drawing, table_part(replace(board, columns=tuple(short)), caption, rows, "role", names))
 
 
 def render_page(sections: Sequence[Section], lead: Sequence[str], answer: Answer) -> str:
@@ -211,7 +253,7 @@ def render_board(table: Table, strips: Sequence[Strip], page: Path) -> str:
     """One table and a few strips of pictures, to stand inside another page such as a notebook."""
     template = templates().get_template("board.html")
     return template.render(
-        part=table_part(table),
+        part=table_part(table, names=display_names(row["editor"] for row in table.rows)),
         strips=strips[:STRIPS],
         page=page.as_posix(),
         sections=[],

@@ -26,7 +26,7 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
     found["lead"] += [f"ALARM: {row['alarm']}" for row in tables["judges"].rows if row["alarm"]]
     found[METHODS] = [part for part in methods_paragraph(tables["facts"]).split("\n\n") if not part.startswith("#")]
     found[WORST_CASES] = [
-        "For each editor the cases that were lost first, with pictures; the share is the retained quality of a return."
+        "For each editor the tests that it failed first, with pictures; the share is the quality that was retained."
     ]
     return found
 
@@ -46,10 +46,11 @@ def lead_sentences(
         f"{rank}{names[row['editor']]} survives {format_cell(row, column)} of {row['last_round']} rounds."
         for rank, row in ends.items()
     ]
+    every = {row["editor"]: row["role"] for row in board}
+    baselines = sum(role == "reference rows" for role in every.values())
     counts = (
-        f"{known['editors']} editors, {known['chains']} chains, {known['sources']} pictures of the suite "
-        f"{known['suite']}. A change is asked for and taken back, round after round; a case counts until "
-        "the change is not made, not taken back, or too much of the original is gone."
+        f"{counted(len(every) - baselines, 'editor')} and {counted(baselines, 'baseline')}, "
+        f"{counted(known['chains'], 'test')} on {counted(known['sources'], 'picture')} of the suite {known['suite']}."
     )
     found = [" ".join(kept), counts]
     if known["editors without scores"] != "none":
@@ -76,6 +77,11 @@ def other_lead(tables: Mapping[str, Table], known: Mapping[str, Any]) -> list[st
     return [" ".join(best) or words, *([words] if best else [])]
 
 
+def counted(number: Any, what: str) -> str:
+    """The number with its noun: 1 editor, 5 baselines, 1,014 tests."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def group_sentences(
     group: str, board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]
 ) -> list[str]:
@@ -87,34 +93,32 @@ def group_sentences(
         if check not in checks and not (check == "edits" and group != "round trips")
     ]
     found = [
-        f"These are {GROUPS[group]}: {known[f'{group}: cases']} cases on {known[f'{group}: sources']} pictures, "
+        f"These are {GROUPS[group]}: {known[f'{group}: cases']} tests on {known[f'{group}: sources']} pictures, "
         f"up to {known[f'{group}: rounds']} rounds. Baselines, below the double line, show the best and worst possible "
         "scores; they have no rank."
     ]
     if missing:
-        found.append(
-            f"Neither counted nor drawn, because fewer than half of the editors have it: {', '.join(missing)}."
-        )
+        found.append(f"Left out, because fewer than half of the editors have it: {', '.join(missing)}.")
     partial = known[f"{group}: checks that only some editors have"]
     if partial != "none":
         found.append(f"Only some editors have {partial}; `convergebench score` adds what is missing.")
     found += [f"{row['editor']} is listed apart, without a rank: {row['apart']}." for row in board if row["apart"]]
     if any(row["role"] == "editors" and row["rank"] is None for row in board):
         found.append(
-            f"A verdict needs {known['sources for a verdict']} common pictures; without them an editor has no rank, "
-            "and its numbers are indicative."
+            f"Editors that share fewer than {known['sources for a verdict']} pictures are not ranked: too few to tell "
+            "a difference from chance."
         )
     if excluded := excluded_sentence(known):
         found.append(excluded)
     on = {row["on"] for row in tables["curves"].rows if row["group"] == group and row["slice"] == "all"}
     words = (
-        "the cases that all editors finished without technical failure"
+        "the tests that all editors finished without technical failure"
         if on == {"common"}
-        else "each editor's own cases"
+        else "each editor's own tests"
     )
     found.append(
-        f"Curves are drawn on {words}; a chain that was refused leaves them, so what still converges is the fairer "
-        f"picture. Bands and brackets are {known['limits']} limits over pictures."
+        f"Curves are drawn on {words}; a refused test is no longer in the curves of quality, but counts as failed in "
+        f"that of survival. Bands and brackets are {known['limits']} confidence intervals across pictures."
     )
     return found
 

@@ -79,7 +79,9 @@ def typical_strips(report: Report, reader: Reader) -> list[Strip]:
     for editor in shown:
         if case := case_at(group, editor, key):
             outcome = outcomes[editor][group.cases[editor].index(case)]
-            found.append(typical_strip(case, outcome, group.checks_of(editor), reader))
+            scores = {row["step"]: row for row in report.study.scores if row["chain"] == case.chain.id}
+            threshold = report.study.options.threshold
+            found.append(typical_strip(case, outcome, group.checks_of(editor), threshold, scores, reader))
     return found
 
 

@@ -25,7 +25,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     """The metrics that can be drawn, with their titles."""
     retained, columns = retained_columns(), score_columns()
     worst_of = ", ".join(columns[name].title for name in quality_columns())
-    titles = {"kept": "share still converging", "quality": f"retained quality (worst of {worst_of})"}
+    titles = {"kept": "share of tests that survive", "quality": f"retained quality (worst of {worst_of})"}
     for name, column in retained.items():
         if has_values(case.retained[name] for case in dataset.cases):
             titles[f"retained {name}"] = f"retained {column.title}"

@@ -49,7 +49,9 @@
   async function answer(box) {
     const view = asChain();
     const { returns, titles, absent } = state.found;
-    const board = await ask("leaderboard", "", "all", "all", "quality", state.threshold, []);
+    const whole = state.edits.length > 0;
+    const board = await ask("leaderboard", "", "all", "all", whole ? "convergence" : "quality", state.threshold, []);
+    const survive = board.rows.filter((row) => row.role === "editors").map((row) => `${cb.editor(row.editor).name} ${row.rounds_kept.toFixed(1)}`);
     const names = Object.keys(titles);
     const table = make("table", { class: "cb-board" }, make("thead", {}, make("tr", {}, ["Round", "File", ...names.map((name) => titles[name]), "Quality retained"].map((title) => make("th", { scope: "col" }, title)))),
       make("tbody", {}, returns.map((row) => make("tr", { class: row.round === view.lost_at ? "cb-loss" : "" }, make("th", { scope: "row" }, String(row.round)), make("td", {}, row.name), names.map((name) => make("td", { class: "cb-n" }, row[name]?.toPrecision(3) ?? "–")), make("td", { class: "cb-n" }, has(row.quality) ? cb.percent(row.quality) : "–")))));
@@ -66,7 +68,7 @@
         looks ? make("button", { type: "button", onclick: () => go({ tab: "chains", chain: "yours", beside: null, step: null }) }, "Open in the viewer") : null,
         looks ? make("button", { type: "button", onclick: () => go({ tab: "compare", yours: 1 }) }, "Compare with editors") : null),
       plot.node, make("div", { class: "cb-scroll", tabindex: "0", role: "region", "aria-label": "Scores of your pictures" }, table),
-      make("p", { class: "cb-note" }, "Judged by quality only, the editors of this dataset survive: ", board.rows.filter((row) => row.role === "editors").slice(0, 8).map((row) => `${cb.editor(row.editor).name} ${row.rounds_kept.toFixed(1)} of ${row.last_round} rounds`).join("; ")));
+      ...(survive.length ? [make("p", { class: "cb-note" }, `${whole ? "On all checks" : "On quality alone"} the editors of this dataset survive, of ${board.rows[0].last_round} rounds: ${survive.join("; ")}.`)] : []));
     plot.draw();
   }
 

@@ -12,9 +12,9 @@ from ..study.study import Study
 from ..study.tables import Column
 from . import OnPage
 
-TITLE = "Rounds kept by category, kind, program and reversibility"
+TITLE = "Rounds survived by category, kind, program and reversibility"
 SECTION = "Where editors fail first"
-ON_PAGE = OnPage(order=40, folded=True, part_by="by", caption=lambda rows: f"Rounds kept by {rows[0]['by']}")
+ON_PAGE = OnPage(order=40, folded=True, part_by="by", caption=lambda rows: f"Rounds survived by {rows[0]['by']}")
 SLICES = ("category", "kind", "program", "reversibility")
 COLUMNS = (
     Column("group", "Programs", shown=False),

@@ -9,6 +9,7 @@ from convergebench.metric_modules.halflife.survival import cumulative_incidence
 from ..palette import GRID, PAPER, SERIES
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ..study.display_names import display_names
+from ..study.reasons import TITLES
 from ..study.study import Study
 from ..study.tables import Column, format_value
 from . import EACH_GROUP, OnPage, Rows
@@ -19,13 +20,13 @@ def last_round(rows: Rows) -> Rows:
     return list({row["editor"]: row for row in rows}.values())
 
 
-TITLE = "What ended convergence"
+TITLE = "Why tests failed"
 SECTION = EACH_GROUP
 ON_PAGE = OnPage(
     order=30,
     line_where="role",
     heading=TITLE,
-    caption=lambda rows: "Share of cases lost to each cause by the last round",
+    caption=lambda rows: "Share of tests that failed for each reason by the last round",
     choose=last_round,
 )
 COLUMNS = (
@@ -33,8 +34,8 @@ COLUMNS = (
     Column("role", "Role", shown=False),
     Column("group", "Programs", shown=False),
     Column("round", "By round", "count"),
-    Column("kept", "Still converging", "share"),
-    *(Column(cause, cause.capitalize(), "share") for cause in CAUSES),
+    Column("kept", "Survived", "share"),
+    *(Column(cause, TITLES.get(cause, cause.capitalize()), "share") for cause in CAUSES),
     Column("cases", "Cases", "count"),
 )
 
@@ -48,7 +49,7 @@ def columns(rows: Rows) -> tuple[Column, ...]:
 
 
 def rows(study: Study) -> list[dict[str, Any]]:
-    """The share of cases lost to each cause by each round; with the share still converging they add up to one."""
+    """The share of cases lost to each cause by each round; with the share that survived they add up to one."""
     found: list[dict[str, Any]] = []
     for name, group in study.groups.items():
         for editor, cases in group.cases.items():
@@ -86,7 +87,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     for place, cause in enumerate(["kept", *causes]):
         widths = [last[editor][cause] for editor in shown]
         colour = GRID.light if cause == "kept" else SERIES[(place - 1) % len(SERIES)].light
-        label = "still converging" if cause == "kept" else cause
+        label = "survived" if cause == "kept" else TITLES.get(cause, cause).lower()
         axes.barh(shown, widths, left=left, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2)
         left = [a + b for a, b in zip(left, widths, strict=True)]
     names = display_names(shown)
@@ -95,7 +96,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("share of cases")
+    axes.set_xlabel("share of tests")
     add_legend(figure, axes)
     words = [
         f"{editor}: "

@@ -76,7 +76,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
     by_slice = {name: [row for row in rows if row["slice"] == name and row["metric"] == "kept"] for name in slices}
     return [
         *found,
-        small_panels("slices", by_slice, looks, "Cases still converging, by category and kind", share=True),
+        small_panels("slices", by_slice, looks, "How many tests survive, by category and kind", share=True),
         one_against_another("plane", whole, looks, "quality", "retained clip", "Quality against meaning"),
         one_against_another("distortion", whole, looks, "retained rmse", "retained lpips", "Pixels against perception"),
     ]

@@ -2,19 +2,22 @@
 
 from typing import Any
 
-from ..study.honesty_checks import CASES
+from ..study.honesty_checks import CASES, COUNTED
 from ..study.study import Study
-from ..study.tables import Column
+from ..study.tables import Column, format_value
 from . import Rows
 
 TITLE = "Checks of honesty"
 SECTION = "The recall audit"
+LIMITED = ("value", "limit")
 COLUMNS = (
     Column("editor", "Editor"),
     Column("check", "Check's name", shown=False),
     Column("title", "Check"),
-    Column("value", "Value", "share"),
-    Column("limit", "Limit", "share"),
+    Column("value", "Value as a number", "number", shown=False),
+    Column("limit", "Limit as a number", "number", shown=False),
+    Column("value_text", "Value"),
+    Column("limit_text", "Limit"),
     Column("cases", "Cases", "count"),
     Column("outcome", "Outcome"),
 )
@@ -22,10 +25,14 @@ COLUMNS = (
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """One row for each editor and check."""
-    return study.honesty
+    found = []
+    for row in study.honesty:
+        form = "rounded" if row["check"] in COUNTED else "share"
+        found.append(row | {f"{key}_text": format_value(row[key], form) for key in LIMITED})
+    return found
 
 
 def note(study: Study, rows: Rows) -> str:
     if not rows:
-        return "No case of this dataset shows whether editors edit and forget honestly."
-    return f"An editor that fails a check is listed apart. With fewer than {CASES} cases a check is not judged."
+        return "No test of this dataset shows whether editors edit and forget honestly."
+    return f"An editor that fails a check is listed apart. With fewer than {CASES} tests a check is not judged."

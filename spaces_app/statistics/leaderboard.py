@@ -235,9 +235,9 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     axes.set_xlim(0)
     axes.set_ylim(0)
     axes.set_xlabel("US dollars a round")
-    axes.set_ylabel("rounds kept, mean")
+    axes.set_ylabel("rounds survived, mean")
     add_legend(figure, axes)
     words = [
         f"{row['editor']} keeps {row['rounds_kept']:.1f} rounds at {format_value(row['cost'], 'money')}" for row in rows
     ]
-    return [Drawing("price", "Rounds kept against the cost of a round", "; ".join(words) + ".", figure)]
+    return [Drawing("price", "Rounds survived against the cost of a round", "; ".join(words) + ".", figure)]

@@ -15,7 +15,7 @@ from ..study.study import Study
 from ..study.tables import Column
 from . import Rows
 
-TITLE = "Mean rounds kept when the rules change"
+TITLE = "Rounds survived when the rules change"
 SECTION = "How stable is the ranking?"
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 AREAS = (0.00075, 0.0015, 0.003, 0.006, 0.012)
@@ -164,7 +164,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
         axes.set_visible(False)
     grid[0, 0].set_ylim(0)
     for axes in grid[:, 0]:
-        axes.set_ylabel("rounds kept, mean")
+        axes.set_ylabel("rounds survived, mean")
     add_legend(figure, grid[0, 0])
-    title = "Rounds kept under other thresholds" + (" and limits of the edit checks" if len(panels) > 1 else "")
+    title = "Rounds survived under other thresholds" + (" and limits of the edit checks" if len(panels) > 1 else "")
     return [Drawing("sensitivity", title, "; ".join(words) + ".", figure)]

@@ -27,7 +27,7 @@ RETAINED = tuple(retained_columns())  # on the scale from 1, untouched, to 0
 QUALITIES = quality_columns()
 MEANINGS = meaning_columns()
 GROUPS = {
-    "round trips": "programs that ask for a change and take it back",
+    "round trips": "programs that ask for a change and then to undo it",
     "replication": "programs that ask for no change",
     "restoration": "programs that restore a degraded picture, against the undegraded one",
     "additions": "programs that only add, where no round ends where it began",
@@ -300,7 +300,7 @@ def retained_title(name: str) -> str:
 
 
 TITLES = {
-    "kept": "still converging",
+    "kept": "tests that survive",
     "quality": f"retained quality (lowest of {', '.join(COLUMNS[name].title for name in QUALITIES)})",
     **{f"retained {name}": retained_title(name) for name in RETAINED},
     **{name: COLUMNS[name].title for name in CURVES},

@@ -11,8 +11,8 @@ from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, Values
 
 CHECKS = ("edits", *QUALITIES, "part_lost", *MEANINGS)
 CHECK_TITLES = {
-    "edits": "whether edits were made and taken back",
-    "part_lost": "whether a part was lost",
+    "edits": "whether edits were made and undone",
+    "part_lost": "whether an area was lost",
     **{name: COLUMNS[name].title for name in QUALITIES},
     **{name: f"{COLUMNS[name].aspect} by {COLUMNS[name].title}" for name in MEANINGS},
 }

@@ -47,23 +47,34 @@ class Check:
     accuses: bool = True  # or is only told: no limit was measured on honest editors
 
 
+COUNTED = ("known_cases", "known_parts")  # whose value is how many, and not a share
 CHECKS = {
-    "known_fine": Check("Covered detail known, fine", KNOWN_FINE, "it knows the fine detail that its edits covered"),
-    "known_middle": Check("Covered shapes known", KNOWN_MIDDLE, "it knows the shapes that its edits covered"),
+    "known_fine": Check(
+        "Knows the fine detail that its edit covered", KNOWN_FINE, "it knows the fine detail that its edits covered"
+    ),
+    "known_middle": Check(
+        "Knows the shapes that its edit covered", KNOWN_MIDDLE, "it knows the shapes that its edits covered"
+    ),
     "known_cases": Check(
-        "Cases that know it for certain", CERTAIN_CASES, "it knew several times what its edits covered"
+        "Tests in which it knew both for certain", CERTAIN_CASES, "it knew several times what its edits covered"
     ),
     "known_parts": Check(
-        "Programs and rounds that know it",
+        "Programs and rounds in which it knew more than can be guessed",
         1,
         "it knew, in some programs or from a later round on, what its edits covered",
     ),
-    "same_change": Check("Changes for different programs alike", SAME, "it makes the same change whatever is asked"),
-    "colour_share": Check("Colour as asked", COLOURED, "its edits do not have the colours that are asked for"),
-    "shines_through": Check("Original shines through", SHINING, "the original shines through its edits"),
-    "written": Check("Written instead of shown", WRITTEN, "it writes what is asked for instead of showing it"),
+    "same_change": Check(
+        "Makes the same change for different requests", SAME, "it makes the same change whatever is asked"
+    ),
+    "colour_share": Check(
+        "Edits have the colour that was asked for", COLOURED, "its edits do not have the colours that are asked for"
+    ),
+    "shines_through": Check("The original shines through the edit", SHINING, "the original shines through its edits"),
+    "written": Check(
+        "Writes the word instead of showing the thing", WRITTEN, "it writes what is asked for instead of showing it"
+    ),
     "shown": Check(
-        "What was asked rose most in CLIP (suspected where by chance)",
+        "Edits show what was asked for, by CLIP",
         0.0,
         "its edits do not show what is asked for",
         accuses=False,

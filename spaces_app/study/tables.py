@@ -14,11 +14,12 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "text": str,
     "count": lambda value: f"{value:d}",
     "rounds": lambda value: f"{value:.1f}",
-    "share": lambda value: f"{value:.0%}",
+    "share": lambda value: "0%" if f"{value:.0%}" == "-0%" else f"{value:.0%}",
     "money": lambda value: f"${value:.3f}",
     "seconds": lambda value: f"{value:.1f} s",
     "factor": lambda value: f"{value:.2f}×",
     "number": lambda value: f"{value:.3g}",
+    "rounded": lambda value: f"{value:.0f}",
     "score": lambda value: f"{value:.3f}",
     "change": lambda value: f"{value:+.1f}",
     "rating": lambda value: f"{value:.2f}",
@@ -76,8 +77,8 @@ def is_missing(value: Any) -> bool:
 def format_value(value: Any, form: str) -> str:
     """A value as a reader sees it; what is missing is a dash.
 
-    >>> format_value(0.516, "share"), format_value(None, "rounds")
-    ('52%', '–')
+    >>> format_value(0.516, "share"), format_value(-0.001, "share"), format_value(None, "rounds")
+    ('52%', '0%', '–')
     """
     return NO_VALUE if is_missing(value) else FORMATS[form](value)
 
