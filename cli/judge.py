@@ -12,6 +12,8 @@ from ._shared import json_option
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._judges.asks import Ask
+    from convergebench.metric_modules._judges.backends import Choice
+    from convergebench.metric_modules._judges.questions import Question
     from convergebench.metric_modules._judges.run import Outcome
 
 
@@ -115,7 +117,16 @@ def chooser(editors: tuple[str, ...], programs: tuple[str, ...]) -> "Callable[[A
     return chosen
 
 
-def say_plans(dataset, choice, asked, chosen, limit, sample, again, as_json) -> None:  # type: ignore[no-untyped-def]
+def say_plans(
+    dataset: Path,
+    choice: "Choice",
+    asked: "list[Question]",
+    chosen: "Callable[[Ask], bool]",
+    limit: int | None,
+    sample: int,
+    again: bool,
+    as_json: bool,
+) -> None:
     """Print what each question would ask."""
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.metric_modules._judges import run, store

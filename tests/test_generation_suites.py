@@ -151,7 +151,7 @@ def test_a_wrong_suite_is_one_sentence(changes, sentence):
 
 
 def test_an_unknown_suite_is_answered_with_the_ones_there_are():
-    there = "banana100, banana20, copies, demo, out-and-back, requests, restoration, smoke, v1, v1-mini"
+    there = "additions, banana100, banana20, copies, demo, out-and-back, requests, restoration, smoke, v1, v1-mini"
     with pytest.raises(UserError, match=f"no suite 'v2'; the suites are {there}, or a file of yours"):
         suites.load("v2")
 

@@ -9,7 +9,13 @@ from convergebench.generation.records import Chain, FinishedChain, Program, Sour
 from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import make_report
-from convergebench.spaces_app.statistics import additions, additions_by_step, judges, self_evaluation
+from convergebench.spaces_app.statistics import (
+    additions,
+    additions_by_step,
+    judges,
+    judged_infidelity,
+    self_evaluation,
+)
 from convergebench.spaces_app.study.accounting import account_for
 from convergebench.spaces_app.study.judged import Judged, kappa
 from convergebench.spaces_app.study.study import Study
@@ -243,3 +249,26 @@ def test_the_background_of_what_is_taken_back_or_missing_has_a_reason(background
     tiles = np.random.default_rng(3).integers(0, 2, (12, 12, 3), dtype=np.uint8) * 255
     covered = np.kron(tiles, np.ones((16, 16, 1), np.uint8))  # nothing that a change of light explains
     assert judged(background, [first, covered])["background_lpips"][0] == "covered"
+
+
+# Infidelity
+
+
+def test_unfaithful_restorations_are_counted_for_each_prompt_and_with_and_without_fidelity_words():
+    chains, said = [], []
+    for name, unfaithful in (("restore-s1", 3), ("restore-l1", 1), ("restore-sf1", 1), ("restore-lf1", 0)):
+        program = Program(name, ("Restore the picture.",), "restoration", True, "invents information")
+        for number in range(5):
+            one = chain(program, source=f"scene{number}~blur", rounds=1)
+            chains.append(one)
+            value = float(number < unfaithful) if (name, number) != ("restore-lf1", 4) else None
+            kind = "object inserted" if value else "none"
+            said.append(answer(one, 1, "infidelity", value, {"infidelity": bool(value), "kind": kind, "what": ""}))
+    rows = [row for each in chains for row in scores(each, psnr=30.0)]
+    found = {row["group"]: row for row in judged_infidelity.rows(study(chains, rows, said))}
+    assert list(found) == ["L1", "LF1", "S1", "SF1", "without fidelity words", "with fidelity words"]
+    assert (found["S1"]["infidelity"], found["S1"]["kinds"]) == (3, "3 object inserted")
+    free, faithful = found["without fidelity words"], found["with fidelity words"]
+    assert (free["infidelity_per_prompt"], faithful["infidelity_per_prompt"]) == (2.0, 0.5)
+    assert (faithful["infidelity_share"], faithful["without"]) == (1 / 9, 1)
+    assert faithful["infidelity_share_low"] < 1 / 9 < faithful["infidelity_share_high"]

@@ -147,4 +147,4 @@ def ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Itera
     ways = list(itertools.islice(itertools.combinations(range(size), old), MOST_WAYS + 1))
     if len(ways) <= MOST_WAYS:
         return ways
-    return [tuple(range(old)), *(generator.permutation(size)[:old] for _ in range(MOST_WAYS))]
+    return [tuple(range(old)), *(tuple(generator.permutation(size)[:old]) for _ in range(MOST_WAYS))]

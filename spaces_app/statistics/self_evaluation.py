@@ -33,8 +33,8 @@ def rows(study: Study) -> list[dict[str, Any]]:
     found: dict[tuple[str, ...], list[tuple[int | None, int, bool]]] = defaultdict(list)
     for judge in study.judged.judges_of(QUESTION):
         by_chain: dict[str, dict[int, float | None]] = defaultdict(dict)
-        for (chain, step), row in study.judged.by_step[judge, QUESTION].items():
-            by_chain[chain][step] = row["value"]
+        for (name, step), row in study.judged.by_step[judge, QUESTION].items():
+            by_chain[name][step] = row["value"]
         for name, answers in by_chain.items():
             if name in chains:
                 chain = chains[name]

@@ -1,4 +1,4 @@
-"""Runs the simulations and writes their tables into docs/statistics.md.
+"""Runs the simulations and writes their tables into docs/statistics.md, or the page that a simulation names.
 
 python tests/simulations/write.py                       all of them, about fifteen minutes of one core
 python tests/simulations/write.py coverage invariance   these
@@ -35,10 +35,12 @@ def main(words: list[str]) -> None:
         if name not in known:
             parser.error(f"no simulation {name!r}; they are {', '.join(known)}")
         started = time.process_time()
-        for mark, table in importlib.import_module(f"simulations.{name}").tables(asked.scale).items():
+        module = importlib.import_module(f"simulations.{name}")
+        page = PAGE.with_name(getattr(module, "PAGE", PAGE.name))
+        for mark, table in module.tables(asked.scale).items():
             print(f"\n{mark}\n\n{table}")
             if asked.scale >= 1:
-                PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), mark, table), encoding="utf-8")
+                page.write_text(put(page.read_text(encoding="utf-8"), mark, table), encoding="utf-8")
         print(f"\n{name}: {time.process_time() - started:.0f} s of the processor", flush=True)
 
 

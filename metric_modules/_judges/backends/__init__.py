@@ -131,3 +131,8 @@ def dollars(rates: tuple[float, float] | None, sent: object, said: object) -> fl
     if rates is None or not isinstance(sent, int) or not isinstance(said, int):
         return None
     return round((sent * rates[0] + said * rates[1]) / 1e6, 6)
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """A part of a reply that should be an object, empty where it is none."""
+    return value if isinstance(value, dict) else {}

@@ -10,7 +10,7 @@ from convergebench.generation.editors.gemini import REFUSALS
 from convergebench.generation.records import Answer, UserError
 from convergebench.generation.vendors import keys, wire
 
-from . import Shown, dollars, most_dollars, token_prices
+from . import Shown, dollars, mapping, most_dollars, token_prices
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,6 @@ class Judge:
         if not candidate:
             raise Transient("an answer without candidates", charged=True)
         return Answer(text=text, cost=cost, details=details)
-
-
-def mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def fault(response: Any, reply: dict[str, Any]) -> Exception:

@@ -11,7 +11,7 @@ from convergebench.generation.editors.openai import NO_CREDIT, SERVER_KEY
 from convergebench.generation.records import Answer, UserError, one_of
 from convergebench.generation.vendors import image_servers, keys, wire
 
-from . import Shown, dollars, most_dollars, token_prices
+from . import Shown, dollars, mapping, most_dollars, token_prices
 
 OWN = "https://api.openai.com/v1"
 STRUCTURED = ("schema", "object", "none")
@@ -101,12 +101,12 @@ class Judge:
         return self.read(reply, response.headers)
 
     def read(self, reply: dict[str, Any], headers: Any) -> Answer:
-        usage = reply.get("usage") if isinstance(reply.get("usage"), dict) else {}
+        usage = mapping(reply.get("usage"))
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
         if choice is None:
             raise Transient("an answer without choices", charged=True)
-        message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
+        message = mapping(choice.get("message"))
         fingerprint = reply.get("system_fingerprint")
         about = {
             "model": " ".join(str(each) for each in (reply.get("model"), fingerprint) if each),
@@ -116,7 +116,8 @@ class Judge:
         }
         details = {key: value for key, value in about.items() if value}
         cost = dollars(self.rates(), usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        said = message.get("content") if isinstance(message.get("content"), str) else ""
+        content = message.get("content")
+        said = content if isinstance(content, str) else ""
         if message.get("refusal") or choice.get("finish_reason") == "content_filter":
             reason = str(message.get("refusal") or "content_filter")
             return Answer(status="refused", reason=reason, text=said, cost=cost, details=details)
@@ -126,7 +127,7 @@ class Judge:
 def read_error(response: Any, reply: dict[str, Any]) -> Answer:
     """A refusal may be an error, and so is an empty account, which looks like a rate limit."""
     given = reply.get("error")
-    error = given if isinstance(given, dict) else {}
+    error = mapping(given)
     code, message = str(error.get("code") or ""), str(error.get("message") or given or reply)
     if code in REFUSALS:
         return wire.refusal(f"{code}: {message}", 0.0)

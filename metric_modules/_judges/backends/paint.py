@@ -60,12 +60,12 @@ class Judge:
         numbers = [number for number in ask.steps if 0 < number <= ask.step.step]
         drawn = [self.drawn(shown, number) for number in numbers]
         there = [place for place in range(1, len(drawn) + 1) if is_seen(drawn[place - 1], drawn[place:])]
-        said: dict[str, Any] = {
+        answers: dict[str, dict[str, Any]] = {
             "edit_applied": {"applied": bool(drawn and drawn[-1].cover.any())},
             "object_count": {"count": len(there)},
             "additions_there": {"there": there},
-        }[ask.question.name]
-        return Answer(text=json.dumps(said), cost=0.0, details={"model": "paint"})
+        }
+        return Answer(text=json.dumps(answers[ask.question.name]), cost=0.0, details={"model": "paint"})
 
     def drawn(self, shown: Shown, number: int) -> Drawn:
         """Where one step drew its thing: the same words, pixels and seed give the same place again."""
@@ -95,8 +95,8 @@ def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
 
 def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
     """Whether enough of a thing is still uncovered by those that were drawn later."""
-    left, size = thing.cover.copy(), thing.cover.sum()
+    left, size = thing.cover.astype(np.uint8), thing.cover.sum()
     for other in later:
         (rows, columns), here = placing.overlap(left, other.left - thing.left, other.top - thing.top, other.cover.shape)
-        left[rows, columns] &= ~other.cover[here]
+        left[rows, columns][other.cover[here]] = 0
     return bool(size and left.sum() >= SEEN * size)

@@ -56,7 +56,7 @@ class Judge:
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
         try:
-            processor = AutoProcessor.from_pretrained(self.model, use_fast=False)
+            processor = AutoProcessor.from_pretrained(self.model, backend="pil")
             model = AutoModelForImageTextToText.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype))
         except (OSError, ValueError, ImportError) as error:
             raise Unusable(f"{self.model} cannot be loaded: {' '.join(str(error).split())[:300]}") from error

@@ -104,7 +104,7 @@ def from_values(path: Path, values: Mapping[str, Any], sha256: str) -> Question:
         one_of("picture", picture, PICTURES)
     if bool(values.get("value")) is not bool(values.get("schema")):
         raise UserError(f"{path} has one of `value` and `schema`; an answer in JSON needs both, one in words neither")
-    known = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    known: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
     return Question(name=re.sub(r"\W+", "_", path.stem), sha256=sha256, **known)
 
 
