@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from convergebench.dataset_builder.dataset.labels import Label
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.reporting.sentences import page_sentences
@@ -12,8 +13,8 @@ from convergebench.spaces_app.reporting.write import make_report
 from convergebench.spaces_app.statistics import (
     additions,
     additions_by_step,
-    judges,
     judged_infidelity,
+    judges,
     self_evaluation,
 )
 from convergebench.spaces_app.study.accounting import account_for
@@ -44,6 +45,7 @@ def scores(of, **columns):
 def answer(of, step, question, value, said=None, **other):
     about = {"chain": of.id, "editor": of.editor, "source": of.source.id, "program": of.program.id, "run": of.run}
     about |= {"step": step, "judge": "seer", "question": question, "title": f"{question}?", "question_sha256": "aa"}
+    about |= {"labelled_as": "applied=yes" if question == "edit_applied" else None}
     about |= {"compared_with": "edit_applied" if question == "edit_applied" else None, "key": f"{of.id}-{step}"}
     about |= {"purpose": "dataset", "session": 1, "repeat": 1, "value": value, "answer": json.dumps(said), "model": "m"}
     about |= {"reason": None if value is not None else "refused", "asked": "2026-11-19T00:00:00", "cost": 0.01}
@@ -141,6 +143,18 @@ def test_a_judge_stands_beside_itself_and_the_rule():
     assert (row["itself"], row["itself_pairs"]) == (9 / 12, 12)
     assert row["cost"] == pytest.approx(0.14)
     assert row["drift"] == judges.ONE_RUN
+
+
+def test_a_judge_stands_beside_what_most_people_said():
+    one = chain()
+    said = [answer(one, step, "edit_applied", float(step != 2)) for step in range(1, 6)]
+    labels = [
+        Label(rater, "applied", word, one.id, step)
+        for step, words in enumerate((("yes", "yes"), ("yes", "yes"), ("no", "no"), ("unclear",), ("yes", "no")), 1)
+        for rater, word in zip("ab", words, strict=False)
+    ]
+    [row] = judges.rows(study([one], scores(one, edit_applied=True), said, labels=labels))
+    assert (row["people"], row["people_pairs"]) == (1 / 3, 3)  # who cannot tell, and who disagree, say nothing
 
 
 def drifting(moved):

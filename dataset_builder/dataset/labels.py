@@ -45,6 +45,7 @@ class Question:
         return next(answer.level for answer in self.answers if answer.code == code)
 
 
+YES_OR_NO = (Answer("yes", "1", "yes"), Answer("no", "0", "no"), Answer("unclear", "2", "nobody can tell"))
 QUESTIONS = {
     question.code: question
     for question in (
@@ -95,6 +96,25 @@ QUESTIONS = {
                 Answer("same", "0", "neither: they are equally good"),
             ),
             pictures="two after",
+        ),
+        # The same as judges are asked, so that their answers can be compared with people's.
+        Question(
+            "applied",
+            "Is the change there",
+            "Is the change that was asked for visible in the result?",
+            YES_OR_NO,
+        ),
+        Question(
+            "undone",
+            "Was it taken back",
+            "The change was made and then taken back. Is it gone from the result?",
+            YES_OR_NO,
+        ),
+        Question(
+            "else",
+            "Is anything else changed",
+            "Is anything changed that was not asked for? Shadows of what was asked for belong to it.",
+            YES_OR_NO,
         ),
     )
 }  # fmt: skip

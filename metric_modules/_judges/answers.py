@@ -36,6 +36,7 @@ JUDGEMENTS = Config(
         Column("title", "string", "the question as a reader sees it"),
         Column("question_sha256", "string", "of the question's file: its words, schema and scale"),
         Column("compared_with", "string", "the column of the scores that answers the same, if one does"),
+        Column("labelled_as", "string", "the question of people's labels and the answer that means yes, if any"),
         Column("key", "string", "hash of the question, the pictures and the words: equal keys were asked the same"),
         Column("purpose", "string", "dataset, or calibration: of the fixed sample that is asked again in each run"),
         Column("session", "int32", "number of the judge's run over this question, from 1"),
@@ -87,6 +88,7 @@ class Judgement(Record):
     latency: float | None = None
     cost: float | None = None
     details: str = "{}"
+    labelled_as: str | None = None
 
     def __post_init__(self) -> None:
         one_of("purpose", self.purpose, PURPOSES)

@@ -47,6 +47,11 @@ def all_items(dataset: ServedDataset, question: str) -> list[Item]:
             found += [item for item in (edited_item(dataset, chain) for chain in chains) if item][:1]
         elif question == "pair":
             found += pairs_of(dataset, chains)
+        elif question in ("applied", "else"):
+            found += [item for item in (first_edit(dataset, chain) for chain in chains) if item]
+        elif question == "undone":
+            returned = (last_return(dataset, chain) for chain in chains if "undo" in kinds_of(chain))
+            found += [item for item in returned if item]
         else:
             found += [item for item in (last_return(dataset, chain) for chain in chains) if item]
     return found
@@ -68,12 +73,22 @@ def last_return(dataset: ServedDataset, chain: FinishedChain) -> Item | None:
 
 def edited_item(dataset: ServedDataset, chain: FinishedChain) -> Item | None:
     """The picture in which all edits of the first round are made, where something is taken back after it."""
-    cycle = chain.program.cycle
-    kinds = [role.kind for role in roles(cycle, chain.program.closes)]
+    kinds = kinds_of(chain)
     if "undo" not in kinds:
         return None
     step = kinds.index("undo")
     return item_at(dataset, chain, step) if step and is_shown(dataset, chain.id, step) else None
+
+
+def first_edit(dataset: ServedDataset, chain: FinishedChain) -> Item | None:
+    """The first step of a chain, where that asks for a change: the picture before it is the original."""
+    forward = kinds_of(chain)[0] == "forward"
+    return item_at(dataset, chain, 1) if forward and is_shown(dataset, chain.id, 1) else None
+
+
+def kinds_of(chain: FinishedChain) -> list[str]:
+    """What each position of the cycle does: forward, undo or neither."""
+    return [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
 
 
 def pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[Item]:

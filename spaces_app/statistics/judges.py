@@ -13,6 +13,7 @@ TITLE = "What the judges are worth"
 SECTION = "Judges"
 ON_PAGE = OnPage(line_where="judge")
 ONE_RUN = "one run: a shift would show in the next"
+UNCLEAR = "unclear"  # people's answer that nobody can tell
 NOTHING = "nothing was asked twice"
 COLUMNS = (
     Column("judge", "Judge"),
@@ -41,11 +42,18 @@ COLUMNS = (
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each judge and question."""
     scored = {(row["chain"], row["step"]): row for row in study.scores}
-    return [row_of(study, judge, question, scored) for judge, question in study.judged.by_question]
+    labelled = {
+        (item.question, item.chain.id, item.step): item.majority for item in study.people if item.majority is not None
+    }
+    return [row_of(study, judge, question, scored, labelled) for judge, question in study.judged.by_question]
 
 
 def row_of(
-    study: Study, judge: str, question: str, scored: Mapping[tuple[str, int], Mapping[str, Any]]
+    study: Study,
+    judge: str,
+    question: str,
+    scored: Mapping[tuple[str, int], Mapping[str, Any]],
+    labelled: Mapping[tuple[str, str, int], str],
 ) -> dict[str, Any]:
     judged: Judged = study.judged
     own, by_step = judged.by_question[judge, question], judged.by_step[judge, question]
@@ -55,6 +63,12 @@ def row_of(
         ((value, float(scored[step][rule])), by_step[step]["source"])
         for step, value in values.items()
         if rule and scored.get(step, {}).get(rule) is not None
+    ]
+    asked, _, meaning = (own[0].get("labelled_as") or "").partition("=")
+    said: list[tuple[Pair, str]] = [
+        ((value, float(labelled[asked, *step] == meaning)), by_step[step]["source"])
+        for step, value in values.items()
+        if labelled.get((asked, *step), UNCLEAR) != UNCLEAR
     ]
     costs = [row["cost"] for row in own if row["cost"] is not None]
     runs = sorted({row["session"] for row in own})
@@ -68,6 +82,7 @@ def row_of(
         **agreement(repeated_pairs(own), "itself"),
         "rule_name": rule,
         **agreement(known, "rule"),
+        **agreement(said, "people"),
         "runs": len(runs),
         "drift": drift_words(judged, judge, question),
         "alarm": " ".join(f"{each.sentence}." for each in of_question(judged, judge, question) if each.alarm) or None,
@@ -100,6 +115,6 @@ def note(study: Study, rows: Rows) -> str:
         "A judge is a vision or language model that was asked about steps; no headline rests on it. It agrees with "
         "itself where the same question about the same pictures has the same answer twice. The rule is the column of "
         "the scores that answers the same. Beyond chance: 1 is full agreement, 0 no more than by chance. An answer "
-        "without a value is neither yes nor no."
+        "without a value is neither yes nor no. People's answer is what more than half of them said of that step."
     )
     return " ".join([*alarms, words])

@@ -9,6 +9,7 @@ A question is one TOML file here, or one of the user's own, `./mine.toml`. It ha
     value           the field of the answer that is counted; none where the answer is a word and no JSON
     schema          the answer's JSON schema
     compared_with   the column of the scores that answers the same, if one does
+    labelled_as     the question of people's labels that asks the same and the answer that means yes, "applied=yes"
     things          program = what is counted there; only of these programs it is asked
 
 Its hash is that of the file: with one letter changed it is another question, and everything is asked anew.
@@ -55,6 +56,7 @@ class Question:
     value: str | None = None
     schema: Mapping[str, Any] = field(default_factory=dict, hash=False)
     compared_with: str | None = None
+    labelled_as: str | None = None
     things: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def fill(self, **known: str) -> str:
@@ -104,6 +106,8 @@ def from_values(path: Path, values: Mapping[str, Any], sha256: str) -> Question:
         one_of("picture", picture, PICTURES)
     if bool(values.get("value")) is not bool(values.get("schema")):
         raise UserError(f"{path} has one of `value` and `schema`; an answer in JSON needs both, one in words neither")
+    if "=" not in values.get("labelled_as", "="):
+        raise UserError(f"{path} has labelled_as {values['labelled_as']!r}; it is QUESTION=ANSWER, such as applied=yes")
     known: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
     return Question(name=re.sub(r"\W+", "_", path.stem), sha256=sha256, **known)
 
