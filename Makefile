@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Where this is set, each of the many processes of a command compiles torch and the others again, for seconds: here it counts as not set.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users bench inspect referee verdicts goldens clean
+.PHONY: help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users no-reference replication bench inspect referee verdicts goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -90,6 +90,13 @@ three-users: .venv/dev  ## three users' tasks in Chromium on a Space of 12 edito
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
 	@touch $@
+
+no-reference: .venv/dev .venv-peers/ready  ## metrics without a reference beside published numbers, and beside pyiqa's own classes
+	$(BIN)/python tests/benchmarks/no_reference.py
+	.venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py
+
+replication: .venv/dev  ## a copy of a copy a hundred times, by small editors: which metric is fooled by which picture
+	$(BIN)/python tests/benchmarks/replication.py
 
 bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

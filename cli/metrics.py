@@ -67,7 +67,8 @@ def missing_weights(spec: "Spec") -> str | None:
     if not spec.needs:
         return None
     measure = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
-    return measure.missing_weights() if hasattr(measure, "missing_weights") else None
+    which = {"metric": spec.name} if spec.is_one_of_several else {}
+    return measure.missing_weights(**which) if hasattr(measure, "missing_weights") else None
 
 
 def installed(name: str) -> bool:

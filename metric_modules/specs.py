@@ -53,12 +53,17 @@ in the report and shown in the Space without another line being changed. The eng
         def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None
 
 A folder imports nothing of ours: `evaluate` downloads it alone. It may link to files of other folders.
+
+One folder may hold several metrics: its `spec.py` then has a list `SPECS`, and its `Scorer` and `missing_weights` are
+given the name of one of them as `metric=`.
 """
 
 import importlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 LAST = 1000  # the order of a metric that names none
@@ -116,6 +121,7 @@ class Spec:
     sees: str = ""
     misses: str = ""
     reasons: dict[str, tuple[str, str]] = field(default_factory=dict)
+    is_one_of_several: bool = False  # in its folder: the scorer is told which
 
     @property
     def floors(self) -> tuple[str, ...]:
@@ -143,14 +149,21 @@ def metric_roots() -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _found(roots: tuple[str, ...]) -> dict[str, Spec]:
     folders = sorted({path.parent.name for root in roots for path in Path(root).glob("*/spec.py")})
-    found = [read(folder) for folder in folders]
+    found = [spec for folder in folders for spec in read_all(folder)]
     return {spec.name: spec for spec in sorted(found, key=lambda spec: (spec.order, spec.name))}
 
 
-def read(folder: str) -> Spec:
-    """One folder's spec."""
+def read_all(folder: str) -> list[Spec]:
+    """One folder's specs: one, unless it holds several metrics."""
     module = importlib.import_module(f"convergebench.metric_modules.{folder}.spec")
-    given: dict[str, Any] = dict(module.SPEC)
+    if hasattr(module, "SPECS"):
+        return [replace(read(folder, module, given), is_one_of_several=True) for given in module.SPECS]
+    return [read(folder, module, module.SPEC)]
+
+
+def read(folder: str, module: ModuleType, values: Mapping[str, Any]) -> Spec:
+    """One metric's spec."""
+    given: dict[str, Any] = dict(values)
     if given.get("kind") not in KINDS:
         raise ValueError(f"{module.__file__} has kind {given.get('kind')!r}; it is one of {', '.join(KINDS)}")
     columns = tuple(ScoreColumn(**column, metric=given["name"]) for column in given.pop("columns", ()))

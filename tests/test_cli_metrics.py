@@ -15,7 +15,7 @@ HOUSE = Path(__file__).parent.parent
 def test_every_metric_is_listed_in_the_words_of_its_card():
     rows = json.loads(CliRunner().invoke(main, ["metrics", "--json"]).output)
     folders = sorted(path.parent.name for path in HOUSE.glob("metric_modules/*/spec.py"))
-    assert sorted(row["folder"] for row in rows) == folders
+    assert sorted({row["folder"] for row in rows}) == folders
     for row in rows:
         if (HOUSE / "metric_modules" / row["folder"] / "README.md").exists():
             assert 20 < len(row["measures"]) <= 60, "the Hub shows 60 characters of a short_description"

@@ -82,7 +82,8 @@ def choose(
         module = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
         earlier = {other: runs[other].scorer for other in spec.after if other in runs}
         try:
-            scorer = module.Scorer(device, dtype, earlier, **(options or {}).get(name, {}))
+            which = {"metric": name} if spec.is_one_of_several else {}
+            scorer = module.Scorer(device, dtype, earlier, **which, **(options or {}).get(name, {}))
         except FileNotFoundError as error:
             absent[name] = str(error)
             continue

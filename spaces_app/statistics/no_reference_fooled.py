@@ -89,7 +89,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
                 cell = metrics.index(row["metric"]), sources.index(row["source"])
                 counts[cell] = np.nan_to_num(counts[cell]) + (row["gap"] > 0)
         draw_cells(axes, counts / len(STEPS), metrics, sources)
-        axes.set_title(names[editor], fontsize=9)
+        axes.set_title(names[editor].replace(", ", ",\n"), fontsize=8)
         whole = [metric for metric, line in zip(metrics, counts, strict=True) if np.nansum(line) == 0]
         words.append(f"{editor}: {', '.join(whole) or 'no metric'} fooled by no source")
     for axes in list(grid.flat)[len(editors) :]:

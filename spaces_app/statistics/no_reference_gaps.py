@@ -77,16 +77,21 @@ def heatmap(rows: Rows, name: str, title: str) -> Drawing:
         for row in rows:
             if row["step"] == step:
                 cells[metrics.index(row["metric"]), sources.index(row["source"])] = row["gap"]
-        draw_cells(axes, np.maximum(cells, 0) / reach, metrics, sources)
+        draw_cells(axes, blueness(cells / reach), metrics, sources)
         axes.set_title(f"step {step}")
         for (row, column), gap in np.ndenumerate(cells):
             if np.isfinite(gap) and len(sources) <= 6:
                 dark = gap / reach > 0.5
-                axes.text(column, row, f"{gap:+.0f}", ha="center", va="center", fontsize=6.5,
+                axes.text(column + 0.5, row + 0.5, f"{gap:+.0f}", ha="center", va="center", fontsize=6.5,
                           color=SEES if dark else ON_PALE)  # fmt: skip
     fooled = sum(row["gap"] > 0 for row in rows)
     words = f"{fooled} of {len(rows)} gaps are above 0 (blue): the metric scores the later, worse picture higher."
     return Drawing(name, title, words, figure)
+
+
+def blueness(shares: np.ndarray) -> np.ndarray:
+    """How blue a cell is: not at all up to 0, and to be seen from there on."""
+    return np.where(shares > 0, 0.15 + 0.85 * shares, np.where(np.isnan(shares), np.nan, 0.0))
 
 
 def draw_cells(axes: Any, shares: np.ndarray, metrics: list[str], sources: list[str]) -> None:

@@ -8,9 +8,8 @@ from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from convergebench.metric_modules.nr_gap.gaps import FIRST
 from scipy import special, stats
 
-from ..palette import MUTED
-from ..reporting.figures import Drawing, FigureContext, new_figure
-from ..study.display_names import display_names
+from ..palette import MARKERS, MUTED
+from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ..study.no_reference import WITH_ORIGINAL_TITLE, ChainScores, by_source, replication_series, title_of
 from ..study.study import Study
 from ..study.tables import Column, format_value
@@ -121,15 +120,16 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
         return []
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     editors = [editor for editor in context.looks if any(row["editor"] == editor for row in rows)]
-    names, words = display_names(editors), []
-    figure, grid = new_figure(height=1.1 + 0.3 * len(metrics))
+    words = []
+    figure, grid = new_figure(height=1.3 + (0.25 + 0.05 * len(editors)) * len(metrics))
     axes = grid[0, 0]
     for number, editor in enumerate(editors):
         look = context.looks[editor]
         for row in [row for row in rows if row["editor"] == editor]:
-            at = metrics.index(row["metric"]) + 0.12 * (number - (len(editors) - 1) / 2)
-            label = names[editor] if row["metric"] == metrics[0] else None
-            axes.plot(row["with_lpips"], at, marker=look.marker, color=look.colour, ls="", label=label)
+            at = metrics.index(row["metric"]) + 0.6 * (number + 0.5) / len(editors) - 0.3
+            marker = MARKERS[number % len(MARKERS)] if look.is_reference else look.marker
+            label = editor if row["metric"] == metrics[0] else None
+            axes.plot(row["with_lpips"], at, marker=marker, color=look.colour, ls="", ms=5, label=label, zorder=3)
             if row["with_lpips_low"] is not None:
                 axes.plot([row["with_lpips_low"], row["with_lpips_high"]], [at, at], color=look.colour, lw=1.4)
             words.append(f"{editor}, {row['metric']} {format_value(row['with_lpips'], 'number')}")
@@ -138,6 +138,6 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
     axes.set_yticks(range(len(metrics)), metrics)
     axes.set_ylim(len(metrics) - 0.5, -0.5)
     axes.set_xlabel("rank correlation with LPIPS to the original (-1: sees the damage)")
-    axes.legend(fontsize=7, loc="lower right")
+    add_legend(figure, axes)
     title = "Who follows the damage: scores without a reference against the distance to the original"
     return [Drawing("no-reference-ranks", title, "; ".join(words) + ".", figure)]

@@ -1,0 +1,124 @@
+"""The no-reference metrics that other libraries compute, as the scoring engine runs them.
+
+Pictures go through one by one on the processor, and together on a GPU where the network's score of a picture does not
+depend on the others: a batch never changes a score by more than rounding. How many went together is in the signature.
+"""
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from .ranges import COLUMNS
+
+ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
+Score = float | tuple[str, str]
+
+
+class Judge(Protocol):
+    """One metric, ready to judge pictures."""
+
+    about: dict[str, str | int | float]  # versions and weights, for the signature
+    most_together: int  # pictures in one call
+
+    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
+        """The score of each picture, or why there is none."""
+
+
+def judge_of(metric: str, device: str) -> Judge:
+    """The metric's own judge; FileNotFoundError says what is missing."""
+    row = COLUMNS[metric]
+    if row.computed_by == "pyiqa":
+        from .pyiqa_networks import PyiqaNetwork
+
+        return PyiqaNetwork(row.library_name, device)
+    require("torch", "transformers")
+    if metric == "rali":
+        from .rali import Rali
+
+        return Rali(row.library_name, device)
+    from .visualquality_r1 import VisualQualityR1
+
+    return VisualQualityR1(row.library_name, device)
+
+
+def require(*packages: str) -> None:
+    """FileNotFoundError with the install line, where a package is absent."""
+    absent = [name for name in packages if importlib.util.find_spec(name) is None]
+    if absent:
+        raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
+
+
+class Scorer:
+    """One of the metrics, by its column."""
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], *, metric: str):
+        self.metric = metric
+        self.judge = judge_of(metric, device)
+        self.signature = {
+            "version": 1,
+            **self.judge.about,
+            "device": device.partition(":")[0],
+            "batch": self.judge.most_together,
+        }
+
+    def prepare(self, picture: np.ndarray) -> None:
+        """The reference is not looked at."""
+
+    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Any]]:
+        """The score of each picture, in batches of the size that the signature tells or smaller."""
+        most, found = self.judge.most_together, []
+        for start in range(0, len(pictures), most):
+            with ONE_AT_A_TIME:
+                found += self.judge.scores(pictures[start : start + most])
+        return [{self.metric: score} for score in found]
+
+
+def version_of(package: str) -> str:
+    """As it is installed; "unknown" where it was put on the path by hand."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def missing_weights(metric: str) -> str | None:
+    """What `convergebench metrics` says of a metric whose library or weights are absent."""
+    row = COLUMNS[metric]
+    if row.computed_by == "pyiqa":
+        known = importlib.util.find_spec("pyiqa")
+        return None if known else "needs pip install 'convergebench[no-reference]' where torchvision may be"
+    if Path(row.library_name).is_dir():
+        return None
+    return f"needs weights of {row.library_name}, which the first use fetches from the Hub"
+
+
+def digest_of(parts: Mapping[str, Any]) -> str:
+    """The beginning of the sha256 of a network's tensors, by name."""
+    import hashlib
+
+    import torch
+
+    found = hashlib.sha256()
+    for name, tensor in sorted(parts.items()):
+        found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        found.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()[:12]
+
+
+def files_of(repository: str, inside: str = "", patterns: Sequence[str] | None = None) -> Path:
+    """A folder, or the files of a repository of the Hub; FileNotFoundError where they do not arrive."""
+    if Path(repository).is_dir():
+        return Path(repository) / inside
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        return Path(snapshot_download(repository, allow_patterns=list(patterns) if patterns else None)) / inside
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        reason = str(error).splitlines()[0][:120]
+        raise FileNotFoundError(f"the weights of {repository} are not here and did not arrive: {reason}") from error

@@ -1,0 +1,1 @@
+../nr_gap/ranges.py

@@ -1,0 +1,110 @@
+"""Our code beside pyiqa's own, in the environment that may have torchvision.
+
+.venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py [METRIC ...]
+
+ILNIQE with one template that is made up: all 468 numbers of every patch, the score, and the time. Then every metric
+that the folder `no_reference` takes from pyiqa and whose weights can be drawn at random: through `pyiqa.create_metric`
+into our scorer, one by one and together. Ends with 1 where anything differs.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+HOUSE = Path(__file__).parents[3]
+sys.path[:0] = [str(HOUSE / "metric_modules"), str(HOUSE / "tests"), str(HOUSE / "generation")]
+
+import random_pyiqa  # noqa: E402
+
+OPERATORS = random_pyiqa.declare_operators()
+
+import pyiqa  # noqa: E402
+from ilniqe import measure as ilniqe  # noqa: E402
+from ilniqe import template  # noqa: E402
+from made_up_template import template_file  # noqa: E402
+from no_reference import measure  # noqa: E402
+from no_reference.ranges import COLUMNS  # noqa: E402
+from pyiqa.archs import niqe_arch  # noqa: E402
+from skimage import data  # noqa: E402
+
+CLOSE, CLOSE_FEATURE = 1e-4, 1e-3  # relative
+SIDE = 232  # pixels, a little more than the networks' windows
+
+
+def compare_ilniqe() -> bool:
+    """Whether ours and pyiqa's agree, and how long each takes."""
+    known = template.read(template_file(), "a template that is made up")
+    with tempfile.NamedTemporaryFile(suffix=".mat") as file:
+        file.write(template_file())
+        file.flush()
+        theirs = niqe_arch.ILNIQE(pretrained_model_path=file.name)
+    taken: list[np.ndarray] = []
+    blockproc = niqe_arch.blockproc
+
+    def noting(*given: object, **more: object) -> torch.Tensor:
+        found = blockproc(*given, **more)
+        taken.append(found.numpy()[0])
+        return found
+
+    niqe_arch.blockproc = noting
+    right = True
+    for name in ("astronaut", "chelsea", "coffee"):
+        picture = getattr(data, name)()
+        taken.clear()
+        started = time.process_time()
+        told = float(theirs(torch.from_numpy(picture).permute(2, 0, 1)[None].float() / 255))
+        middle = time.process_time()
+        found = ilniqe.ilniqe(picture, known)
+        ended = time.process_time()
+        told_features = np.concatenate(taken, axis=-1)
+        across = int(len(told_features) ** 0.5)
+        order = np.arange(len(told_features)).reshape(across, across).T.ravel()  # pyiqa's patches go down first
+        gap = np.abs(ilniqe.features(picture) / told_features[order] - 1)
+        agree = abs(found / told - 1) < CLOSE and np.nanmax(gap) < CLOSE_FEATURE
+        right &= bool(agree)
+        print(f"ilniqe {name:10} pyiqa {told:.6f} here {found:.6f} ({abs(found / told - 1):.1e}), largest gap of a "
+              f"feature {np.nanmax(gap):.1e}; {middle - started:.1f} s and {ended - middle:.1f} s, a ratio of "
+              f"{(middle - started) / (ended - middle):.0f}")  # fmt: skip
+    return right
+
+
+def try_metric(column: str) -> bool:
+    """Whether a metric of pyiqa runs through our scorer, and gives a picture the same score in a batch."""
+    row = COLUMNS[column]
+    torch.manual_seed(0)
+    with random_pyiqa.nothing_downloaded(row.library_name):
+        scorer = measure.Scorer("cpu", "float32", {}, metric=column)
+    pictures = [np.ascontiguousarray(getattr(data, name)()[:SIDE, :SIDE]) for name in ("astronaut", "coffee")]
+    alone = [values[column] for values in scorer.compare(None, pictures, [{}] * 2)]
+    again = [values[column] for values in scorer.compare(None, pictures[::-1], [{}] * 2)][::-1]
+    together = scorer.judge.scores(pictures)
+    gap = max(abs(one - other) for one, other in zip(alone, together, strict=True))
+    right = alone == again and all(map(np.isfinite, alone)) and gap <= CLOSE * max(1.0, *map(abs, alone))
+    right &= scorer.judge.model.lower_better is not row.higher_is_better
+    name = type(scorer.judge.model.net).__name__
+    print(f"{column:12} {name:10} {alone[0]:+.6f} {alone[1]:+.6f}, together within {gap:.0e}; {scorer.signature}"
+          f"{'' if right else '  WRONG'}", flush=True)  # fmt: skip
+    return right
+
+
+def main(asked: list[str]) -> int:
+    """Try everything, and say of what cannot be tried why not."""
+    torch.set_num_threads(1)
+    print(f"pyiqa {pyiqa.__version__}, torch {torch.__version__}")
+    right = True if asked else compare_ilniqe()
+    for column in asked or [row.column for row in COLUMNS.values() if row.computed_by == "pyiqa"]:
+        if column in random_pyiqa.NOT_MADE_UP:
+            known = COLUMNS[column].library_name in pyiqa.list_models("NR")
+            right &= known
+            print(f"{column:12} not tried: {random_pyiqa.NOT_MADE_UP[column]}; pyiqa {'has' if known else 'LACKS'} it")
+        else:
+            right &= try_metric(column)
+    return int(not right)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,144 @@
+"""The metrics of other libraries: their install line, tiny checkpoints, and a signature that tells all."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.metric_modules.no_reference import measure, pyiqa_networks
+from convergebench.metric_modules.no_reference import ranges as theirs
+from convergebench.metric_modules.nr_gap.ranges import COLUMNS, TABLE
+from convergebench.metric_modules.specs import score_columns, scored_specs
+from skimage import data
+
+PICTURES = [np.ascontiguousarray(data.astronaut()[:160, :224]), np.ascontiguousarray(data.coffee()[:160, :224])]
+BY_PYIQA = [row.column for row in TABLE if row.computed_by == "pyiqa"]
+
+
+def test_each_of_the_23_is_a_metric_with_the_direction_of_the_one_table():
+    assert len(TABLE) == 23
+    assert (len(BY_PYIQA), [row.column for row in TABLE if row.computed_by == "transformers"]) == (
+        17,
+        ["visualquality_r1", "rali"],
+    )
+    columns = score_columns()
+    for row in TABLE:
+        assert scored_specs()[row.column].optional, row.name
+        assert columns[row.column].direction == ("higher" if row.higher_is_better else "lower"), row.name
+    assert theirs.TABLE == TABLE
+
+
+def test_score_says_the_install_line_of_what_is_not_here(monkeypatch, tmp_path):
+    monkeypatch.setattr(pyiqa_networks.importlib.util, "find_spec", lambda name: None)
+    for metric in ("musiq", "maniqa"):
+        with pytest.raises(FileNotFoundError, match=r"pip install 'convergebench\[no-reference\]'.*torchvision"):
+            measure.Scorer("cpu", "float32", {}, metric=metric)
+    unknown = CliRunner().invoke(main, ["score", str(tmp_path), "--metrics", "musik"])
+    assert unknown.exit_code == 2
+
+
+class Counting:
+    """Judges by brightness, and notes how many came together."""
+
+    about = {"model": "bright"}  # noqa: RUF012
+
+    def __init__(self, together):
+        self.most_together, self.seen = together, []
+
+    def scores(self, pictures):
+        self.seen.append(len(pictures))
+        return [float(picture.mean()) for picture in pictures]
+
+
+@pytest.mark.parametrize(("together", "calls"), [(1, [1, 1, 1]), (2, [2, 1])])
+def test_no_more_pictures_go_together_than_the_signature_tells(monkeypatch, together, calls):
+    judge = Counting(together)
+    monkeypatch.setattr(measure, "judge_of", lambda metric, device: judge)
+    scorer = measure.Scorer("cpu", "float32", {}, metric="musiq")
+    rows = scorer.compare(None, [PICTURES[0], PICTURES[1], PICTURES[0]], [{}] * 3)
+    assert judge.seen == calls
+    assert [row["musiq"] for row in rows] == [picture.mean() for picture in (*PICTURES, PICTURES[0])]
+    assert scorer.signature == {"version": 1, "model": "bright", "device": "cpu", "batch": together}
+
+
+@pytest.mark.slow
+def test_rali_is_read_in_its_published_layout_and_scores_within_its_prototypes(tmp_path, monkeypatch):
+    tiny_judges = pytest.importorskip("tiny_judges")
+    folder = tiny_judges.rali(tmp_path / "tiny")
+    monkeypatch.setitem(measure.COLUMNS, "rali", COLUMNS["rali"]._replace(library_name=str(folder)))
+    scorer = measure.Scorer("cpu", "float32", {}, metric="rali")
+    together = [row["rali"] for row in scorer.compare(None, PICTURES, [{}] * 2)]
+    assert together == [scorer.compare(None, [picture], [{}])[0]["rali"] for picture in PICTURES]
+    assert all(1 <= score <= 5 for score in together)
+    assert together[0] != together[1]
+    assert {"weights", "transformers", "device", "batch"} <= scorer.signature.keys()
+    (folder / "RALI" / "ckpt.pt").unlink()
+    with pytest.raises(FileNotFoundError, match="is no complete checkpoint of RALI"):
+        measure.Scorer("cpu", "float32", {}, metric="rali")
+
+
+def test_rali_weighs_the_scores_of_the_prototypes_that_are_near():
+    torch = pytest.importorskip("torch")
+    from convergebench.metric_modules.no_reference.rali import score_of
+
+    parts = {
+        "pca_mean": torch.zeros(2), "pca_scale": torch.tensor([1.0, -1.0]), "pca_components": torch.eye(2),
+        "prototypes": torch.tensor([[1.0, 0.0], [0.0, 1.0]]), "proto_scores": torch.tensor([1.0, 5.0]),
+        "logit_scale": torch.tensor(1 / 0.07),
+    }  # fmt: skip
+    found = score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
+    assert found.tolist() == pytest.approx([1, 5, 3], abs=1e-3)
+
+
+def test_a_pickle_that_names_a_function_is_refused(tmp_path):
+    pytest.importorskip("torch")
+    from convergebench.metric_modules.no_reference.rali import read_pca
+
+    class Bad:
+        def __reduce__(self):
+            return print, ("run",)
+
+    path = tmp_path / "pca.pkl"
+    path.write_bytes(pickle.dumps(Bad()))
+    with pytest.raises(pickle.UnpicklingError, match=r"names builtins\.print, which is not read"):
+        read_pca(path)
+
+
+def test_an_array_of_joblib_is_read_without_joblib():
+    pytest.importorskip("torch")
+    from convergebench.metric_modules.no_reference.rali import ArrayHead, ArrayReader
+
+    head = ArrayHead()
+    head.__dict__.update(dtype=np.dtype("<f8"), shape=(2, 3), order="C", numpy_array_alignment_bytes=16)
+    values = np.arange(6.0).reshape(2, 3)
+    reader = ArrayReader(io.BytesIO(b"\x02\xff\xff" + values.tobytes() + b"rest"))
+    reader.read = reader._file_read = io.BytesIO(b"\x02\xff\xff" + values.tobytes() + b"rest").read
+    assert (reader.read_array(head) == values).all()
+
+
+@pytest.mark.slow
+def test_visualquality_r1_answers_with_a_number_or_a_reason_and_the_same_each_time(tmp_path, monkeypatch):
+    tiny_judges = pytest.importorskip("tiny_judges")
+    for refuses in (False, True):
+        folder = tiny_judges.language_model(tmp_path / str(refuses), refuses)
+        row = COLUMNS["visualquality_r1"]._replace(library_name=str(folder))
+        monkeypatch.setitem(measure.COLUMNS, "visualquality_r1", row)
+        scorer = measure.Scorer("cpu", "float32", {}, metric="visualquality_r1")
+        scores = [row["visualquality_r1"] for row in scorer.compare(None, PICTURES, [{}] * 2)]
+        assert scores == [scorer.compare(None, [picture], [{}])[0]["visualquality_r1"] for picture in PICTURES]
+        if refuses:
+            assert {score[0] for score in scores} == {"no_score_in_answer"}
+        else:
+            assert all(0.5 <= score <= 5 for score in scores)
+        assert {"weights", "question", "transformers", "device", "batch"} <= scorer.signature.keys()
+
+
+def test_a_rating_is_read_from_what_the_model_says():
+    from convergebench.metric_modules.no_reference.visualquality_r1 import read_score
+
+    assert read_score("<answer>0.85</answer>") == 0.85  # below the scale that it was told: its own number stays
+    assert read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
+    assert read_score(" 4 ") == 4
+    assert read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")
