@@ -61,9 +61,8 @@ def main() -> int:
         alone = {name: compute(picture) for name, picture in pictures.items()}
         batch = [row[metric] for row in scorers[metric].compare(None, list(pictures.values()), [{}] * len(pictures))]
         changed += batch != list(alone.values())
-        print(
-            f"{metric:8} a batch of {len(batch)} gives {'the same' if batch == list(alone.values()) else 'OTHER'} numbers"
-        )
+        same = "the same" if batch == list(alone.values()) else "OTHER"
+        print(f"{metric:8} a batch of {len(batch)} gives {same} numbers")
         for name in pictures if metric != "ilniqe" or is_published else ():
             told, found = float(published[f"{metric}(ours)"][f"{name}.bmp"]), float(alone[name])
             gap = abs(found / told - 1)
@@ -74,9 +73,8 @@ def main() -> int:
         for _ in range(3):
             compute(large)
         spent = (time.process_time() - started) / 3
-        print(
-            f"{metric:8} {spent * 1e9 / (large.shape[0] * large.shape[1]):.0f} ms of one processor a megapixel, of a picture of 1.8"
-        )
+        rate = spent * 1e9 / (large.shape[0] * large.shape[1])
+        print(f"{metric:8} {rate:.0f} ms of one processor a megapixel, on a picture of 1.8")
     print(f"largest difference {worst:.2%}; {changed} metrics changed by a batch")
     if not is_published:
         print("ilniqe was compared with no published number: its template is not here (`convergebench weights ilniqe`)")
