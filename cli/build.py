@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import json_option
+from ._shared import executor_options, json_option
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.building.build import Built
@@ -23,8 +23,23 @@ if TYPE_CHECKING:
 )
 @click.option("--licence", help="Of your own pictures, where none was given. `publish` asks for it.")
 @click.option("--attribution", help="Whose they are.")
+@click.option(
+    "--shard", metavar="I/N", help="Write part I of N of the files only; `build` without it puts them in place."
+)
+@executor_options
 @json_option
-def build(runs: tuple[Path, ...], out: Path, licence: str | None, attribution: str | None, as_json: bool) -> None:
+def build(
+    runs: tuple[Path, ...],
+    out: Path,
+    licence: str | None,
+    attribution: str | None,
+    shard: str | None,
+    executor: str | None,
+    tasks: int | None,
+    logs: str | None,
+    executor_args: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Turn the finished chains of one or more runs into a dataset that load_dataset reads.
 
     \b
@@ -32,8 +47,15 @@ def build(runs: tuple[Path, ...], out: Path, licence: str | None, attribution: s
     convergebench build runs/demo runs/other --out convergebench --json
     """
     from convergebench import dataset_builder
+    from convergebench.generation.cluster import parse_arguments
 
-    built = dataset_builder.build(runs, out, licence=licence, attribution=attribution, quiet=as_json)
+    rights = {"licence": licence, "attribution": attribution}
+    about = {"tasks": tasks, "logs": logs, "executor_args": parse_arguments(executor_args)}
+    built = dataset_builder.build(runs, out, **rights, shard=shard, executor=executor, **about, quiet=as_json)
+    if built is None:
+        done = "submitted; the last task puts the files in place" if executor else f"part {shard} is written"
+        click.echo(json.dumps({"submitted": bool(executor), "shard": shard}) if as_json else f"{out}: {done}")
+        return
     print_built(built, as_json)
 
 

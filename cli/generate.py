@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import json_option
+from ._shared import executor_options, json_option
 from .plan import plan_options
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--shard", metavar="I/N", help="Only part I of N, counted from 0; for several machines.")
 @click.option("--trackio", metavar="PROJECT", help="Draw the run's progress with trackio: pip install trackio.")
+@executor_options
 @json_option
 def generate(
     suite: str,
@@ -43,6 +44,10 @@ def generate(
     retry: str | None,
     shard: str | None,
     trackio: str | None,
+    executor: str | None,
+    tasks: int | None,
+    logs: str | None,
+    executor_args: tuple[str, ...],
     as_json: bool,
     **selected: Any,
 ) -> None:
@@ -53,9 +58,16 @@ def generate(
     convergebench generate --suite smoke --editor ./my_editor.py:edit --out runs/mine
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.generation --suite v1 --editor diffusers
     """
+    from convergebench.generation.cluster import parse_arguments
+
     words = {"rounds": rounds, "runs": runs, "workers": workers, "max_cost": max_cost, "shard": shard, **selected}
+    words |= {"executor": executor, "tasks": tasks, "logs": logs, "executor_args": parse_arguments(executor_args)}
     ends = tuple(filter(None, (retry or "").split(",")))
     outcome = run(specs, suite, out, quiet=as_json, retry=ends, trackio=trackio, **words)
+    if outcome is None:
+        where = f"{out or Path('runs') / suite}: submitted; `convergebench status` says how far it is"
+        click.echo(json.dumps({"submitted": True}) if as_json else where)
+        return
     if as_json:
         about = {"ends": outcome.ends, "already": outcome.already, "left": outcome.left}
         click.echo(json.dumps({**about, "stopped": outcome.stopped, "spent": round(outcome.spent, 4)}))
@@ -66,11 +78,13 @@ def generate(
         sys.exit(1)
 
 
-def run(specs: tuple[str, ...], suite: str, out: Path | None, quiet: bool = False, **words: Any) -> "Outcome":
+def run(specs: tuple[str, ...], suite: str, out: Path | None, quiet: bool = False, **words: Any) -> "Outcome | None":
     """Generate, and say at the end how many chains ended how, and which were left as they are."""
     from convergebench import generation
 
     outcome = generation.generate(specs, suite, out, quiet=quiet, **words)
+    if outcome is None:
+        return None
     if not quiet:
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import json_option
+from ._shared import executor_options, json_option
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.engine import Outcome
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     help="The window of SSIM: 11 pixels, weighted, or 7 alike, as many published numbers have it.",
 )
 @click.option("--profile", is_flag=True, help="Print the share of time that each metric took.")
+@click.option("--shard", metavar="I/N", help="Compute part I of N only; `score` without it takes all parts in.")
+@executor_options
 @json_option
 def score(
     dataset: Path,
@@ -43,6 +45,11 @@ def score(
     batch_size: int | None,
     ssim_window: str,
     profile: bool,
+    shard: str | None,
+    executor: str | None,
+    tasks: int | None,
+    logs: str | None,
+    executor_args: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Add scores and floors to a dataset; the same command again computes only what is missing.
@@ -52,9 +59,11 @@ def score(
     convergebench score convergebench --metrics psnr,ssim --dtype float32
     convergebench score convergebench --metrics niqe,brisque,piqe
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.metric_modules convergebench
+    convergebench score convergebench --executor slurm --tasks 64 --executor-arg partition=cpu
     """
     asked = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None
     from convergebench import metric_modules
+    from convergebench.generation.cluster import parse_arguments
 
     outcome = metric_modules.score(
         dataset,
@@ -63,8 +72,21 @@ def score(
         dtype=dtype,
         batch_size=batch_size,
         ssim_window=ssim_window,
+        shard=shard,
+        executor=executor,
+        tasks=tasks,
+        logs=logs,
+        executor_args=parse_arguments(executor_args),
         quiet=as_json,
     )
+    if outcome is None:
+        click.echo(
+            json.dumps({"submitted": True}) if as_json else f"{dataset}: submitted; the last task writes the scores"
+        )
+        return
+    if shard is not None and not as_json:
+        click.echo(f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` takes all parts in")
+        return
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(outcome.to_dict()))
     elif outcome.rank == 0:

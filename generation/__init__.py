@@ -1,7 +1,7 @@
 """Makes chains: what is asked, of whom, in which order, and where the answers are kept."""
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +32,13 @@ def generate(
     kind: str | None = None,
     audit: bool = True,
     salt_file: str | Path | None = None,
+    executor: str | None = None,
+    tasks: int | None = None,
+    logs: str | None = None,
+    executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
     **selection: Any,
-) -> "Outcome":
+) -> "Outcome | None":
     """Run a suite with an editor: your own function, the words of `--editor`, or a list of both.
 
     Your function is `edit(image, instruction, seed)`: it gets a PIL picture and gives one, or the bytes of a file, and
@@ -46,10 +50,11 @@ def generate(
     A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
     say or that is guessed. Without `audit` no chain is disturbed to find editors that remember the original.
     `salt_file` holds what chooses the recall audits, and is kept secret until the results are out.
+    `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; of slurm comes no outcome.
     """
     from . import editors, plan, processes, recall_audit, run_log, scheduler, suites
     from .progress import progress_bar
-    from .records import one_of
+    from .records import UserError, one_of
     from .selection import Selection
 
     for end in retry:
@@ -68,6 +73,16 @@ def generate(
         cases, of, _ = plan.what_fits(planned, max_cost)
         if cases < of:
             print(f"warning: {of - cases} of {of} cases may not fit ${max_cost:g}; limit {cases} does", file=sys.stderr)
+    run = Path(out) if out is not None else Path("runs") / planned.suite.name
+    if executor is not None:
+        from .parts import generate_by
+
+        if len(many) != sum(isinstance(each, str) for each in many):
+            raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
+        words = {"editor": many, "suite": str(suite), "name": name, "version": version, "rounds": rounds, "runs": runs}
+        words |= {"concurrency": concurrency, "workers": workers, "max_cost": max_cost, "pictures": pictures}
+        words |= {"kind": kind, "audit": audit, "salt_file": salt_file, "trackio": trackio, **selection}
+        return generate_by(executor, tasks, logs, executor_args or {}, planned, run, tuple(retry), words)
     index, parts = processes.part(shard)
     mine = plan.share(planned.chains, index, parts)
     if max_cost is not None:
@@ -82,7 +97,6 @@ def generate(
             spent += getattr(step, "cost", None) or 0.0
             advance(1, f"${spent:.2f}" if spent else "")
 
-        run = Path(out) if out is not None else Path("runs") / planned.suite.name
         follow = [run_log.track(trackio, run.name)] if trackio else []
         part = (index, parts)
         return scheduler.generate(planned, mine, run, workers, max_cost, report, retry=retry, part=part, follow=follow)

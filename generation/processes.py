@@ -44,10 +44,21 @@ def part(shard: str | None) -> tuple[int, int]:
     rank, size = rank_and_size()
     if shard is None:
         return rank, size
+    index, count = parse_shard(shard)
+    return index * size + rank, count * size
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def parse_shard(shard: str) -> tuple[int, int]:
+    """I/N as two numbers."""
     index, slash, count = shard.partition("/")
     if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
         raise UserError(f"--shard is {shard!r}; it is I/N with I from 0 to N - 1, such as 0/4")
-    return int(index) * size + rank, int(count) * size
+    return int(index), int(count)
 
 
 def machines() -> int:

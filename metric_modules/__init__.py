@@ -1,8 +1,8 @@
 """Scores: one folder per metric, and the engine that runs them all in one pass."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._engine.engine import Outcome
@@ -18,31 +18,55 @@ def score(
     dtype: str | None = None,
     batch_size: int | None = None,
     ssim_window: str = "gaussian",
+    shard: str | None = None,
+    executor: str | None = None,
+    tasks: int | None = None,
+    logs: str | None = None,
+    executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
-) -> "Outcome":
+) -> "Outcome | None":
     """Add scores and floors to a dataset; the same call again computes only what is missing.
 
     Several processes of one launch share the work. What could not be computed is in the outcome's `absent`, pictures
-    that could not be read are in its `damage`.
+    that could not be read are in its `damage`. `shard` computes one part, I/N, for which others need not be there; the
+    call without it takes the parts in. `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; of slurm
+    comes no outcome, for its last task writes the scores when this call has long returned.
     """
     from contextlib import nullcontext
 
     from convergebench.dataset_builder.building import card
     from convergebench.generation.files import disk_errors_explained, locked
-    from convergebench.generation.processes import rank_and_size, wait_for_all
+    from convergebench.generation.processes import part, rank_and_size, wait_for_all
     from convergebench.generation.progress import progress_bar
 
     from ._engine import engine
 
     folder = Path(dataset)
+    batch = batch_size or engine.BATCH
+    if executor is not None:
+        from ._engine import parts
+
+        about = (executor, tasks, logs, executor_args or {})
+        return parts.score_by(*about, folder, metrics, device, dtype, ssim_window, batch)
     rank, size = rank_and_size()
+    if shard is not None:
+        from ._engine import parts
+
+        rank, size = part(shard)
+        job = engine.prepare(folder, metrics, device, dtype, {"ssim": {"window": ssim_window}})
+        images = job.images(rank, size)
+        with (
+            disk_errors_explained(folder),
+            progress_bar(f"score, part {rank + 1} of {size}", images, "images", quiet) as advance,
+        ):
+            return parts.run_part(job, rank, size, batch, advance)
     job = engine.prepare(folder, metrics, device, dtype, {"ssim": {"window": ssim_window}})
     if rank == 0:
         card.refuse_other_folders(folder)
     title = "score" if size == 1 else f"score, part 1 of {size}"
     with disk_errors_explained(folder), locked(folder) if rank == 0 else nullcontext():
         with progress_bar(title, job.images(rank, size), "images", quiet or rank > 0) as advance:
-            outcome = engine.run(job, rank, size, wait_for_all, batch_size or engine.BATCH, advance)
+            outcome = engine.run(job, rank, size, wait_for_all, batch, advance)
         if rank == 0:
             card.write(folder)
     return outcome

@@ -13,7 +13,18 @@ ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harne
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
 SHARED = tuple(
-    f"generation.{name}" for name in ("records", "pictures", "files", "store", "store_reader", "progress", "processes")
+    f"generation.{name}"
+    for name in (
+        "records",
+        "pictures",
+        "files",
+        "store",
+        "store_reader",
+        "progress",
+        "processes",
+        "cluster",
+        "carried",
+    )
 )
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {

@@ -2,9 +2,11 @@
 
 import contextlib
 import itertools
+import json
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.records import UNKNOWN, EditorInfo, Source, UserError
+from convergebench.generation.files import UNFINISHED, disk_errors_explained, locked, write_whole
+from convergebench.generation.records import UNKNOWN, EditorInfo, Source, UserError, canonical
 from convergebench.generation.store_reader import (
     FoundChains,
     StoredChain,
@@ -32,6 +34,7 @@ from ..dataset.rows import Row, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import SHARD, Shard, Written, config_of, write
 from . import card
 
+DRAFT = ".building"  # the folder of the files that are being written
 SCORE_KEY = ["chain", "step", "sha256"]
 
 
@@ -78,8 +81,7 @@ def build(
         old = Reader(out)
         if old.files("scores"):
             old.table("scores")  # damage is told before anything is written: such values are not kept
-        draft = out / ".building"
-        shutil.rmtree(draft, ignore_errors=True)
+        draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
             written |= write_editors(draft, found.editors)
@@ -158,24 +160,38 @@ def write_files(
     draft: Path, files: list[PlannedFile], progress: Callable[[], None], rights: Mapping[str, str]
 ) -> dict[str, Written]:
     """Write every file; a few at once, because finding chunk borders keeps one core busy per file."""
-
-    def write_file(planned: PlannedFile) -> Written:
-        path = draft / planned.file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shard = Shard(path, planned.config.columns)
-        for row in rows_of(planned, rights):
-            shard.add(row)
-            if planned.config is STEPS:
-                progress()
-        return shard.close()
-
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        futures = {planned.file: pool.submit(write_file, planned) for planned in files}
+        futures = {planned.file: pool.submit(write_file, draft, planned, progress, rights) for planned in files}
         try:
             return {file: future.result() for file, future in futures.items()}
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Written:
+    """Write a file of the draft, or find it whole there: beside each stands what it was written from."""
+    path, record = draft / planned.file, draft / f"{planned.file}.json"
+    content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in planned.chains]
+    key = sha256(canonical([content, dict(rights)]).encode()).hexdigest()
+    with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+        known = json.loads(record.read_bytes())
+        if known.pop("key") == key and path.stat().st_size == known["bytes"]:
+            for _ in range(known["rows"] if planned.config is STEPS else 0):
+                progress()
+            return Written(path=path, **known)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
+    shard = Shard(part, planned.config.columns)
+    for row in rows_of(planned, rights):
+        shard.add(row)
+        if planned.config is STEPS:
+            progress()
+    written = shard.close()
+    part.replace(path)
+    written = written._replace(path=path)
+    write_whole(record, canonical({"key": key, **{k: v for k, v in written._asdict().items() if k != "path"}}).encode())
+    return written
 
 
 def rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:

@@ -8,7 +8,7 @@ work is taken up.
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -31,8 +31,8 @@ Part = dict[str, Any]  # one metric's part of a signature
 class Shard:
     """The file that this process writes."""
 
-    def __init__(self, folder: Path, rank: int):
-        self.path = folder / f"{rank:04d}.jsonl"
+    def __init__(self, path: Path):
+        self.path = path
         self.file = self.path.open("ab", buffering=0)
         self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)  # without the line that a crash cut short
 
@@ -54,15 +54,17 @@ def is_as_written(line: bytes) -> bool:
 
 
 class ShardLines:
-    """The lines of all shards in a folder, each of them read once."""
+    """The lines of all shards in a folder but those left out, each of them read once."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, folder: Path, left_out: Callable[[str], bool] = lambda name: False):
+        self.folder, self.left_out = folder, left_out
         self.offsets: dict[Path, int] = {}
 
     def new(self) -> Iterator[dict[str, Any]]:
         """The lines that were not there the last time; a last line that a crash cut short is left out."""
         for path in sorted(self.folder.glob("*.jsonl")):
+            if self.left_out(path.name):
+                continue
             start = self.offsets.get(path, 0)
             with path.open("rb") as file:
                 file.seek(start)

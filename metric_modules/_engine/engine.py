@@ -6,10 +6,13 @@ one process dies, accelerate ends all of them, and the same command again goes o
 """
 
 import contextlib
+import json
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ from .metrics import MetricRun, Metrics
 from .worker import Advance, Worker
 
 BATCH = 4
+HELD = ".held"  # in the folder of the shards: a lock for each task
 
 
 @dataclass
@@ -70,6 +74,20 @@ class Job:
         """This process's chains among those that lack something."""
         left = [chain for chain in self.chains if self.lacking(chain)]
         return [left[place] for place in share([chain.cost for chain in left], rank, size)]
+
+    @cached_property
+    def left(self) -> tuple[list[DatasetChain], list[FloorTask]]:
+        """The chains and floors that the dataset's files lack; asked first before any shard is read, it stays so."""
+        self.results.forget_damage()
+        chains = [chain for chain in self.chains if self.lacking(chain)]
+        return chains, [task for task in self.tasks if self.lacking_floors(task)]
+
+    def key(self, size: int) -> str:
+        """Names what is left to do in so many parts: equal wherever the same dataset and metrics are."""
+        chains, tasks = self.left
+        signatures = {run.name: run.signature for run in self.metrics.runs}
+        words = [size, signatures, [(one.chain.id, one.digest) for one in chains], [task.key for task in tasks]]
+        return sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:16]
 
     def images(self, rank: int, size: int) -> int:
         """How many pictures this process has to score."""
@@ -123,16 +141,18 @@ class Outcome:
 
 def prepare(
     folder: Path,
-    asked: Sequence[str] | None,
-    device: str | None,
-    dtype: str | None,
+    asked: Sequence[str] | None = None,
+    device: str | None = None,
+    dtype: str | None = None,
     options: metrics.Options | None = None,
+    chosen: Metrics | None = None,
+    where: str | None = None,
 ) -> Job:
-    """Read what there is and make the metrics ready."""
-    reader = Reader(folder)
+    """Read what there is and make the metrics ready; `where` names a dataset on the Hub."""
+    reader = Reader(where or folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is no dataset: there is no data/chains; `convergebench build` makes one")
-    chosen = metrics.choose(asked, device, dtype, options)
+    chosen = chosen or metrics.choose(asked, device, dtype, options)
     chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
     return Job(folder, reader, chains, chosen, tasks, earlier_results.read_results(reader, chains, tasks, chosen.specs))
@@ -149,6 +169,8 @@ def run(
     """Score what is lacking, and (in the first process) write the dataset's scores and floors."""
     folder = job.folder / earlier_results.FOLDER
     with lock_of(folder, job) if rank == 0 else contextlib.nullcontext():
+        if rank == 0:
+            refuse_tasks(folder)
         barrier()  # nobody looks into a folder that another launch is writing
         lines, digests = ShardLines(folder), {chain.chain.id: chain.digest for chain in job.chains}
 
@@ -161,7 +183,7 @@ def run(
         left = [task for task in job.tasks if job.lacking_floors(task)]
         tasks = [left[place] for place in share([len(task.unrelated) for task in left], rank, size)]
         barrier()  # all have seen what is left before anyone adds to it
-        shard = Shard(folder, rank)
+        shard = Shard(folder / f"{rank:04d}.jsonl")
         worker = Worker(job, shard, advance)
         try:
             worker.compare_floors(tasks)
@@ -176,8 +198,7 @@ def run(
         if rank == 0:
             take_in()
             finish(job, outcome)
-            for path in folder.glob("*.jsonl"):
-                path.unlink()
+            clear(folder)
     if rank == 0:
         with contextlib.suppress(OSError):
             folder.rmdir()
@@ -193,6 +214,23 @@ def lock_of(folder: Path, job: Job) -> Iterator[None]:
         except Locked:
             raise UserError(f"{job.folder} is being scored by another process; wait for it") from None
         yield
+
+
+def refuse_tasks(folder: Path) -> None:
+    """Refuse while a task writes its part; its files would be lost."""
+    for part in sorted((folder / HELD).glob("*")):
+        try:
+            with locked(part):
+                pass
+        except Locked:
+            raise UserError(f"{folder.parent} is being scored by task {part.name}; wait for it") from None
+
+
+def clear(folder: Path) -> None:
+    """Remove the shards, which are in the dataset's files by now."""
+    for path in folder.glob("*.jsonl"):
+        path.unlink()
+    shutil.rmtree(folder / HELD, ignore_errors=True)
 
 
 def finish(job: Job, outcome: Outcome) -> None:

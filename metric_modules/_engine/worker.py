@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from convergebench.generation.processes import cores
 
 from ..scores import Missing, Values
 from . import score_chain
@@ -36,8 +37,7 @@ Runs = list[MetricRun]
 
 def count_cores() -> int:
     """The cores that this process may keep busy, when the machine is shared with others of the same launch."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, cores // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def use_one_thread() -> None:

@@ -1,0 +1,89 @@
+"""A run in parts by datatrove: each task runs its share of the chains into the one folder, as `--shard I/N` does."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from . import editors, store
+from .carried import Carry, fetch
+from .cluster import Launch, Stage, launch_of, remove_logs, run_stages
+from .files import LOCK, UNFINISHED
+from .plan import Plan
+from .records import Chain, UserError
+from .scheduler import Outcome, require_ready
+
+
+def work(rank: int, size: int, words: Mapping[str, Any], folder: Path | None = None) -> None:
+    """One task: its share of the chains, each of which is left as it is where it is done."""
+    from . import generate
+
+    told = {**words, "out": folder or words["out"]}
+    outcome = generate(**told, shard=f"{rank}/{size}", quiet=True)
+    if not outcome.clean:
+        left = [f"chain {name} was left alone: {reason}" for name, reason in outcome.left.items()]
+        raise UserError(outcome.stopped or left[0])
+
+
+def generate_by(
+    executor: str,
+    tasks: int | None,
+    logs: str | None,
+    arguments: Mapping[str, Any],
+    plan: Plan,
+    run: Path,
+    retry: Sequence[str],
+    words: Mapping[str, Any],
+) -> Outcome | None:
+    """Run a plan by an executor of datatrove's. None: it is submitted, and `convergebench status` follows it."""
+    launch = launch_of(executor, tasks, logs, arguments, run, f"generate-{run.resolve().name}-")
+    undone = [chain for chain in plan.chains if retry or not store.is_done(run, chain.id)]
+    before, done_before = spent(run), len(plan.chains) - len(undone)
+    if executor == "jobs":
+        refuse_for_jobs(plan)
+    else:
+        require_ready([choice for choice in plan.choices if choice.label in {chain.editor for chain in undone}])
+    size = min(launch.tasks, len(plan.chains))
+    key = sha256(repr([sorted(chain.id for chain in plan.chains), size, sorted(retry)]).encode()).hexdigest()[:16]
+    launch = Launch(launch.executor, size, launch.logs + key, launch.arguments)
+    carry = Carry(f"{launch.logs}/carried", finished_files, "folder") if executor == "jobs" else None
+    told = {**words, "out": str(run.resolve()), "retry": tuple(retry)}
+    if undone:
+        try:
+            done = run_stages(launch, [Stage("chains", size, work, {"words": told}, carry)])
+        finally:
+            if carry:
+                fetch(carry.place, run)
+        if not done:
+            return None
+        remove_logs(launch)
+    ends = Counter(end_of(run, chain) for chain in undone)
+    return Outcome(run, dict(ends), done_before, before=before, spent=spent(run) - before)
+
+
+def spent(run: Path) -> float:
+    return store.cost_so_far(run) if (run / "chains").is_dir() else 0.0
+
+
+def end_of(run: Path, chain: Chain) -> str:
+    return str(store.read_json(run / "chains" / chain.id / "done.json")["status"])
+
+
+def refuse_for_jobs(plan: Plan) -> None:
+    """A job has this machine's files as little as it knows what other jobs spend."""
+    for choice in plan.choices:
+        if editors.trait(choice.editor, "price")() != 0:
+            raise UserError(f"{choice.label} costs money, which jobs cannot count together; use --executor local")
+        if ".py:" in choice.spec:
+            raise UserError(f"{choice.spec} is a file of this machine, which a job does not have; make it a package")
+
+
+def finished_files(run: Path) -> Iterable[Path]:
+    """What is carried of a run: its finished chains and what describes them."""
+    for path in sorted(run.rglob("*")):
+        below = path.relative_to(run).parts
+        of_chain = below[0] == "chains"
+        whole = not of_chain or (len(below) > 2 and store.is_done(run, below[1]))
+        if path.is_file() and whole and path.name != LOCK and path.suffix != UNFINISHED:
+            yield path

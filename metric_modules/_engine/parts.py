@@ -1,0 +1,204 @@
+"""Scoring in parts that need not run at the same time or on one machine: each is computed into files of its own.
+
+What a part is depends on the dataset's files alone, so that it is the same whenever it is begun. The plain command
+takes in whatever parts there are, computes what is missing and writes the dataset's scores.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from convergebench.dataset_builder.building import card
+from convergebench.generation.cluster import Launch, Stage, forget, launch_of, remove_logs, run_stages
+from convergebench.generation.files import disk_errors_explained, locked
+from convergebench.generation.records import UserError
+
+from . import earlier_results, engine, metrics
+from .earlier_results import Shard, ShardLines
+from .engine import Job, Outcome
+from .worker import Advance, Worker
+
+
+def run_part(
+    job: Job,
+    rank: int,
+    size: int,
+    batch: int = engine.BATCH,
+    advance: Advance = lambda count, words: None,
+    floors_only: bool = False,
+) -> Outcome:
+    """Compute one part of what the dataset lacks: its chains with the floors they need, or its share of all floors."""
+    folder = job.folder / earlier_results.FOLDER
+    chains, tasks = job.left
+    own = [chains[place] for place in engine.share([chain.cost for chain in chains], rank, size)]
+    if floors_only:
+        tasks = [tasks[place] for place in engine.share([len(task.unrelated) for task in tasks], rank, size)]
+    else:
+        needed = {engine.floor_place(chain)[1:] for chain in own}
+        tasks = [task for task in tasks if (task.reference.source, task.short_side) in needed]
+    mine, others = f"{rank:04d}-of-{size:04d}.jsonl", f"-of-{size:04d}.jsonl"
+    with part_held(folder, f"{rank:04d}"):
+        # Chains of other parts of the same size are not ours; of another launch they may be.
+        lines = ShardLines(folder, lambda name: name.endswith(others) and name != mine and name[:6] != "floors")
+        digests = {chain.chain.id: chain.digest for chain in job.chains}
+
+        def take_in() -> None:
+            job.results.add_lines(lines.new(), job.metrics.specs, digests)
+
+        take_in()
+        shard = Shard(folder / f"floors-{mine}")
+        worker = Worker(job, shard, advance)
+        try:
+            worker.compare_floors([task for task in tasks if job.lacking_floors(task)])
+            shard.file.close()
+            if not floors_only:
+                take_in()
+                worker.shard = shard = Shard(folder / mine)
+                worker.score([chain for chain in own if job.lacking(chain)], batch, job.floor_medians())
+        finally:
+            shard.file.close()
+    outcome = Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.metrics.absent))
+    outcome.shares = worker.shares
+    return outcome
+
+
+@contextlib.contextmanager
+def part_held(folder: Path, name: str) -> Iterator[None]:
+    """Hold one part; whoever else begins it waits, and finds it done. A plain run is waited for."""
+    with contextlib.ExitStack() as stack:
+        with locked(folder, wait=True):
+            stack.enter_context(locked(folder / engine.HELD / name, wait=True))
+        yield
+
+
+# What a task is told is plain, for it is pickled: the words below are those of `job_of`.
+
+
+@lru_cache(maxsize=1)
+def ready_metrics(asked: tuple[str, ...] | None, device: str | None, dtype: str, window: str) -> metrics.Metrics:
+    """The networks, loaded once for all tasks of a process."""
+    return metrics.choose(asked, device, dtype, {"ssim": {"window": window}})
+
+
+def job_of(
+    dataset: str, folder: Path | None, asked: tuple[str, ...] | None, device: str | None, dtype: str, window: str
+) -> Job:
+    """The dataset as it is now; results are kept beside it, or in the folder of a machine that has no part in it."""
+    job = engine.prepare(Path(dataset), chosen=ready_metrics(asked, device, dtype, window), where=dataset)
+    job.folder = folder or job.folder
+    return job
+
+
+def work(
+    rank: int,
+    size: int,
+    words: Mapping[str, Any],
+    keys: Mapping[int, str],
+    batch: int,
+    floors_only: bool,
+    folder: Path | None = None,
+) -> None:
+    """One task of a stage."""
+    job = job_of(folder=folder, **words)
+    if job.key(size) != keys[size]:
+        raise UserError(
+            f"{words['dataset']} is not what it was when the tasks were dealt, or this machine has other metrics: "
+            f"without {', '.join(job.metrics.absent) or 'none'}; give the command again"
+        )
+    run_part(job, rank, size, batch, floors_only=floors_only)
+
+
+def write_files(rank: int, size: int, words: Mapping[str, Any], launch: Launch, stages: Sequence[str]) -> None:
+    """The last task: write the dataset's files from what the others computed."""
+    outcome = finish(job_of(folder=None, **words), launch, stages)
+    for line in outcome.damage:
+        print(f"damaged: {line}")
+
+
+def finish(job: Job, launch: Launch, stages: Sequence[str]) -> Outcome:
+    """Write the dataset's files; what is then known of the tasks is forgotten, so that a later launch begins anew."""
+    folder, outcome = job.folder / earlier_results.FOLDER, Outcome(0, absent=dict(job.metrics.absent))
+    job.left  # noqa: B018 - before any shard is read
+    try:
+        with locked(job.folder), engine.lock_of(folder, job):
+            engine.refuse_tasks(folder)
+            digests = {chain.chain.id: chain.digest for chain in job.chains}
+            job.results.add_lines(ShardLines(folder).new(), job.metrics.specs, digests)
+            engine.finish(job, outcome)
+            engine.clear(folder)
+            card.write(job.folder)
+    finally:
+        forget(launch, stages)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+    return outcome
+
+
+def shards_of(folder: Path) -> list[Path]:
+    """What a task has finished, as it is carried."""
+    return sorted((folder / earlier_results.FOLDER).glob("*.jsonl"))
+
+
+def score_by(
+    executor: str,
+    tasks: int | None,
+    logs: str | None,
+    arguments: Mapping[str, Any],
+    dataset: Path,
+    asked: Sequence[str] | None,
+    device: str | None,
+    dtype: str | None,
+    window: str,
+    batch: int,
+) -> Outcome | None:
+    """Score a dataset by an executor of datatrove's. None: it is submitted, and the last task writes the files."""
+    from convergebench.generation.carried import Carry, fetch
+
+    source = dict(arguments)
+    remote = source.pop("dataset", None) if executor == "jobs" else None
+    if executor == "jobs" and not str(remote or "").startswith("hf://"):
+        raise UserError(
+            "jobs need --executor-arg dataset=hf://datasets/NAMESPACE/NAME, the published copy that they read"
+        )
+    words = {
+        "dataset": str(dataset.resolve()),
+        "asked": tuple(asked) if asked is not None else None,
+        "device": device,
+        "dtype": dtype or metrics.fast_dtype(metrics.find_device(device)),  # one for all, whatever their machines
+        "window": window,
+    }
+    started = time.monotonic()
+    card.refuse_other_folders(dataset)
+    job = job_of(folder=None, **words)  # type: ignore[arg-type]
+    chains, floors = job.left
+    launch = launch_of(executor, tasks, logs, source, dataset, f"score-{dataset.resolve().name}-")
+    size = max(1, min(launch.tasks, len(chains)))
+    few = max(1, min(launch.tasks, len(floors)))
+    keys = {each: job.key(each) for each in (size, few)}
+    launch = Launch(launch.executor, size, launch.logs + keys[size], launch.arguments)
+    told = {**words, "dataset": remote or words["dataset"]}
+    carry = Carry(f"{launch.logs}/carried", shards_of, "folder", shared=True) if remote else None
+    about = {"words": told, "keys": keys, "batch": batch}
+    stages = [
+        Stage("floors", few, work, {**about, "floors_only": True}, carry, heavy=("torch",)),
+        Stage("scores", size, work, {**about, "floors_only": False}, carry, heavy=("torch",)),
+    ]
+    stages = [stage for stage, left in zip(stages, (floors, chains), strict=True) if left]
+    names = [stage.name for stage in stages]
+    if executor == "slurm":
+        last = {"words": words, "launch": launch, "stages": names}
+        run_stages(launch, [*stages, Stage("files", 1, write_files, last, always=True)])
+        return None
+    with disk_errors_explained(dataset):
+        if stages:
+            run_stages(launch, stages)
+        if carry:
+            fetch(carry.place, dataset)
+        outcome = finish(job, launch, names)
+    remove_logs(launch)
+    outcome.chains, outcome.images = len(chains), sum(len(chain.scored_steps) for chain in chains)
+    outcome.seconds = time.monotonic() - started
+    return outcome
