@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Where this is set, each of the many processes of a command compiles torch and the others again, for seconds: here it counts as not set.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users no-reference replication bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users no-reference replication bench inspect referee verdicts goldens clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -110,6 +110,18 @@ bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 
 inspect: .venv-inspect/ready  ## the task for Inspect, killed twenty times too
 	.venv-inspect/bin/python -m pytest -q -s -m "slow or not slow" tests/test_harness_inspect.py
+
+# Ray stands beside our packages, not among them; the tests of it are left out where this was not made.
+.venv-cluster/ready: .venv/dev
+	@test -x .venv-cluster/bin/python || .venv/bin/python -m venv .venv-cluster
+	@.venv-cluster/bin/python -c "import sysconfig, pathlib; own = pathlib.Path(sysconfig.get_path('purelib')); \
+		base = pathlib.Path('.venv').resolve() / own.relative_to(pathlib.Path('.venv-cluster').resolve()); \
+		(own / 'base.pth').write_text(f'import site; site.addsitedir({str(base)!r})')"
+	@.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check ray==2.60.0
+	@touch $@
+
+cluster-test: .venv-cluster/ready  ## the same scores by tasks on this machine, Slurm, Ray and Hub Jobs, each killed on the way
+	$(BIN)/python -m pytest -q -m slow tests/test_house_cluster.py
 
 # Each path is a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=... I2EBENCH=...
 export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH I2EBENCH

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ class Carry:
     finished: Callable[[Path], Iterable[Path]]  # the files of a folder that are whole and will be needed
     word: str  # under which the work is told the folder
     shared: bool = False  # whether a task needs what the others finished
-    pause: float = PAUSE
+    pause: float = field(default_factory=lambda: PAUSE)
 
     @contextmanager
     def carried(self, rank: int) -> Iterator[dict[str, Path]]:

@@ -191,7 +191,11 @@ def raised_if_killed(watch: bool) -> Iterator[None]:
         seen: dict[int, Any] = {}
         while not ended.wait(0.2):
             seen |= {child.pid: child for child in multiprocess.active_children()}
-            if any(child.exitcode is not None and child.exitcode < 0 for child in seen.values()) and not ended.is_set():
+            codes = {child.exitcode for child in seen.values()} - {
+                None,
+                -signal.SIGTERM,
+            }  # by which a pool ends its own
+            if any(code < 0 for code in codes) and not ended.is_set():
                 killed.append(True)
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
                 return

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from types import UnionType
 from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
 
@@ -174,8 +174,24 @@ class Chain(Record):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        nested = {"source": Source.from_dict(values["source"]), "program": Program.from_dict(values["program"])}
+        nested = {
+            "source": held_once(Source.from_dict(values["source"])),
+            "program": held_once(Program.from_dict(values["program"])),
+        }
         return super().from_dict({**values, **nested})
+
+
+def held_once(record: Any) -> Any:
+    """Equal sources and programs as one, so that twenty thousand chains do not hold them twenty thousand times."""
+    try:
+        return first_equal(record)
+    except TypeError:  # a value that no record of ours has
+        return record
+
+
+@lru_cache(maxsize=10_000)
+def first_equal(record: Any) -> Any:
+    return record
 
 
 class Turn(NamedTuple):

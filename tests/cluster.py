@@ -1,9 +1,12 @@
 """Stand-ins for Slurm and Hub Jobs on this machine: the scripts that they are given really run.
 
 `python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
-them for PATH. `Jobs` takes the place of two functions of huggingface_hub.
+them for PATH. `Jobs` takes the place of two functions of huggingface_hub. `score FOLDER ...` scores by an executor and
+writes what the shards held in the end. Where a file `kills` stands in a folder, the next tasks there are killed, each
+when so many chains are scored.
 """
 
+import json
 import os
 import re
 import shutil
@@ -11,10 +14,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
-AT_ONCE = 2  # tasks; a task that is to be killed is killed after so many seconds of the file `kills`
+AT_ONCE = 2  # tasks
 
 
 def slurm(folder: Path) -> Path:
@@ -52,16 +56,15 @@ def watched(here: Path, number: int) -> None:
 def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[int]:
     """The ends of all tasks of an array, of which a few run at once."""
     last = int(re.match(r"0-(\d+)", about["array"])[1])
-    kills = [float(word) for word in (here / "kills").read_text().split()] if (here / "kills").exists() else []
-    kills = kills if last else []  # not a lonely one, which merges or writes
-    (here / "kills").unlink(missing_ok=True) if kills else None
+    kills = take_kills(here) if about["job-name"].endswith("-scores") and last else []
+    watch = Path((here / "watch").read_text()) if (here / "watch").exists() else here
     gate, ended = threading.Semaphore(AT_ONCE), []
 
     def run(index: int) -> None:
         with gate, Path(about["output"].replace("%A", str(number)).replace("%a", str(index))).open("a") as output:
             own = {"SLURM_ARRAY_TASK_ID": str(index), "SLURM_JOB_ID": str(number), "SLURM_NODELIST": "localhost"}
             own |= dict(pair.split("=") for pair in about.get("export", "").split(",") if "=" in pair)
-            ended.append(ended_or_killed(["bash", str(script)], own, output, kills.pop() if kills else None))
+            ended.append(ended_or_killed(["bash", str(script)], own, output, watch, kills.pop() if kills else None))
 
     threads = [threading.Thread(target=run, args=(index,)) for index in range(last + 1)]
     for thread in threads:
@@ -71,25 +74,40 @@ def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[
     return ended
 
 
-def ended_or_killed(command: list[str], own: dict[str, str], output, seconds: float | None) -> int:
-    """How a program ended, which is killed with all its children after so many seconds."""
+def take_kills(folder: Path) -> list[int]:
+    """The numbers of chains after which tasks are to be killed."""
+    path = folder / "kills"
+    found = [int(word) for word in path.read_text().split()] if path.exists() else []
+    path.unlink(missing_ok=True)
+    return found
+
+
+def chains_scored(folder: Path) -> int:
+    """How many chains the shards below a folder hold."""
+    return sum(path.read_bytes().count(b'"chain"') for path in folder.rglob(".scoring/*.jsonl"))
+
+
+def ended_or_killed(command: list[str], own: dict[str, str], output, watch: Path, chains: int | None = None) -> int:
+    """How a program ended, which is killed with all its children when so many chains are scored."""
     about = {"stdout": output, "stderr": output, "env": {**os.environ, **own}, "start_new_session": True}
     process = subprocess.Popen(command, **about)
-    try:
-        return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()
+    while process.poll() is None:
+        if chains is not None and chains_scored(watch) >= chains:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.wait() or 1
+        time.sleep(0.005)
+    return process.returncode
 
 
 class Jobs:
     """Hub Jobs: each runs the script that it is given in a process with a disk and a home of its own."""
 
-    def __init__(self, folder: Path, kills: list[float] | None = None):
-        self.folder, self.kills, self.stages = folder, kills or [], {}
+    def __init__(self, folder: Path):
+        self.folder, self.kills, self.stages = folder, take_kills(folder), {}
+        self.before = len(list(folder.iterdir()))
 
     def run_uv_job(self, script: str, *, script_args: list[str], env: dict[str, str], secrets: dict, **about):
-        number = str(len(self.stages))
+        number = str(self.before + len(self.stages))
         home = self.folder / number
         (home / "tmp").mkdir(parents=True)
         own = {**env, **secrets, "TMPDIR": str(home / "tmp"), "HF_HOME": str(home / "hf"), "HOME": str(home)}
@@ -97,8 +115,8 @@ class Jobs:
 
         def run() -> None:
             with (home / "log").open("w") as output:
-                seconds = self.kills.pop() if self.kills else None
-                ended = ended_or_killed([sys.executable, script, *script_args], own, output, seconds)
+                kill = self.kills.pop() if self.kills and "scores" in script_args[0] else None
+                ended = ended_or_killed([sys.executable, script, *script_args], own, output, home, kill)
             self.stages[number] = "ERROR" if ended else "COMPLETED"
 
         threading.Thread(target=run).start()
@@ -108,8 +126,33 @@ class Jobs:
         return SimpleNamespace(status=SimpleNamespace(stage=self.stages[job_id]))
 
 
+def score(dataset: Path, words: str, jobs: str = "") -> None:
+    """Score with the arguments that are given as JSON; beside the dataset, `shards.json` says what its shards held."""
+    from convergebench import metric_modules
+    from convergebench.generation import carried
+    from convergebench.metric_modules._engine import engine
+
+    clear = engine.clear
+
+    def clear_and_tell(folder: Path) -> None:
+        held = {path.name: path.read_text() for path in folder.glob("*.jsonl")}
+        (dataset.parent / "shards.json").write_text(json.dumps(held))
+        clear(folder)
+
+    engine.clear = clear_and_tell
+    if jobs:
+        import huggingface_hub
+
+        carried.PAUSE = 0.2
+        stand_in = Jobs(Path(jobs))
+        huggingface_hub.run_uv_job, huggingface_hub.inspect_job = stand_in.run_uv_job, stand_in.inspect_job
+    metric_modules.score(dataset, **json.loads(words), quiet=True)
+
+
 def main(program: str, *words: str) -> None:
-    if program == "sbatch":
+    if program == "score":
+        score(Path(words[0]), *words[1:])
+    elif program == "sbatch":
         sbatch(Path(os.environ["STAND_IN"]), *words)
     elif program == "srun":
         command = [word for place, word in enumerate(words) if word[0] != "-" and words[place - 1] != "-n"]

@@ -11,6 +11,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import locked
 
 from ..statistics import compute_tables, leaderboard
+from ..study.stored_rows import StoredRows, rows_of
 from ..study.study import Options, Study
 from ..study.tables import Table, as_csv, as_json, as_latex
 from ..study.typical import case_at, typical_cases
@@ -43,8 +44,9 @@ class WrittenReport:
 
 def read_study(reader: Reader, options: Options = Options(), steps: bool = True) -> Study:  # noqa: B008 - frozen
     """Everything that the statistics need of a dataset; without `steps` neither time nor cost."""
-    scores, floors, published = (list(reader.rows(config)) for config in ("scores", "floors", "published"))
-    calls = reader.table("steps", CALLS).to_pylist() if steps and reader.files("steps") else []
+    floors, published = (list(reader.rows(config)) for config in ("floors", "published"))
+    scores = StoredRows(reader, "scores")
+    calls = StoredRows(reader, "steps", CALLS) if steps and reader.files("steps") else []
     roles = {label: editor.role for label, editor in reader.editors().items()}
     judgements = [row for file in reader.files("judgements") for row in reader.file_rows(file)]
     people = read_labels(reader)
@@ -79,7 +81,7 @@ def typical_strips(report: Report, reader: Reader) -> list[Strip]:
     for editor in shown:
         if case := case_at(group, editor, key):
             outcome = outcomes[editor][group.cases[editor].index(case)]
-            scores = {row["step"]: row for row in report.study.scores if row["chain"] == case.chain.id}
+            scores = {row["step"]: row for row in rows_of(report.study.scores, {case.chain.id})}
             threshold = report.study.options.threshold
             found.append(typical_strip(case, outcome, group.checks_of(editor), threshold, scores, reader))
     return found

@@ -103,7 +103,7 @@ def series_case(rows: Sequence[Row], cycle: Sequence[str], floors: Mapping[str, 
     rounds = rows[-1]["round"]
     chain = Chain(source, program, "yours", {}, 1, rounds)
     finished = FinishedChain("yours", chain, "yours", "1", "complete", len(rows), None)
-    return case_of_chain(finished, rows, KnownFloors(floors), ())
+    return case_of_chain(finished, rows, KnownFloors(floors))
 
 
 def checks_of(case: Case, checks: Sequence[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from ..study.accounting import PLACES, account_for
 from ..study.cases import checks_left_out
 from ..study.floors import excluded_text
 from ..study.groups import CHECKS, coverage, is_missing_case
+from ..study.stored_rows import narrow
 from ..study.study import Study
 from ..study.tables import Column, format_value
 from . import OnPage
@@ -82,5 +83,5 @@ def group_facts(study: Study, name: str) -> dict[str, Any]:
 
 def signatures(study: Study) -> list[str]:
     """Every metric's signatures, each once."""
-    written = {row["signature"]: row for row in study.scores if row.get("signature")}
+    written = {row["signature"]: row for row in narrow(study.scores, ["signature"]) if row.get("signature")}
     return sorted({text for row in written.values() for text in signature_texts(signature_of(row))})

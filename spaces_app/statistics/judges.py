@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..study.judged import Judged, Pair, agreement, repeated_pairs
+from ..study.stored_rows import rows_of
 from ..study.study import Study
 from ..study.tables import Column
 from . import OnPage, Rows
@@ -41,7 +42,8 @@ COLUMNS = (
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each judge and question."""
-    scored = {(row["chain"], row["step"]): row for row in study.scores}
+    chains = {chain for steps in study.judged.by_step.values() for chain, _ in steps}
+    scored = {(row["chain"], row["step"]): row for row in rows_of(study.scores, chains)}
     labelled = {
         (item.question, item.chain.id, item.step): item.majority for item in study.people if item.majority is not None
     }

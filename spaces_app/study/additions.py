@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from .cases import Case
+from .stored_rows import rows_of
 from .study import Study
 
 APPLIED, THERE, COUNT = "edit_applied", "additions_there", "object_count"
@@ -81,9 +82,8 @@ def addition_chains(study: Study) -> list[AdditionChain]:
     cases = [case for case in study.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
     scores: dict[str, list[Row]] = defaultdict(list)
     wanted = {case.chain.id for case in cases}
-    for row in study.scores:
-        if row["chain"] in wanted:
-            scores[row["chain"]].append(row)
+    for row in rows_of(study.scores, wanted):
+        scores[row["chain"]].append(row)
     judges = study.judged.judges_of(APPLIED, THERE, COUNT)
     asked = {
         judge: {chain for each in (APPLIED, THERE, COUNT) for chain, _ in study.judged.by_step.get((judge, each), {})}

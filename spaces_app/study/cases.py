@@ -1,6 +1,5 @@
 """One case is one chain as the statistics see it: what each round's return kept, and whether its edits were made."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from convergebench.metric_modules.specs import (
 )
 
 from .floors import Floors
+from .stored_rows import StoredRows, by_chain, narrow
 
 COLUMNS = score_columns()
 CURVES = curve_columns()  # drawn over rounds, each in its own unit
@@ -122,27 +122,45 @@ def read_cases(
 
     Of several chains of one editor, source, program and run (from several datasets) the longest planned counts.
     """
-    scores_of: dict[str, list[Row]] = defaultdict(list)
-    for row in scores:
-        scores_of[row["chain"]].append(row)
-    calls_of: dict[str, list[Row]] = defaultdict(list)
-    for row in calls:
-        if row["round"] and row["status"] == "ok":
-            calls_of[row["chain"]].append(row)
-    cases: dict[tuple[str, str, str, int], Case] = {}
+    chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
     left_out = []
+    scores = scores if isinstance(scores, StoredRows) else list(scores)
+    scored = {row["chain"] for row in narrow(scores, ["chain"])}
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
         # A chain that failed before anything could be scored is a case all the same: not to be there never helps.
-        if key in cases or (chain.id not in scores_of and chain.status != "failed"):
+        if key in chosen or (chain.id not in scored and chain.status != "failed"):
             left_out.append(chain.id)
         else:
-            cases[key] = case_of_chain(chain, scores_of[chain.id], floors, calls_of[chain.id])
-    return list(cases.values()), left_out
+            chosen[key] = chain
+    of_id = {chain.id: chain for chain in chosen.values()}
+    answered = {
+        name: mean_call([row for row in rows if row["round"] and row["status"] == "ok"], of_id[name])
+        for name, rows in by_chain(calls)
+        if name in of_id
+    }
+    cases = {
+        name: case_of_chain(of_id[name], rows, floors, answered.get(name, (None, None)))
+        for name, rows in by_chain(scores)
+        if name in of_id
+    }
+    return [cases.get(one.id) or case_of_chain(one, (), floors, answered.get(one.id, (None, None)))
+            for one in chosen.values()], left_out  # fmt: skip
 
 
-def case_of_chain(chain: FinishedChain, scores: Sequence[Row], floors: Floors, calls: Sequence[Row]) -> Case:
-    """One chain with what was measured of its rounds."""
+def mean_call(calls: Sequence[Row], chain: FinishedChain) -> tuple[float | None, float | None]:
+    """What a round of a chain took in seconds and in US dollars."""
+    seconds, cost = ([row.get(name) for row in calls] for name in ("latency", "cost"))
+    return mean_per_round(seconds, len(chain.program.cycle)), mean_per_round(cost, len(chain.program.cycle))
+
+
+def case_of_chain(
+    chain: FinishedChain,
+    scores: Sequence[Row],
+    floors: Floors,
+    call: tuple[float | None, float | None] = (None, None),
+) -> Case:
+    """One chain with what was measured of its rounds; `call` is what a round took in seconds and US dollars."""
     cycle = chain.program.cycle
     kinds = [role.kind for role in roles(cycle, chain.program.closes)]
     at: dict[tuple[int, int], Row] = {(row["round"], row["position"]): row for row in scores}
@@ -184,8 +202,8 @@ def case_of_chain(chain: FinishedChain, scores: Sequence[Row], floors: Floors, c
         applied=edits_by_round("forward", "edit_applied", "not applied"),
         undone=edits_by_round("undo", "edit_undone", "not undone"),
         not_judged=not_judged,
-        seconds=mean_per_round([row.get("latency") for row in calls], len(cycle)),
-        cost=mean_per_round([row.get("cost") for row in calls], len(cycle)),
+        seconds=call[0],
+        cost=call[1],
     )
 
 

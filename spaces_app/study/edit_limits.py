@@ -3,7 +3,6 @@
 Whether CLIP's direction agreed is known only where the picture's own check passed; elsewhere it is taken to agree.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,13 @@ from convergebench.metric_modules.scores import missing_values
 
 from .cases import Case, case_of_chain
 from .floors import Floors
+from .stored_rows import StoredRows, by_chain, narrow, rows_of
 
+# What `judge_again` looks at.
+JUDGED = (
+    "chain", "edit_applied", "edit_share", "edit_undone", "undo_ratio", "undo_explained",
+    "part_lost", "part_lost_share", "part_redrawn_share", "reasons",
+)  # fmt: skip
 Row = Mapping[str, Any]
 
 
@@ -32,22 +37,27 @@ class RejudgedCases:
     def __init__(self, cases: Iterable[Case], scores: Iterable[Row], floors: Floors):
         self.cases = {case.chain.id: case for case in cases}
         self.floors = floors
-        self.rows: dict[str, list[Row]] = defaultdict(list)
-        for row in scores:
-            if row["chain"] in self.cases:
-                self.rows[row["chain"]].append(row)
+        self.scores = (
+            scores if isinstance(scores, StoredRows) else [row for row in scores if row["chain"] in self.cases]
+        )
 
     def has_numbers(self, column: str) -> bool:
-        return any(row.get(column) is not None for rows in self.rows.values() for row in rows)
+        rows = narrow(self.scores, ["chain", column])
+        return any(row.get(column) is not None for row in rows if row["chain"] in self.cases)
 
     def changed(self, limits: EditLimits) -> dict[str, Case]:
         """The cases that another judgement of some step changes, by chain."""
+        changed = set()
+        for row in narrow(self.scores, JUDGED):
+            case = self.cases.get(row["chain"])
+            if case and row["chain"] not in changed and judge_again(row, limits, case.chain.program.small) is not row:
+                changed.add(row["chain"])
+        rows = rows_of(self.scores, changed)
         found = {}
-        for name, rows in self.rows.items():
-            case = self.cases[name]
-            again = [judge_again(row, limits, case.chain.program.small) for row in rows]
-            if any(new is not old for new, old in zip(again, rows, strict=True)):
-                found[name] = case_of_chain(case.chain, again, self.floors, ())
+        for name, own in by_chain(rows):
+            chain = self.cases[name].chain
+            again = [judge_again(row, limits, chain.program.small) for row in own]
+            found[name] = case_of_chain(chain, again, self.floors)
         return found
 
 

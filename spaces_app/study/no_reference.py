@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from convergebench.metric_modules.nr_gap.gaps import normalised
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS
 
+from .stored_rows import rows_of
 from .study import Study
 
 CATEGORY = "replicate"  # of the programs that ask for an exact copy: whatever changes is damage
@@ -58,8 +59,8 @@ def replication_series(study: Study) -> dict[SeriesPlace, list[ChainScores]]:
         if chain.program.category == CATEGORY and "audit" not in chain.chain.settings
     }
     rows: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in study.scores:
-        if row["chain"] in chains and row["status"] == "ok":
+    for row in rows_of(study.scores, chains):
+        if row["status"] == "ok":
             rows[row["chain"]].append(row)
     there = [column for column in COLUMNS if any(column in row for own in rows.values() for row in own[:1])]
     found: dict[SeriesPlace, list[ChainScores]] = defaultdict(list)

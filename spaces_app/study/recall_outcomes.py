@@ -15,6 +15,7 @@ from scipy import special
 
 BELOW = 0.5  # of the two distances' ratio: no hair's breadth
 INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
+RECALL_COLUMNS = ("recall_shown", "recall_unshown", "marks_shown", "marks_unshown")
 Row = Mapping[str, Any]
 
 

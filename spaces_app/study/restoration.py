@@ -15,6 +15,7 @@ from convergebench.metric_modules.halflife.intervals import student_interval
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS as WITHOUT_REFERENCE
 
 from .cases import COLUMNS, CURVES, column_range
+from .stored_rows import rows_of
 from .tables import Column
 
 Row = Mapping[str, Any]
@@ -51,8 +52,8 @@ def own_restorations(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> 
     """The dataset's own, one for each pass of each chain; one without a picture has no values."""
     returns: dict[str, list[Row]] = defaultdict(list)
     wanted = {chain.id: chain for chain in chains if chain.program.category == CATEGORY and not is_disturbed(chain)}
-    for row in scores:
-        if row["chain"] in wanted and row["position"] == len(wanted[row["chain"]].program.cycle):
+    for row in rows_of(scores, wanted):
+        if row["position"] == len(wanted[row["chain"]].program.cycle):
             returns[row["chain"]].append(row)
     metrics = [*full_reference(), *WITHOUT_REFERENCE]
     found = []

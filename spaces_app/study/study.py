@@ -14,12 +14,13 @@ from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
-from .honesty_checks import honesty_rows
+from .honesty_checks import HONESTY_COLUMNS, honesty_rows
 from .judged import Judged
 from .people import LabelledItem, labelled_items
 from .published_scores import PublishedMetric, published_metrics
-from .recall_outcomes import recall_rows
+from .recall_outcomes import RECALL_COLUMNS, recall_rows
 from .restoration import RestoredSet, own_restorations, published_restorations, restored_sets
+from .stored_rows import StoredRows, narrow, with_any
 
 Row = Mapping[str, Any]
 
@@ -38,10 +39,10 @@ class Study:
 
     def __init__(
         self,
-        scores: Sequence[Row],
+        scores: Sequence[Row] | StoredRows,
         chains: Sequence[FinishedChain],
         floors: Sequence[Row] = (),
-        calls: Sequence[Row] = (),
+        calls: Sequence[Row] | StoredRows = (),
         published: Sequence[Row] = (),
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
         options: Options = Options(),
@@ -60,7 +61,7 @@ class Study:
         self.excluded = list(self.look_alikes)
         self.cases: list[Case]
         self.cases, self.left_out = read_cases(scores, chains, self.floors, calls)
-        scored = {row["chain"] for row in scores}
+        scored = {row["chain"] for row in narrow(scores, ["chain"])}
         measured = {chain.editor for chain in chains if chain.id in scored}
         self.unscored = sorted({chain.editor for chain in chains} - measured)
         published = list(published)
@@ -70,9 +71,15 @@ class Study:
         self.restored_chains = {each.chain for each in own if each.values}
 
     @cached_property
+    def rows_of_checks(self) -> list[Row]:
+        """The scores that the recall audit and the checks of honesty look at, with their columns alone."""
+        columns = [*HONESTY_COLUMNS, *RECALL_COLUMNS]
+        return list(with_any(narrow(self.scores, ["chain", "round", "position", *columns]), columns))
+
+    @cached_property
     def recall(self) -> list[dict[str, Any]]:
         """What the recall audit found, editor by editor."""
-        return recall_rows(self.scores, self.chains)
+        return recall_rows(self.rows_of_checks, self.chains)
 
     @cached_property
     def people(self) -> list[LabelledItem]:
@@ -82,12 +89,12 @@ class Study:
     @cached_property
     def honesty(self) -> list[dict[str, Any]]:
         """What each check of honesty found, editor by editor."""
-        return honesty_rows(self.scores, self.chains)
+        return honesty_rows(self.rows_of_checks, self.chains)
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
         """Why editors are listed apart in every table."""
-        return reasons_apart(self.scores, self.chains)
+        return reasons_apart(self.rows_of_checks, self.chains)
 
     @cached_property
     def groups(self) -> dict[str, CaseGroup]:

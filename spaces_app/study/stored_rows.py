@@ -1,0 +1,82 @@
+"""Rows of a dataset's table as the statistics read them: from its files again and again, one row group in memory.
+
+Four hundred thousand rows of scores as dictionaries are two gigabytes; what is computed of them is a twentieth of that.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from convergebench.dataset_builder.dataset.reader import Reader
+
+Row = Mapping[str, Any]
+
+
+class StoredRows:
+    """The rows of one config, or some of their columns."""
+
+    def __init__(self, reader: Reader, config: str, columns: Sequence[str] | None = None):
+        self.reader, self.config, self.columns = reader, config, columns
+
+    def __len__(self) -> int:
+        return sum(self.reader.footer(file).num_rows for file in self.reader.files(self.config))
+
+    def __iter__(self) -> Iterator[Row]:
+        return self.reader.rows(self.config, self.columns)
+
+    def select(self, columns: Collection[str]) -> "StoredRows":
+        """The same rows with those of these columns that there are."""
+        there = {name for file in self.reader.files(self.config) for name in self.reader.plain_columns(file)}
+        return StoredRows(self.reader, self.config, [name for name in columns if name in there])
+
+    def of_chains(self, chains: Collection[str]) -> Iterator[Row]:
+        """The rows of some chains, made only for these."""
+        wanted = pa.array(sorted(chains))
+        for file, group in self.reader.groups(self.config) if chains else ():
+            part = self.reader.read(file, group, self.columns)
+            yield from part.filter(pc.is_in(part["chain"], wanted)).to_pylist()
+
+
+def narrow(rows: Iterable[Row], columns: Collection[str]) -> Iterable[Row]:
+    """Rows with no more than these columns where that saves memory."""
+    return rows.select(columns) if isinstance(rows, StoredRows) else rows
+
+
+def rows_of(rows: Iterable[Row], chains: Collection[str]) -> Iterable[Row]:
+    """The rows of some chains."""
+    if isinstance(rows, StoredRows):
+        return rows.of_chains(chains)
+    return (row for row in rows if row["chain"] in chains)
+
+
+def with_any(rows: Iterable[Row], columns: Collection[str]) -> Iterator[Row]:
+    """The rows that have a value in any of these columns."""
+    return (row for row in rows if any(row.get(column) is not None for column in columns))
+
+
+def by_chain(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """Each chain with its rows. Stored rows of a chain that stand together are given before the next are read."""
+    if not isinstance(rows, StoredRows) or not stand_together(rows):
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in rows:
+            found[row["chain"]].append(row)
+        yield from found.items()
+        return
+    own: list[Row] = []
+    for row in rows:
+        if own and own[0]["chain"] != row["chain"]:
+            yield own[0]["chain"], own
+            own = []
+        own.append(row)
+    if own:
+        yield own[0]["chain"], own
+
+
+def stand_together(rows: StoredRows) -> bool:
+    """Whether no chain's rows are in two places, as no program of ours writes them."""
+    names = [row["chain"] for row in rows.select(["chain"])]
+    changes = sum(one != other for one, other in itertools.pairwise(names))
+    return changes + bool(names) == len(set(names))

@@ -1,0 +1,166 @@
+"""The cost model of docs/limits.md, fitted on this machine: what a picture costs to score by 1, 2 and 4 processes.
+
+python tests/benchmarks/limits.py           measures, fits and prints
+python tests/benchmarks/limits.py --write   writes the tables of docs/limits.md too
+
+Seconds of the processor are fitted, which other programs disturb little; seconds by the clock stand beside them. LPIPS
+has random weights, and CLIP is counted by its multiplications: see `scoring.py` for what this machine makes of them.
+"""
+
+import argparse
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import scoring
+
+ASKED = "psnr,ssim,lpips"
+PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
+GPUS = {  # multiplications and additions a second in bfloat16 without sparsity, as the maker states; bytes a second
+    "L4": (121e12, 300e9),
+    "A100": (312e12, 1555e9),
+    "H100": (989e12, 3350e9),
+}
+REACHED = 0.4  # of a stated peak, by a transformer on batches of 32; an assumption, not a measurement
+CORES = 8  # of a machine, beside each GPU; an assumption
+STEPS = 10_000_000
+
+
+class Fit(NamedTuple):
+    """Seconds of the processor: so many for each process before its first picture, and so many for a picture."""
+
+    processes: int
+    start: float
+    picture: float
+    clock: float  # pictures a second
+
+
+def measured(command: list[str]) -> tuple[float, float]:
+    """Seconds of the processor and by the clock, of a program with all that it starts."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - started
+
+
+def score(dataset: Path, processes: int) -> tuple[float, float]:
+    for made in ("data/scores", "data/floors", ".scoring"):
+        shutil.rmtree(dataset / made, ignore_errors=True)
+    own = ["--executor", "local", "--tasks", str(processes), "--executor-arg", f"workers={processes}"]
+    command = [sys.executable, "-m", "convergebench.cli", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
+    return measured([*command, "--dtype", "float32", *own, "--json"])
+
+
+def fit_scores(few: Path, many: Path, pictures: tuple[int, int]) -> list[Fit]:
+    """A line through two sizes for each number of processes."""
+    found = []
+    for processes in (1, 2, 4):
+        (less, _), (more, clock) = score(few, processes), score(many, processes)
+        picture = (more - less) / (pictures[1] - pictures[0])
+        found.append(Fit(processes, max(0.0, less - picture * pictures[0]) / processes, picture, pictures[1] / clock))
+    return found
+
+
+def parts_of_a_picture(dataset: Path) -> dict[str, float]:
+    """Seconds of one core for each part of scoring one picture of this size."""
+    from convergebench.metric_modules._engine import engine, worker
+
+    worker.count_cores = lambda: 1
+    shutil.rmtree(dataset / "data" / "scores", ignore_errors=True)
+    asked = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
+    outcome = engine.run(engine.prepare(dataset, asked, "cpu", "float32"))
+    floors = outcome.shares.get("floors", 0.0)
+    return {
+        name: share / (1 - floors) * outcome.seconds / outcome.images
+        for name, share in outcome.shares.items()
+        if name != "floors"
+    }
+
+
+def decode_seconds(dataset: Path) -> tuple[float, int]:
+    """Seconds of one core to read and decode a picture, and its bytes."""
+    from convergebench.dataset_builder.dataset.reader import Reader
+    from convergebench.generation.pictures import decode_array
+
+    reader = Reader(dataset)
+    data = [reader.picture_at(place, "image") for place in reader.places("steps")]
+    started = time.process_time()
+    for each in data:
+        decode_array(each)
+    return (time.process_time() - started) / len(data), sum(map(len, data)) // len(data)
+
+
+def table(rows: list[list[object]], *titles: str) -> str:
+    lines = [list(titles), ["---", *["--:"] * (len(titles) - 1)], *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def hours(seconds: float) -> str:
+    return f"{seconds / 3600:,.0f} h" if seconds >= 7200 else f"{seconds / 60:,.1f} min"
+
+
+def tables(fits: list[Fit], parts: dict[str, float], decode: float, size: int) -> str:
+    """What was measured, and what it says for machines that are not here."""
+    first = fits[0]
+    found = [
+        f"Measured on {platform.machine()} with {os.cpu_count()} cores, Python {platform.python_version()}; pictures "
+        f"of {scoring.SIDE}x{scoring.SIDE}, {size / 1e6:.2f} MB each as PNG; metrics {ASKED} in float32.",
+        table(
+            [[f.processes, f"{f.start:.1f}", f"{1000 * f.picture:.0f}", f"{f.picture / first.picture:.2f}",
+              f"{f.clock:.1f}"] for f in fits],
+            "processes", "start, s of the processor each", "a picture, ms of the processor", "beside one process",
+            "pictures/s by the clock",
+        ),
+        f"One picture on one core, ms: decoding {1000 * decode:.0f}, "
+        + ", ".join(f"{name} {1000 * seconds:.0f}" for name, seconds in parts.items()) + ".",
+    ]  # fmt: skip
+    own = decode + sum(seconds for name, seconds in parts.items() if name != "lpips")
+    work = {"CLIP": scoring.CLIP, "LPIPS": scoring.ALEXNET * (scoring.SIDE / 1024) ** 2}
+    rows: list[list[object]] = []
+    for name, (speed, _) in GPUS.items():
+        networks = sum(work.values()) / (speed * REACHED)
+        for count in (1, 8, 64):
+            cores = STEPS * own / (CORES * count)
+            rows.append([f"{count} x {name}", hours(STEPS * networks / count), hours(cores),
+                         f"{cores * count / (STEPS * networks):.0f} x"])  # fmt: skip
+    found.append(f"Ten million steps of this size, with every metric ({CORES} cores beside each GPU):")
+    found.append(table(rows, "GPUs", "networks, GPU at work", "the rest, cores at work", "cores busy longer by"))
+    return "\n\n".join(found)
+
+
+def main() -> str:
+    scoring.SIDE = 512
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        sys.path.insert(0, str(Path(__file__).parents[1]))
+        import scored
+
+        os.environ["XDG_CACHE_HOME"] = str(place / "cache")
+        scored.lpips_weights(place / "cache")
+        for folder in ("few", "many"):
+            (place / folder).mkdir()
+        few, many = scoring.chains(place / "few", 4, 4), scoring.chains(place / "many", 4, 24)
+        fits = fit_scores(few, many, (16, 96))
+        decode, size = decode_seconds(few)
+        return tables(fits, parts_of_a_picture(few), decode, size)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", action="store_true")
+    told = parser.parse_args()
+    made = main()
+    print(made)
+    if told.write:
+        text = PAGE.read_text()
+        before, rest = text.split("<!-- fit -->\n")
+        PAGE.write_text(f"{before}<!-- fit -->\n{made}\n<!-- end -->{rest.split('<!-- end -->')[1]}")

@@ -1,0 +1,330 @@
+"""Whoever runs the parts, and wherever they die, the dataset and its scores are the same to the byte."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import cluster
+import huggingface_hub
+import pytest
+import scored
+from convergebench import dataset_builder, generation, metric_modules
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation import carried
+from convergebench.generation.cluster import launch_of, parse_arguments
+from convergebench.generation.records import UserError
+from convergebench.metric_modules._engine import earlier_results, engine, parts
+from hub_server import HubServer
+
+ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
+CHAINS = 13
+RAY = Path(__file__).parents[1] / ".venv-cluster" / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cache")
+    scored.lpips_weights(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return scored.runs(tmp_path_factory.mktemp("clean") / "run")
+
+
+@pytest.fixture(scope="module")
+def clean(run):
+    dataset_builder.build(run, run.parent / "dataset", quiet=True)
+    return run.parent / "dataset"
+
+
+@pytest.fixture(scope="module")
+def alone(clean, cache, tmp_path_factory):
+    """What one process makes of it with these metrics: `alone(ASKED)`."""
+    made = {}
+
+    def scores(asked):
+        if tuple(asked) not in made:
+            folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
+            metric_modules.score(folder, asked, device="cpu", quiet=True)
+            made[tuple(asked)] = content(folder)
+        return made[tuple(asked)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        yield scores
+
+
+@pytest.fixture
+def dataset(clean, cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return shutil.copytree(clean, tmp_path / "dataset")
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("data/*/**/*.parquet"))}
+
+
+# Parts by hand
+
+
+def test_parts_that_are_scored_one_by_one_in_any_order_are_taken_in_by_the_plain_command(dataset, alone):
+    asked = ["psnr", "ssim"]
+    for part in ("2/3", "0/3", "1/3"):
+        assert metric_modules.score(dataset, asked, device="cpu", shard=part, quiet=True).chains
+    assert metric_modules.score(dataset, asked, device="cpu", quiet=True).images == 0
+    assert content(dataset) == alone(asked)
+    assert not (dataset / earlier_results.FOLDER).exists()
+
+
+def test_a_part_that_died_goes_on_and_the_plain_command_computes_what_no_part_did(dataset, alone, monkeypatch):
+    whole, seen = earlier_results.Shard.add, []
+
+    def dying(self, line):
+        whole(self, line)
+        seen.extend([line["chain"]] if "chain" in line else [])
+        if len(seen) == 3:
+            self.file.write(b'{"chain": "torn at this by')
+            raise KeyboardInterrupt
+
+    asked = ["psnr", "ssim"]
+    monkeypatch.setattr(earlier_results.Shard, "add", dying)
+    with pytest.raises(KeyboardInterrupt):
+        metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
+    monkeypatch.setattr(earlier_results.Shard, "add", whole)
+    again = metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
+    assert again.chains + 3 + metric_modules.score(dataset, asked, device="cpu", quiet=True).chains == CHAINS
+    assert again.chains
+    assert content(dataset) == alone(asked)
+
+
+def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
+    asked = ["psnr"]
+    before = engine.prepare(dataset, asked, "cpu", None)
+    key = before.key(3)
+    parts.run_part(before, 1, 3)
+    after = engine.prepare(dataset, asked, "cpu", None)
+    assert after.key(3) == key != after.key(2)
+    assert [chain.chain.id for chain in after.left[0]] == [chain.chain.id for chain in before.left[0]]
+
+
+def test_nobody_takes_the_shards_away_from_a_part_that_is_being_computed(dataset):
+    folder = dataset / earlier_results.FOLDER
+    with parts.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
+        metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
+
+
+def test_parts_of_a_build_are_put_in_place_by_the_plain_command(run, clean, tmp_path, monkeypatch):
+    out = tmp_path / "dataset"
+    for part in ("1/3", "0/3", "2/3"):
+        assert dataset_builder.build(run, out, shard=part) is None
+    assert not (out / "data").exists()
+    from convergebench.dataset_builder.building import build as building
+
+    monkeypatch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
+    dataset_builder.build(run, out, quiet=True)
+    assert content(out) == content(clean)
+    assert not (out / building.DRAFT).exists()
+
+
+def test_a_file_of_the_draft_is_written_again_when_what_it_is_made_from_changed(run, tmp_path):
+    first = shutil.copytree(run, tmp_path / "first")
+    gone = sorted((first / "chains").iterdir())[0]
+    shutil.rmtree(gone)
+    out = tmp_path / "dataset"
+    dataset_builder.build(first, out, shard="0/1")
+    dataset_builder.build(run, out, quiet=True)
+    assert gone.name in {chain.id for chain in Reader(out).chains()}
+
+
+def test_what_a_task_finished_is_carried_and_found_by_its_successor(tmp_path):
+    carry = carried.Carry(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")), "folder", pause=60)
+    with carry.carried(3) as told:
+        (told["folder"] / "a").mkdir()
+        (told["folder"] / "a" / "one.txt").write_text("1")
+        (told["folder"] / "unfinished").write_text("?")
+
+    def failing():
+        with carry.carried(3) as told:
+            assert (told["folder"] / "a" / "one.txt").read_text() == "1"
+            (told["folder"] / "two.txt").write_text("2")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        failing()
+    with carry.carried(4) as told:
+        assert list(told["folder"].iterdir()) == []
+    assert carried.fetch(carry.place, tmp_path / "all", None, 3) == 2
+    assert {path.name for path in (tmp_path / "all").rglob("*.txt")} == {"one.txt", "two.txt"}
+    assert not (tmp_path / "all" / "unfinished").exists()
+
+
+@pytest.mark.parametrize(
+    ("executor", "tasks", "logs", "arguments", "words"),
+    [
+        ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it is one of "),
+        ("slurm", 2, None, {}, "slurm needs --executor-arg partition=VALUE"),
+        ("slurm", None, None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
+        ("jobs", 2, "here", {}, "--logs is 'here'; a job reaches hf://"),
+    ],
+)
+def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs, arguments, words):
+    with pytest.raises(UserError, match=words):
+        launch_of(executor, tasks, logs, arguments, tmp_path, "score")
+
+
+def test_an_argument_is_json_where_it_can_be():
+    told = parse_arguments(["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}'])
+    assert told == {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}
+
+
+# By datatrove
+
+
+def scoring(dataset, python=sys.executable, jobs="", env=None, **words):
+    words = {"metrics": ASKED, "device": "cpu", **words}
+    command = [str(python), cluster.__file__, "score", str(dataset), json.dumps(words), *([jobs] if jobs else [])]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+    return {"command": command, "own": environment}
+
+
+def whole_lines(folder):
+    """What shards hold that cannot be lost any more."""
+    return {path.name: path.read_text().rpartition("\n")[0] for path in folder.rglob(".scoring/*.jsonl")}
+
+
+def repeated(dataset, earlier):
+    """What was computed before and is not in the shards of the end as it was, and chains that are there twice."""
+    held = json.loads((dataset.parent / "shards.json").read_text())
+    lost = [name for lines in earlier for name, text in lines.items() if not held[name].startswith(text)]
+    names = [json.loads(line)["chain"] for text in held.values() for line in text.splitlines() if '"chain"' in line]
+    assert len(set(names)) == CHAINS
+    return lost + [name for name in set(names) if names.count(name) > 1]
+
+
+def until_done(dataset, output, kills, **words):
+    """Start it again and again, each time killed with all its tasks after so many chains; what was finished then."""
+    earlier, ended = [], 1
+    for number, chains in enumerate([*kills, None]):
+        with output.open("a") as log:
+            ended = cluster.ended_or_killed(**scoring(dataset, **words), output=log, watch=dataset, chains=chains)
+        if chains is not None:
+            assert ended, f"it was done before kill {number}"
+            earlier.append(whole_lines(dataset))
+    assert ended == 0, output.read_text()
+    return earlier
+
+
+@pytest.mark.slow
+def test_eight_tasks_on_this_machine_make_the_files_of_one_process(dataset, alone, tmp_path):
+    chance = random.Random(7)
+    kills = sorted(chance.sample(range(1, CHAINS - 1), 3))
+    earlier = until_done(dataset, tmp_path / "log", kills, executor="local", tasks=8)
+    assert content(dataset) == alone(ASKED)
+    assert repeated(dataset, earlier) == []
+    assert not (tmp_path / ".tasks").exists()
+
+
+@pytest.mark.slow
+def test_a_task_that_is_killed_alone_does_not_leave_the_others_waiting_for_ever(dataset, alone, tmp_path):
+    with (tmp_path / "log").open("w") as log:
+        about = scoring(dataset, executor="local", tasks=8)
+        process = subprocess.Popen(about["command"], env=about["own"], stdout=log, stderr=log)
+        while not cluster.chains_scored(dataset):
+            assert process.poll() is None, (tmp_path / "log").read_text()
+        server = subprocess.run(["pgrep", "-P", str(process.pid), "-f", "forkserver"], capture_output=True, text=True)
+        tasks = subprocess.run(["pgrep", "-P", server.stdout.split()[0]], capture_output=True, text=True)
+        os.kill(int(tasks.stdout.split()[-1]), 9)
+        assert process.wait(120) == 1
+    assert "the process of a task was killed; give the same command again to go on" in (tmp_path / "log").read_text()
+    until_done(dataset, tmp_path / "log", [], executor="local", tasks=8)
+    assert content(dataset) == alone(ASKED)
+
+
+@pytest.mark.slow
+def test_slurm_makes_the_files_of_one_process_and_a_killed_task_is_submitted_again(dataset, alone, tmp_path):
+    programs = cluster.slurm(tmp_path / "programs")
+    (programs / "watch").write_text(str(dataset))
+    (programs / "kills").write_text("5 9")
+    words = {"executor": "slurm", "tasks": 8, "executor_args": {"partition": "cpu", "tasks_per_job": 2}}
+    env = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    for _ in range(2):
+        (tmp_path / "shards.json").unlink(missing_ok=True)
+        with (tmp_path / "log").open("a") as log:
+            ended = cluster.ended_or_killed(**scoring(dataset, env=env, **words), output=log, watch=dataset)
+        assert ended == 0, (tmp_path / "log").read_text()
+        if not (dataset / "data" / "scores").exists():
+            earlier = whole_lines(dataset)
+    assert sum(text.count('"chain"') for text in earlier.values()) < CHAINS
+    assert content(dataset) == alone(ASKED)
+    last = max((programs / "seen").iterdir(), key=lambda path: int(path.name) if (path / ".scoring").exists() else 0)
+    held = {path.name: path.read_text() for path in (last / ".scoring").glob("*.jsonl")}
+    (tmp_path / "shards.json").write_text(json.dumps(held))
+    assert repeated(dataset, [earlier]) == []
+
+
+@pytest.mark.slow
+def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, alone, tmp_path, monkeypatch):
+    with HubServer(tmp_path / "hub") as hub:
+        env = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+        api = huggingface_hub.HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo("NS/work", repo_type="dataset")
+        api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
+        (tmp_path / "jobs").mkdir()
+        (tmp_path / "jobs" / "kills").write_text("2 3")
+        about = {"dataset": "hf://datasets/NS/work", "poll_interval": 1, "max_retries": 0}
+        words = {"executor": "jobs", "tasks": 4, "logs": "hf://datasets/NS/logs", "executor_args": about}
+        job = scoring(dataset, jobs=str(tmp_path / "jobs"), env=env, **words)
+        with (tmp_path / "log").open("a") as log:
+            assert cluster.ended_or_killed(**job, output=log, watch=dataset), "two jobs were to be killed"
+            assert "give the same command again" in (tmp_path / "log").read_text()
+            sent = tmp_path / "sent"
+            [key] = {path.split("/")[0] for path in api.list_repo_files("NS/logs", repo_type="dataset") if "/" in path}
+            carried.fetch(f"hf://datasets/NS/logs/{key}/carried", sent)
+            earlier = whole_lines(sent)
+            assert cluster.ended_or_killed(**job, output=log, watch=dataset) == 0, (tmp_path / "log").read_text()
+    assert content(dataset) == alone(ASKED)
+    assert repeated(dataset, [earlier]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RAY.exists(), reason="there is no Ray: make .venv-cluster/ready")
+def test_ray_makes_the_files_of_one_process(dataset, alone, tmp_path):
+    kills = [random.Random(3).randrange(2, CHAINS - 3)]
+    earlier = until_done(dataset, tmp_path / "log", kills, python=RAY, executor="ray", tasks=4)
+    assert content(dataset) == alone(ASKED)
+    assert repeated(dataset, earlier) == []
+
+
+EDITOR = '''"""Turns pictures darker, slowly."""
+
+import time
+
+
+def edit(image, instruction, seed):
+    time.sleep(0.02)
+    return image.point(lambda value: value * 9 // 10)
+'''
+
+
+@pytest.mark.slow
+def test_a_run_and_its_dataset_by_eight_tasks_are_those_of_one_process(tmp_path):
+    (tmp_path / "mine.py").write_text(EDITOR)
+    words = {"editor": f"{tmp_path / 'mine.py'}:edit", "suite": "smoke", "limit": 12, "quiet": True}
+    generation.generate(**words, out=tmp_path / "one")
+    generation.generate(**words, out=tmp_path / "eight", executor="local", tasks=8)
+    dataset_builder.build(tmp_path / "one", tmp_path / "a" / "convergebench", quiet=True)
+    dataset_builder.build(tmp_path / "eight", tmp_path / "b" / "convergebench", executor="local", tasks=3, quiet=True)
+    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench")
+    assert content(tmp_path / "b" / "convergebench")
