@@ -251,7 +251,7 @@ def test_a_task_that_is_killed_alone_does_not_leave_the_others_waiting_for_ever(
 def test_slurm_makes_the_files_of_one_process_and_a_killed_task_is_submitted_again(dataset, alone, tmp_path):
     programs = cluster.slurm(tmp_path / "programs")
     (programs / "watch").write_text(str(dataset))
-    (programs / "kills").write_text("5 9")
+    (programs / "kills").write_text("2 1")
     words = {"executor": "slurm", "tasks": 8, "executor_args": {"partition": "cpu", "tasks_per_job": 2}}
     env = {"PATH": f"{programs}:{os.environ['PATH']}"}
     for _ in range(2):
@@ -282,7 +282,7 @@ def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, a
         api.create_repo("NS/work", repo_type="dataset")
         api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
         (tmp_path / "jobs").mkdir()
-        (tmp_path / "jobs" / "kills").write_text("2 3")
+        (tmp_path / "jobs" / "kills").write_text("1 1")
         about = {"dataset": "hf://datasets/NS/work", "poll_interval": 1, "max_retries": 0}
         words = {"executor": "jobs", "tasks": 4, "logs": "hf://datasets/NS/logs", "executor_args": about}
         job = scoring(dataset, jobs=str(tmp_path / "jobs"), env=env, **words)
@@ -307,24 +307,34 @@ def test_ray_makes_the_files_of_one_process(dataset, alone, tmp_path):
     assert repeated(dataset, earlier) == []
 
 
-EDITOR = '''"""Turns pictures darker, slowly."""
-
-import time
-
-
-def edit(image, instruction, seed):
-    time.sleep(0.02)
-    return image.point(lambda value: value * 9 // 10)
-'''
-
-
 @pytest.mark.slow
-def test_a_run_and_its_dataset_by_eight_tasks_are_those_of_one_process(tmp_path):
-    (tmp_path / "mine.py").write_text(EDITOR)
-    words = {"editor": f"{tmp_path / 'mine.py'}:edit", "suite": "smoke", "limit": 12, "quiet": True}
-    generation.generate(**words, out=tmp_path / "one")
-    generation.generate(**words, out=tmp_path / "eight", executor="local", tasks=8)
-    dataset_builder.build(tmp_path / "one", tmp_path / "a" / "convergebench", quiet=True)
-    dataset_builder.build(tmp_path / "eight", tmp_path / "b" / "convergebench", executor="local", tasks=3, quiet=True)
-    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench")
-    assert content(tmp_path / "b" / "convergebench")
+def test_a_run_by_eight_tasks_that_is_killed_and_its_dataset_are_those_of_one_process(tmp_path):
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3, "quiet": True}
+    one, eight = tmp_path / "one", tmp_path / "eight"
+    generation.generate(**words, out=one)
+    command = [
+        sys.executable,
+        "-m",
+        "convergebench.cli",
+        "generate",
+        "--suite",
+        "demo",
+        "--limit",
+        "14",
+        "--rounds",
+        "3",
+    ]
+    command += ["--editor", "jpeg", "--editor", "paint", "--out", str(eight), "--executor", "local", "--tasks", "8"]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        while len(list(eight.glob("chains/*/done.json"))) < 5:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+        os.killpg(process.pid, 9)
+        process.wait()
+    done = {path: path.stat().st_mtime_ns for path in eight.glob("chains/*/done.json")}
+    outcome = generation.generate(**words, out=eight, executor="local", tasks=8)
+    assert outcome.already == len(done) < len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
+    dataset_builder.build(eight, tmp_path / "b" / "convergebench", executor="local", tasks=3, quiet=True)
+    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench") != {}

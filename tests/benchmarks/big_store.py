@@ -21,7 +21,7 @@ from pathlib import Path
 EDITORS, PROGRAMS, ROUNDS, SIDE = 4, 10, 10, 32
 STAGES = ("status", "resume", "build", "report", "space")
 EDITORS_PLACE = {f"editor-{place}": place for place in range(EDITORS)}
-LIMITS = {"status": 3.0, "resume": 5.0}  # seconds on the whole store
+LIMITS = {"status": 3.0, "resume": 5.0}  # seconds of an idle machine on the whole store
 
 
 def lay(run: Path, chains: int) -> None:
@@ -173,14 +173,13 @@ def space(folder: Path) -> object:
     return len(str(board)) + len(str(curves)) + len(str(endpoints.failures()))
 
 
-def measured(stage: str, folder: Path) -> tuple[float, float]:
-    """Seconds and megabytes of one stage, less what Python itself takes to start."""
+def measured(stage: str, folder: Path) -> list[float]:
+    """Seconds by the clock, seconds of the processor and megabytes of one stage, without the start of Python."""
     command = [sys.executable, __file__, "--stage", stage, "--keep", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
-    seconds, megabytes = map(float, done.stdout.split()[-2:])
-    return seconds, megabytes
+    return [float(word) for word in done.stdout.split()[-3:]]
 
 
 def main(chains: int, place: Path) -> None:
@@ -193,13 +192,14 @@ def main(chains: int, place: Path) -> None:
             if stage == "report":
                 make_up_scores(folder / "dataset")
             found[stage, count] = measured(stage, folder)
-            print(f"{count:>7,} chains, {count * 2 * ROUNDS:>9,} steps: {stage:7} {found[stage, count][0]:7.2f} s, "
-                  f"{found[stage, count][1]:6.0f} MB", flush=True)  # fmt: skip
+            clock, cores, memory = found[stage, count]
+            print(f"{count:>7,} chains, {count * 2 * ROUNDS:>9,} steps: {stage:7} {clock:7.2f} s by the clock, "
+                  f"{cores:7.2f} s of the processor, {memory:5.0f} MB", flush=True)  # fmt: skip
     for stage in STAGES:
-        (few, less), (many, more) = found[stage, chains // 10], found[stage, chains]
+        (_, few, less), (_, many, more) = found[stage, chains // 10], found[stage, chains]
         limit = f"; the limit is {LIMITS[stage]:.0f} s" if stage in LIMITS else ""
         print(
-            f"{stage:7} on ten times the chains: {many / few:5.1f} x the time{limit}, {more / less:4.2f} x the memory"
+            f"{stage:7} ten times the chains: {many / few:5.1f} x the seconds{limit}, {more / less:4.2f} x the memory"
         )
 
 
@@ -210,9 +210,10 @@ if __name__ == "__main__":
     parser.add_argument("--stage", choices=STAGES)
     told = parser.parse_args()
     if told.stage:
-        started = time.perf_counter()
+        started, before = time.perf_counter(), time.process_time()
         globals()[told.stage](told.keep)
-        print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        seconds = time.perf_counter() - started, time.process_time() - before
+        print(*seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     else:
         with tempfile.TemporaryDirectory() as name:
             main(told.chains, told.keep or Path(name))
