@@ -10,6 +10,7 @@ from pathlib import Path
 
 import cluster
 import huggingface_hub
+import huggingface_hub.constants
 import pytest
 import scored
 from convergebench import dataset_builder, generation, metric_modules

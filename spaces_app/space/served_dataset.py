@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from ..study.display_names import display_names
 from ..study.floors import Floors, excluded_text
 from ..study.groups import CaseGroup, group_cases
 from ..study.honesty_checks import HONESTY_COLUMNS
+from ..study.stored_rows import SlicedRows
 from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
@@ -99,8 +100,7 @@ class ServedDataset:
         needed = self.scores.select([name for name in self.scores.column_names if name not in unused])
         found = []
         for chains in by_editor.values():
-            slices = [self.score_slices.get(chain.id, (0, 0)) for chain in chains]
-            scores = [score for start, end in slices for score in needed.slice(start, end - start).to_pylist()]
+            scores = SlicedRows(needed, [self.score_slices.get(chain.id, (0, 0)) for chain in chains])
             calls = [self.mean_calls[chain.id] for chain in chains if chain.id in self.mean_calls]
             found += read_cases(scores, chains, self.floors, calls)[0]
         return found
@@ -227,10 +227,27 @@ def read_scores(reader: Reader) -> pa.Table:
     """All scores, in the order of their chains."""
     if not reader.files("scores"):
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
-    whole = reader.table("scores", dictionaries=REPEATED).unify_dictionaries().combine_chunks()
+    files = reader.files("scores")
+    if len(files) == 1:  # as we write them
+        whole = read_by_column(reader, reader.plain_columns(files[0]))
+    else:
+        whole = reader.table("scores", dictionaries=REPEATED).unify_dictionaries().combine_chunks()
     codes = whole["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
     order = np.lexsort((whole["step"].to_numpy(), codes))
     return whole if (np.diff(order) == 1).all() else whole.take(pa.array(order)).combine_chunks()
+
+
+def read_by_column(reader: Reader, names: Sequence[str]) -> pa.Table:
+    """All scores, read column by column, so that nothing lies in memory twice; columns without any value are one."""
+    found: dict[str, pa.Array] = {}
+    empty: dict[pa.DataType, pa.Array] = {}
+    for name in names:
+        words = [name] if name in REPEATED else []
+        column = reader.table("scores", [name], words).unify_dictionaries().combine_chunks()[name].combine_chunks()
+        if column.null_count == len(column) and not words:
+            column = empty.setdefault(column.type, column)
+        found[name] = column
+    return pa.table(found)
 
 
 def slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:

@@ -40,6 +40,24 @@ class StoredRows:
             yield from part.filter(pc.is_in(part["chain"], wanted)).to_pylist()
 
 
+class SlicedRows(StoredRows):
+    """Some slices of a table in memory, each with the rows of one chain."""
+
+    def __init__(self, table: pa.Table, slices: Sequence[tuple[int, int]]):
+        self.table, self.slices = table, slices
+
+    def __len__(self) -> int:
+        return sum(end - start for start, end in self.slices)
+
+    def __iter__(self) -> Iterator[Row]:
+        for start, end in self.slices:
+            yield from self.table.slice(start, end - start).to_pylist()
+
+    def select(self, columns: Collection[str]) -> "SlicedRows":
+        there = [name for name in columns if name in self.table.column_names]
+        return SlicedRows(self.table.select(there), self.slices)
+
+
 def narrow(rows: Iterable[Row], columns: Collection[str]) -> Iterable[Row]:
     """Rows with no more than these columns where that saves memory."""
     return rows.select(columns) if isinstance(rows, StoredRows) else rows
