@@ -1,0 +1,81 @@
+"""`convergebench undos`: asks a language model for the instructions that take a suite's edits back."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from ._shared import json_option
+
+
+@click.command("undos")
+@click.option("--suite", default="v1-mini", show_default=True, help="The suite whose edits are to be taken back.")
+@click.option(
+    "--judge", "spec", required=True, help="Who writes: openai, gemini or transformers with options, as `judge` has it."
+)
+@click.option("--program", "programs", multiple=True, help="Only these programs; may be given several times.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The suite that is written, such as undos.toml."
+)
+@click.option(
+    "--plan", "only_plan", is_flag=True, help="Say what would be asked and what it costs at most; ask nothing."
+)
+@json_option
+def undos(suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan: bool, as_json: bool) -> None:
+    """Have a language model write the undo of each edit, and write a suite that runs both wordings.
+
+    The model is shown the words of the edit, and nothing else. Undos that the file has already are not asked again.
+    The report compares the two wordings on the same pictures.
+
+    \b
+    convergebench undos --suite demo --judge openai:model=gpt-5.4-mini --out undos.toml
+    convergebench generate --suite undos.toml --editor gemini --out runs/undos
+    """
+    from convergebench.generation import suites
+    from convergebench.generation.files import write_whole
+    from convergebench.generation.progress import progress_bar
+    from convergebench.generation.records import UserError
+    from convergebench.metric_modules._judges import backends
+    from convergebench.metric_modules._judges import undos as writing
+
+    choice, loaded = backends.choose(spec), suites.load(suite)
+    if out.suffix != ".toml" or out.stem in suites.names():
+        raise UserError(f"{out} is no name for a suite of yours; it ends in .toml and is not one that is here already")
+    wanted = [loaded.program(id) for id in loaded.programs if not programs or id in programs]
+    asked = [program for program in wanted if writing.has_one_undo(program)]
+    if not asked:
+        raise UserError(f"suite {suite!r} has none of these programs that asks for one edit and takes it back")
+    known = writing.known_undos(out)
+    open_ones = [program for program in asked if writing.program_id(program, choice) not in known]
+    if only_plan:
+        about = {"programs": len(asked), "calls": len(open_ones), "dollars": writing.price_of(choice, open_ones)}
+        click.echo(
+            json.dumps(about) if as_json else f"{len(open_ones)} calls of {choice.label}, ${about['dollars']} at most"
+        )
+        return
+    if missing := backends.trait(choice.judge, "ready")():
+        raise UserError(f"{choice.label} is not ready: {missing}")
+    with progress_bar("undos", len(asked), "undos", as_json) as advance:
+        written = writing.write_undos(choice, asked, known, lambda: advance(1, ""))
+    fields = {"title": f"{loaded.title}: the suite's undos and those of {choice.label}", "version": loaded.version,
+              "short_side": loaded.short_side, "rounds": loaded.rounds, "runs": loaded.runs,
+              "sources": list(loaded.sources)}  # fmt: skip
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, writing.suite_text(choice, written, fields).encode())
+    without = [each for each in written if not each.words]
+    costs = [each.cost for each in written if each.cost is not None]
+    about = {
+        "file": str(out),
+        "written": len(written) - len(without),
+        "dollars": round(sum(costs), 6) if costs else None,
+    }
+    if as_json:
+        reasons = {each.program.id: each.reason for each in without}
+        click.echo(json.dumps(about | {"without": reasons}))
+    else:
+        for each in without:
+            click.echo(f"{each.program.id}: no undo, because {each.reason}", err=True)
+        click.echo(f"{out}: {about['written']} of {len(written)} undos, and the suite's own beside them")
+    if without:
+        sys.exit(1)

@@ -1,0 +1,122 @@
+"""Two ways to ask for the same, areas under curves and the bound of latent editors, on cases of known truth."""
+
+import json
+
+import pytest
+import simulated
+import small_dataset
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.generation import programs, suites
+from convergebench.metric_modules._judges import backends, undos
+from convergebench.spaces_app.reporting.write import make_report
+from convergebench.spaces_app.study.study import Study
+from vendors.loopback import serving, told
+
+ROUNDS = 10
+
+
+def made(kept, sources=14, roles=None):
+    """The report's tables of cases that keep `kept[editor, program]` rounds on every picture."""
+    chains, scores = [], []
+    for (editor, program), rounds in kept.items():
+        for source in range(sources):
+            name = small_dataset.identity(editor, program, str(source))
+            chain = simulated.chain_row(editor, source, 0, ROUNDS) | {"program": program, "chain": name}
+            chains.append(chain)
+            scores += simulated.score_rows(chain, rounds + source % 2)
+    floors = simulated.floor_rows(sources)
+    return make_report(Study(scores, simulated.finished(chains), floors, roles=roles)).tables
+
+
+def test_crossed_undo_is_compared_with_nested_undo_on_the_same_pictures():
+    tables = made({("one", "ball-chair-nested"): 7, ("one", "ball-chair-crossed"): 4, ("two", "ball-chair-nested"): 5})
+    [row] = tables["undo_order"].rows
+    assert (row["editor"], row["first"], row["second"], row["difference"]) == ("one", 7.5, 4.5, 3.0)
+    assert (row["verdict"], row["cases"], row["sources"]) == ("nested", 14, 14)
+    assert row["p_value"] < 0.001
+
+
+def test_undos_that_a_model_wrote_are_compared_with_the_suites():
+    tables = made({("one", "hat"): 6, ("one", "hat~m-1"): 4, ("one", "hat~m-2"): 6, ("one", "scarf~m-1"): 9})
+    rows = {row["writer"]: row for row in tables["written_undos"].rows}
+    assert rows["m-1"]["difference"] == -2.0
+    assert rows["m-1"]["verdict"] == "the suite's"
+    assert rows["m-2"]["verdict"] == "open"
+    assert rows["m-1"]["cases"] == 14  # the scarf has no partner
+
+
+def test_the_autoencoder_is_the_most_that_a_latent_editor_retains():
+    tables = made(
+        {("vae", "hat"): 8, ("latent", "hat"): 5, ("pixels", "hat"): 9}, roles={"vae": "transport"}
+    )  # fmt: skip
+    rows = {row["editor"]: row for row in tables["latent_bound"].rows}
+    assert rows["latent"]["share"] < 1 < rows["pixels"]["share"]
+    assert rows["latent"]["above"] == 0.0 < rows["pixels"]["above"]
+    assert rows["latent"]["difference_low"] > 0
+    areas = {(row["metric"], row["editor"]): row["area"] for row in tables["area"].rows}
+    assert areas["quality (the lowest of them)", "latent"] == pytest.approx(rows["latent"]["area"])
+
+
+def test_without_an_autoencoder_the_page_says_why_there_is_no_bound():
+    tables = made({("one", "hat"): 5})
+    assert not tables["latent_bound"].rows
+    assert "there are no chains of `vae` here" in tables["latent_bound"].note
+
+
+WRITTEN = {"hat": "Take the hat off again.", "glasses": "", "chair-left": "I would rather\nnot say."}
+
+
+class Model:
+    """Writes, says nothing, or says something that is no instruction."""
+
+    def __call__(self, server, request):
+        words = request.json()["messages"][0]["content"]
+        cycles = {id: programs.get(id).cycle[0] for id in WRITTEN}
+        [id] = [id for id, forward in cycles.items() if f'"{forward}"' in words]
+        return told({"choices": [{"message": {"content": WRITTEN[id]}, "finish_reason": "stop"}]})
+
+
+def run(*words, code=0):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_a_model_writes_undos_from_words_alone_and_the_suite_runs_both_wordings(tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    out = tmp_path / "undos.toml"
+    with serving(Model()) as server:
+        words = [
+            "undos",
+            "--suite",
+            "demo",
+            "--judge",
+            f"openai:base_url={server.base}/v1,model=m-1",
+            "--out",
+            out,
+            "--json",
+        ]
+        words += [word for id in WRITTEN for word in ("--program", id)]
+        assert json.loads(run(*words, "--plan").output)["calls"] == 3
+        first = json.loads(run(*words, code=1).stdout.splitlines()[-1])
+        asked = len(server.requests)
+        second = json.loads(run(*words, code=1).stdout.splitlines()[-1])
+    assert (first["written"], asked) == (1, 3)
+    assert first["without"]["chair-left"].startswith("no instruction")
+    assert second["written"] == 1
+    assert len(server.requests) == 5  # the one that is there is not asked again
+    suite = suites.load(str(out))
+    assert suite.programs == ("hat", "hat~m-1")
+    assert suite.program("hat~m-1").cycle == (programs.get("hat").cycle[0], "Take the hat off again.")
+    assert (suite.rounds, suite.short_side) == (10, 512)
+    assert suite.fits("astronaut", suite.program("hat~m-1"))
+
+
+def test_only_programs_with_one_edit_and_one_undo_are_written_for():
+    fit = {id for id, program in programs.load().items() if undos.has_one_undo(program)}
+    assert {"hat", "make-it-night"} & fit == {"hat", "make-it-night"} & set(programs.load())
+    assert not fit & {"replicate", "ball-chair-nested", "restore-s1", "add-apples"}
+    assert (
+        undos.program_id(programs.get("hat"), backends.choose("openai:base_url=http://h/v1,model=org/m 1")) == "hat~m-1"
+    )
