@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 
-from .ledger import Ledger
+from .ledger import Ledger, expected
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Budget:
         self.limit = Decimal("Infinity" if limit is None else str(limit))
         self.before = Decimal(str(round(before, 6)))  # a sum of floats is off by less than that
         self.paid = Decimal(0)  # by this process
-        self.held = Decimal(0)
+        self.in_flight: list[Decimal] = []  # what each call was to cost when it was begun
         self.ledger = ledger
         # What the dearest answer cost of calls that were to cost so much: where a vendor bills more than it says, the
         # next calls are expected to cost as much.
@@ -149,11 +149,13 @@ class Budget:
                 self.changed.wait()
         return hold
 
+    @property
+    def held(self) -> Decimal:
+        """For this process's calls in flight, each at what it may cost by now."""
+        return sum((expected(amount, self.dearest) for amount in self.in_flight), Decimal(0))
+
     def expected(self, price: Decimal) -> Decimal:
-        """The price of a call, or what the dearest answer at this price did cost."""
-        while price in self.dearest:
-            price = self.dearest[price]
-        return price
+        return expected(price, self.dearest)
 
     def try_to_hold(self, price: Decimal) -> Hold | None:
         """The money for a call, written down before it is given; None where it would pass the limit."""
@@ -161,14 +163,15 @@ class Budget:
             amount = self.expected(price)
             if self.spent_by_all + self.held + amount > self.limit:
                 return None
-            self.held += amount
-            return Hold(amount, self.ledger.intend(amount) if self.ledger and amount else None)
+            hold = Hold(amount, self.ledger.intend(amount) if self.ledger and amount else None)
+            self.in_flight.append(amount)
+            return hold
 
     def pay(self, hold: Hold, cost: float) -> None:
         """The call is over: what it did cost takes the place of what was held."""
         paid = Decimal(str(cost))
         with self.changed:
-            self.held -= hold.amount
+            self.in_flight.remove(hold.amount)
             self.paid += paid
             if hold.amount and paid > hold.amount:
                 self.dearest[hold.amount] = max(paid, self.dearest.get(hold.amount, paid))

@@ -3,20 +3,22 @@
 RUN/ledger/calls.jsonl has a line of JSON for each event, only ever appended to, under one lock, and durable before the
 next thing happens:
 
-{"opening": 0.12}                    what the run's steps had cost when the ledger was begun
-{"call": "K7-0", "intent": 0.04}     written before a call is made: the most that it is expected to cost
-{"call": "K7-0", "settled": 0.039}   written after it: what it did cost
+{"check": "...", "opening": 0.12}                    what the run's steps had cost when the ledger was begun
+{"call": "K7-0", "check": "...", "intent": 0.04}     written before a call is made: the most that it is expected to cost
+{"call": "K7-0", "check": "...", "settled": 0.039}   written after it: what it did cost
 
 A call without a settled line was in flight when its process died. The vendor may have billed it, so it counts as spent
-until somebody has looked at the bill and added the settled line by hand.
+until somebody has looked at the bill and added the settled line by hand: such a line needs no checksum.
 """
 
 import contextlib
+import hashlib
 import json
 import math
 import os
 import secrets
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,29 +26,57 @@ from typing import Any
 from .files import disk_errors_explained, locked
 from .records import UserError, canonical
 
+PLACE = "ledger/calls.jsonl"
+ROOM = 64_000_000  # bytes that must be free before a call is paid for, or its answer might find no place
 
-class Ledger:
+
+class Account:
+    """What the lines of a ledger come to, as far as they were taken in."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.lines = 0
+        self.settled = Decimal(0)
+        self.unsettled: dict[str, Decimal] = {}
+        self.dearest: dict[Decimal, Decimal] = {}  # by what a call was to cost: the most that one did cost, if more
+
+    @property
+    def spent(self) -> Decimal:
+        """All that was spent, or may have been."""
+        return self.settled + sum((expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0))
+
+    def take_in(self, line: bytes) -> None:
+        """Count one line."""
+        self.lines += 1
+        try:
+            call, kind, amount = parse(line)
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise UserError(
+                f"{self.path}, line {self.lines}, is no entry of a ledger ({error}); restore the file, "
+                "or remove it to count what the run's steps say they cost"
+            ) from error
+        if kind == "intent":
+            self.unsettled[call] = amount
+            return
+        self.settled += amount
+        intended = self.unsettled.pop(call, amount)
+        if intended and amount > intended:
+            self.dearest[intended] = max(amount, self.dearest.get(intended, amount))
+
+
+class Ledger(Account):
     """The ledger of one run, as one process sees it: what the others have spent, and its own lines added."""
 
     def __init__(self, run: Path, opening: float = 0.0):
-        self.folder = run / "ledger"
-        self.path = self.folder / "calls.jsonl"
+        super().__init__(run / PLACE)
+        self.folder = self.path.parent
         self.name = secrets.token_hex(4)
         self.calls = 0
         self.read_to = 0  # bytes
-        self.lines = 0
-        self.settled = Decimal(0)  # by the others, and by processes before this one
-        self.unsettled: dict[str, Decimal] = {}  # theirs
-        self.dearest: dict[Decimal, Decimal] = {}  # by what a call was to cost: the most that one did cost, if more
         with self.turn():
             if self.read_to == 0:
                 self.append({"opening": opening})
                 self.settled = amount_of(opening)
-
-    @property
-    def spent(self) -> Decimal:
-        """All that was spent, or may have been, by others than this process; as of the last turn."""
-        return self.settled + sum(self.unsettled.values(), Decimal(0))
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
@@ -65,32 +95,21 @@ class Ledger:
             whole = data.rfind(b"\n") + 1
             if whole < len(data):  # its writer died while it wrote, or it would hold the lock
                 file.truncate(self.read_to + whole)
-        for line in data[:whole].splitlines():
-            self.lines += 1
+        for line in data[:whole].split(b"\n")[:-1]:
             self.take_in(line)
         self.read_to += whole
 
-    def take_in(self, line: bytes) -> None:
-        """Count one line of the others."""
-        try:
-            entry = json.loads(line)
-            call = str(entry["call"]) if "call" in entry else None
-            if "intent" in entry:
-                self.unsettled[str(call)] = amount_of(entry["intent"])
-            else:
-                amount = amount_of(entry["opening" if call is None else "settled"])
-                self.settled += amount
-                intended = self.unsettled.pop(str(call), amount)
-                if intended and amount > intended:
-                    self.dearest[intended] = max(amount, self.dearest.get(intended, amount))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise UserError(
-                f"{self.path}, line {self.lines}, is no entry of a ledger ({error}); restore the file, "
-                "or remove it to count what the run's steps say they cost"
-            ) from error
-
     def intend(self, amount: Decimal) -> str:
-        """Write, in this process's turn, that a call is about to be made; gives it a name."""
+        """Write, in this process's turn, that a call is about to be made; gives it a name.
+
+        Raises UserError where the disk has no room for what is paid for.
+        """
+        if (free := shutil.disk_usage(self.folder).free) < ROOM:
+            raise UserError(
+                f"only {free // 1_000_000} MB are free where {self.folder.parent} lies, and no call is paid for with "
+                f"less than {ROOM // 1_000_000} MB for the answers: the disk is full; free some space and give the "
+                "same command again"
+            )
         self.calls += 1
         call = f"{self.name}-{self.calls}"
         self.append({"call": call, "intent": float(amount)})
@@ -103,13 +122,45 @@ class Ledger:
         self.append({"call": call or f"{self.name}-{self.calls}", "settled": float(cost)})
 
     def append(self, entry: dict[str, Any]) -> None:
-        line = (canonical(entry) + "\n").encode()
+        line = (canonical({**entry, "check": checksum(entry)}) + "\n").encode()
         with self.path.open("ab") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
         self.read_to += len(line)
         self.lines += 1
+
+
+def parse(line: bytes) -> tuple[str, str, Decimal]:
+    """The call, the kind of entry and the amount that a line tells; raises an error for whatever is no such line."""
+    entry = json.loads(line)
+    check = entry.pop("check", None)
+    if check not in (None, checksum(entry)):
+        raise ValueError("it is not as it was written")
+    call = entry.pop("call", "")
+    (kind, amount), *more = entry.items()
+    if more or not isinstance(call, str) or kind not in (("intent", "settled") if call else ("opening",)):
+        raise ValueError(f"it tells {', '.join(sorted(entry))} of {call!r}")
+    return call, kind, amount_of(amount)
+
+
+def checksum(entry: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical(entry).encode()).hexdigest()[:8]
+
+
+def check(run: Path) -> None:
+    """Raise UserError where the run's ledger, if it has one, cannot be believed; nothing is written."""
+    account = Account(run / PLACE)
+    if account.path.exists():
+        for line in account.path.read_bytes().split(b"\n")[:-1]:  # a last one without its end was never acted upon
+            account.take_in(line)
+
+
+def expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
+    """The price of a call, or what the dearest answer at this price did cost, if that was more."""
+    while price in dearest:
+        price = dearest[price]
+    return price
 
 
 def amount_of(value: object) -> Decimal:

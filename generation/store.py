@@ -171,10 +171,10 @@ class ChainWriter:
                 )
             steps = recover_steps(folder)
             refuse_other_steps(folder, steps, chain)
+            refuse_lost_lines(folder, len(steps))
             remove_unfinished(folder)
-            for path in folder.iterdir():
-                if NUMBERED.fullmatch(path.name) and int(path.stem) >= len(steps):
-                    path.unlink()
+            for path in answers_from(folder, len(steps)):
+                path.unlink()
             with (folder / "steps.jsonl").open("ab") as log:
                 yield cls(folder, steps, log)
 
@@ -295,15 +295,42 @@ def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, import
         raise Damaged(f"{folder / 'steps.jsonl'} does not hold the steps of its chain; restore it or remove the folder")
 
 
+def answers_from(folder: Path, number: int) -> list[Path]:
+    """The files of the steps from that number on."""
+    return [path for path in folder.iterdir() if NUMBERED.fullmatch(path.name) and int(path.stem) >= number]
+
+
+def refuse_lost_lines(folder: Path, steps: int) -> None:
+    """Raise Damaged where answers lie in a chain's folder that were paid for, and whose lines are gone.
+
+    A crash leaves one file without its line: that of the step in flight.
+    """
+    if orphans := answers_from(folder, steps + 1):
+        first = min(orphans, key=lambda path: int(path.stem)).name
+        raise Damaged(
+            f"{folder / 'steps.jsonl'} ends after step {steps - 1}, and {first} lies beside it; restore the lines, "
+            "or remove the folder to ask again"
+        )
+
+
 def hash_of_file(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def recover_steps(folder: Path) -> list[Step]:
     """The finished steps of a chain that is being filled. A last line without its end was in flight and is cut off."""
+    steps, whole = read_unfinished(folder)
+    path = folder / "steps.jsonl"
+    if path.exists() and whole < path.stat().st_size:
+        os.truncate(path, whole)
+    return steps
+
+
+def read_unfinished(folder: Path) -> tuple[list[Step], int]:
+    """The same steps, and how many bytes their lines take; nothing is written."""
     path = folder / "steps.jsonl"
     if not path.exists():
-        return []
+        return [], 0
     data = path.read_bytes()
     whole = data.rfind(b"\n") + 1
     steps = parse_steps(path, data[:whole])
@@ -311,9 +338,7 @@ def recover_steps(folder: Path) -> list[Step]:
         if step.file and (not (folder / step.file).exists() or (folder / step.file).stat().st_size != step.bytes):
             advice = "restore it, or delete its line and those after it from steps.jsonl"
             raise Damaged(f"{folder / step.file} is missing or cut short; {advice}")
-    if whole < len(data):
-        os.truncate(path, whole)
-    return steps
+    return steps, whole
 
 
 def parse_steps(path: Path, data: bytes) -> list[Step]:

@@ -1,13 +1,17 @@
 """Reads the finished chains of the chain store, and believes its files only where they agree with each other."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from .files import UNFINISHED
+from .ledger import PLACE as LEDGER
+from .ledger import check as check_ledger
 from .pictures import Undecodable, decode, pixel_hash
 from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
+from .run_log import FOLDER as LOG
 from .store import (
     CHECK,
     Damaged,
@@ -18,6 +22,8 @@ from .store import (
     read_checked,
     read_json,
     read_run,
+    read_unfinished,
+    refuse_lost_lines,
     refuse_other_steps,
 )
 
@@ -134,6 +140,36 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
         digest=digest,
         bytes=sum(step.bytes or 0 for step in steps),
     )
+
+
+def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
+    """The files of a run that belong to no chain: the name, what reads it or raises UserError, what depends on it."""
+    yield "run.json", partial(read_run, run), "all its chains"
+    yield "editors.json", partial(read_editors, run), "all its chains"
+    yield LEDGER, partial(check_ledger, run), "what the run may still spend"
+    for path in sorted((run / LOG).glob("*-of-*.json")):
+        yield f"{LOG}/{path.name}", partial(read_json, path), "what `status` says of the run"
+    for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # whatever has another name is not ours
+        yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
+
+
+def check_unfinished(folder: Path) -> None:
+    """Raise Damaged where a chain that is not finished could not be taken up again; nothing is written."""
+    steps, _ = read_unfinished(folder)
+    if not steps and not (folder / "chain.json").exists():
+        return  # its process died before it began
+    values = read_json(folder / "chain.json")
+    try:
+        chain = Chain.from_dict(values)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UserError) as error:
+        raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
+    if chain.id != folder.name:
+        raise Damaged(f"{folder / 'chain.json'} describes chain {chain.id}; restore it or remove the folder")
+    refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
+    refuse_lost_lines(folder, len(steps))
+    for step in steps:
+        if step.file and hash_of_file(folder / step.file) != step.sha256:
+            raise Damaged(f"{folder / step.file} is not the picture its record names (sha256 differs); restore it")
 
 
 def cost_of_steps(folder: Path, steps: Sequence[Step]) -> float:

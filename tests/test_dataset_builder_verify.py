@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.generation import ledger
 from convergebench.metric_modules._engine import engine
 
 
@@ -87,6 +88,42 @@ def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
     assert "is not the picture its record names" in result.output
     assert not picture.parent.exists()
     assert verify(folder / "run").exit_code == 0
+
+
+@pytest.mark.parametrize("what", ["picture", "line", "lines", "chain", "ledger", "log", "source"])
+def test_what_is_broken_in_a_run_that_is_not_finished_is_named_and_a_person_counts_the_money(folder, what):
+    run = folder / "run"
+    chain = sorted((run / "chains").iterdir())[0]
+    (chain / "done.json").unlink()
+    ledger.Ledger(run, 0.12)
+    (run / "log").mkdir()
+    (run / "log" / "0-of-1.json").write_text("{}")
+    stranger = run / "sources" / "notes.txt"
+    stranger.write_text("theirs")
+    assert verify(run).exit_code == 0
+    path, lines = chain / "steps.jsonl", (chain / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    if what == "picture":
+        flip(sorted(chain.glob("0002.*"))[0], 100)
+    elif what == "chain":
+        (chain / "chain.json").unlink()
+    elif what == "line":
+        path.write_bytes(b"".join([*lines[:1], lines[2], *lines[2:]]))
+    elif what == "lines":  # a crash leaves one answer without its line, not two
+        path.write_bytes(b"".join(lines[:-1]))
+        assert verify(run).exit_code == 0
+        path.write_bytes(b"".join(lines[:-2]))
+    elif what == "ledger":
+        flip(run / "ledger" / "calls.jsonl", 20)
+    elif what == "log":
+        (run / "log" / "0-of-1.json").write_text("{")
+    else:
+        flip(sorted((run / "sources").glob("*.png"))[0], 60)
+    result = verify(run, "--repair")
+    assert result.exit_code == 1
+    stays = what == "ledger"
+    assert ("set aside: " in result.output) != stays
+    assert verify(run).exit_code == (1 if stays else 0)
+    assert stranger.read_text() == "theirs"
 
 
 @pytest.mark.parametrize("change", [{"cost": -1.0}, {"reason": "it was another one"}])

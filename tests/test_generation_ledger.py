@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from convergebench.generation import ledger
 from convergebench.generation.call_limits import Budget, OverBudget
 from convergebench.generation.ledger import Ledger
 from convergebench.generation.records import UserError
@@ -18,7 +19,9 @@ def spending(*words):
 
 
 def lines(run):
-    return [json.loads(line) for line in (run / "ledger" / "calls.jsonl").read_text().splitlines()]
+    """What the ledger says, without the checksums."""
+    found = [json.loads(line) for line in (run / "ledger" / "calls.jsonl").read_text().splitlines()]
+    return [{name: value for name, value in line.items() if name != "check"} for line in found]
 
 
 def test_several_processes_of_one_run_bill_no_more_than_its_limit(tmp_path):
@@ -112,13 +115,60 @@ def test_a_line_that_its_writer_did_not_finish_is_cut_off(tmp_path):
     assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", "no", '{"call":"a","settled":-5}', '{"call":"a","intent":NaN}', "\xff"])
+def test_a_changed_digit_of_a_ledger_is_named_before_anything_is_paid_for(tmp_path):
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget.pay(budget.hold(0.04), 0.04)
+    path = tmp_path / "ledger" / "calls.jsonl"
+    path.write_text(path.read_text().replace("0.04", "0.01"))
+    for read in (lambda: Ledger(tmp_path), lambda: ledger.check(tmp_path)):
+        with pytest.raises(
+            UserError, match=r"calls.jsonl, line 2, is no entry of a ledger \(it is not as it was written"
+        ):
+            read()
+
+
+def test_calls_in_flight_count_for_what_the_dearest_answer_did_cost(tmp_path):
+    """Also those of a process that was killed before it knew."""
+    Budget(1.00, ledger=Ledger(tmp_path)).hold(0.04)  # killed now
+    budget = Budget(0.20, ledger=Ledger(tmp_path))
+    first, _ = budget.hold(0.04), budget.hold(0.04)
+    budget.pay(first, 0.06)
+    assert float(budget.spent_by_all + budget.held) == float(Ledger(tmp_path).spent) == 0.18
+    with pytest.raises(OverBudget, match=r"\$0.18 is spent, so a call at \$0.06 would pass the limit of \$0.2"):
+        Budget(0.20, ledger=Ledger(tmp_path)).hold(0.04)
+
+
+def test_without_room_for_the_answer_nothing_is_paid_for(tmp_path, monkeypatch):
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    monkeypatch.setattr(ledger, "ROOM", 2**62)
+    with pytest.raises(UserError, match=r"only \d+ MB are free where .* no call is paid for"):
+        budget.hold(0.04)
+    assert lines(tmp_path) == [{"opening": 0.0}]
+    assert budget.held == 0
+    Budget(1.00).hold(0.04)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "[]",
+        "no",
+        "7",
+        '{"settled":1}',
+        '{"call":"a","intent":1,"settled":1}',
+        '{"call":"a","intent":1,"chek":"x"}',
+        '{"call":"a","settled":-5}',
+        '{"call":"a","intent":NaN}',
+        "\xff",
+    ],
+)
 def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path, line):
-    ledger = Ledger(tmp_path)
+    ours = Ledger(tmp_path)
     with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
         log.write(line.encode("latin-1") + b"\n")
     with pytest.raises(UserError, match=r"calls.jsonl, line 2, is no entry of a ledger"):
-        Budget(1.0, ledger=ledger).hold(0.04)
+        Budget(1.0, ledger=ours).hold(0.04)
     (tmp_path / "ledger" / "calls.jsonl").write_bytes(b"")
     with pytest.raises(UserError, match="was made shorter while the run goes on"):
-        Budget(1.0, ledger=ledger).hold(0.04)
+        Budget(1.0, ledger=ours).hold(0.04)

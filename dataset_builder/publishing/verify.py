@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
-from convergebench.generation.store import read_run
 from convergebench.generation.store_reader import (
+    LEDGER,
+    check_unfinished,
+    files_of_run,
     read_chain,
-    read_editors,
     read_picture,
     read_reference,
     read_source,
@@ -23,7 +24,8 @@ from ..dataset.schema import hash_file
 from . import checks
 
 SET_ASIDE = ".set-aside"
-STAY = ("README.md", "run.json")  # the first is written with every change, and without the second nothing is a run
+# The first is written with every change, without the second nothing is a run, and money is for a person to count.
+STAY = ("README.md", "run.json", LEDGER)
 DEPENDS = {
     "steps": "the scores of its chains",
     "chains": "every score, figure and table",
@@ -58,27 +60,30 @@ def verify(folder: Path, progress: Told = lambda file: None) -> list[Finding]:
 
 
 def verify_run(run: Path, progress: Told) -> Iterator[Finding]:
-    """What the run is of, and each finished chain that is not what its own records say.
-
-    Unfinished ones are checked when they are resumed.
-    """
-    for file, read in (("run.json", read_run), ("editors.json", read_editors)):
+    """What the run is of, what it cost, and each chain that is not what its own records say, finished or not."""
+    for file, read, depends in files_of_run(run):
         try:
-            read(run)
+            read()
         except (UserError, OSError) as error:
-            yield Finding(file, str(error), "all its chains")
+            yield Finding(file, str(error), depends)
     for folder in sorted((run / "chains").glob("[!.]*")):
-        if not (folder / "done.json").exists():
-            continue
         try:
-            chain = read_chain(folder, "", "")
-            for step in read_steps(chain):
-                read_picture(chain, step)
-            read_reference(chain)
-            read_source(chain)
+            if (folder / "done.json").exists():
+                verify_chain(folder)
+            elif folder.is_dir():
+                check_unfinished(folder)
         except (UserError, OSError) as error:
             yield Finding(f"chains/{folder.name}", str(error), "the datasets that are built from it")
         progress(folder.name)
+
+
+def verify_chain(folder: Path) -> None:
+    """Read all that belongs to a finished chain; raises UserError where something is broken."""
+    chain = read_chain(folder, "", "")
+    for step in read_steps(chain):
+        read_picture(chain, step)
+    read_reference(chain)
+    read_source(chain)
 
 
 def verify_dataset(folder: Path, progress: Told) -> Iterator[Finding]:

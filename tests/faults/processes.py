@@ -1,0 +1,130 @@
+"""Commands as processes that a campaign can hurt: forks of one that has imported what they need, or real commands."""
+
+import contextlib
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+FORK = multiprocessing.get_context("fork")
+PATIENCE = 90.0  # seconds that a command may take on a busy machine before it counts as stuck
+
+
+class Command:
+    """One command of ours under way, and what it has said."""
+
+    def __init__(self, words: list[str], said: Path, hurt: Callable[[], None] = lambda: None, real: bool = False):
+        self.words, self.said_to = words, said
+        if real:
+            with said.open("wb") as file:
+                self.process: subprocess.Popen[bytes] | multiprocessing.process.BaseProcess = subprocess.Popen(
+                    words, stdout=file, stderr=file, start_new_session=True, env=os.environ | getattr(hurt, "env", {})
+                )
+        else:
+            self.process = FORK.Process(target=perform, args=(words, said, hurt))
+            self.process.start()
+
+    @property
+    def pid(self) -> int:
+        return int(self.process.pid or 0)
+
+    @property
+    def alive(self) -> bool:
+        if isinstance(self.process, subprocess.Popen):
+            return self.process.poll() is None
+        return self.process.is_alive()
+
+    def send(self, number: int) -> bool:
+        """Send a signal; whether the command was still there."""
+        if not self.alive:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+        return True
+
+    def end(self) -> int | None:
+        """Its exit code once it has ended; None where it is stuck, and then it is killed."""
+        until = time.monotonic() + PATIENCE
+        while self.alive and time.monotonic() < until:
+            time.sleep(0.005)
+        stuck = self.alive
+        if stuck:
+            os.kill(self.pid, signal.SIGKILL)
+        if isinstance(self.process, subprocess.Popen):
+            self.process.wait()
+            code = self.process.returncode
+        else:
+            self.process.join()
+            code = self.process.exitcode
+        return None if stuck else code
+
+    def said(self) -> str:
+        return self.said_to.read_text(errors="replace") if self.said_to.exists() else ""
+
+
+def perform(words: list[str], said: Path, hurt: Callable[[], None]) -> None:
+    """In the forked process: the command, with its words in a file."""
+    handle = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+    random.seed()
+    from convergebench.cli.__main__ import main
+
+    hurt()
+    main(words, prog_name="convergebench")
+
+
+def with_little_memory(chance: random.Random) -> Callable[[], None]:
+    """After a while the process may take hardly any memory more."""
+    after, more = chance.uniform(0.02, 0.3), chance.randrange(0, 4_000_000)
+
+    def hurt() -> None:
+        def tighten() -> None:
+            time.sleep(after)
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            most = pages * resource.getpagesize() + more
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+        threading.Thread(target=tighten, daemon=True).start()
+
+    return hurt
+
+
+def with_slow_disk(chance: random.Random) -> Callable[[], None]:
+    """Whatever is to be durable takes its time."""
+    slowness = chance.uniform(0.005, 0.03)
+
+    def hurt() -> None:
+        fsync = os.fsync
+
+        def slowly(handle: int) -> None:
+            time.sleep(random.uniform(0, 2 * slowness))
+            fsync(handle)
+
+        os.fsync = slowly
+
+    return hurt
+
+
+def faketime() -> str | None:
+    """The library that gives a process another clock, where it is installed."""
+    return next(map(str, Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)
+
+
+def with_other_clock(chance: random.Random) -> Callable[[], None]:
+    """A clock that is years off or runs a thousand times too fast."""
+    word = chance.choice(("-56y", "+70y", "-1d", "+30d", "+0 x1000", "+0 x0.01"))
+
+    def hurt() -> None:
+        raise AssertionError("this is for a command of its own")
+
+    hurt.env = {"LD_PRELOAD": faketime() or "", "FAKETIME": word, "DONT_FAKE_MONOTONIC": "1"}  # type: ignore[attr-defined]
+    return hurt

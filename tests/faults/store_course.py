@@ -1,0 +1,240 @@
+"""The course of one run under faults: how it is begun, hurt, looked at, and brought to its end."""
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+from convergebench.generation import pictures, store
+from convergebench.generation.loop import at_chain_size
+from counting import digest
+from faults import processes, vendor
+from faults.processes import Command
+from PIL import Image
+
+CONCURRENCY = 4  # calls in flight of one process
+SUITE = """
+rounds = 3
+short_side = 48
+pictures = "shots"
+programs = ["own-ball", "own-copy"]
+editors = ["identity"]
+
+[[program]]
+id = "own-ball"
+cycle = ["add a red ball", "remove the red ball"]
+fits = ["object"]
+
+[[program]]
+id = "own-copy"
+cycle = ["Produce an exact replica of the provided image, with no alterations."]
+fits = ["object"]
+"""
+
+
+class Wrong(AssertionError):
+    """What must not happen."""
+
+
+def write_suite(folder: Path) -> Path:
+    for seed, name in enumerate(("one", "two", "three")):
+        path = folder / "shots" / "object" / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        chance = Random(seed)
+        noise = Image.frombytes("RGB", (8, 6), chance.randbytes(144)).resize((64, 48), Image.Resampling.BICUBIC)
+        noise.save(path)
+    (folder / "faults.toml").write_text(SUITE)
+    return folder / "faults.toml"
+
+
+class Course:
+    """A run, the words that make it, and what is known of it from outside."""
+
+    def __init__(self, folder: Path, suite: Path, chance: Random, shop: vendor.Vendor | None, name: str):
+        self.folder, self.suite, self.chance, self.shop = folder, suite, chance, shop
+        self.run = folder / "disk" / "run"
+        self.quiet = folder / "quiet"
+        self.key = f"till-{name}-{chance.randrange(10**12)}"
+        self.runs, self.count = 1, 0
+        self.limit: float | None = None
+        self.lost: Counter[int] = Counter()  # paid answers by seed that are in no store
+        self.gone: Counter[int] = Counter()  # paid answers that were recorded until their file was hurt
+        self.excused = 0  # calls in flight at each SIGKILL, at most
+        if shop:
+            os.environ["BFL_API_KEY"] = self.key
+            self.editors = [f"till:base_url={shop.address},timeout={vendor.TIMEOUT},concurrency={CONCURRENCY}"]
+            self.limit = chance.choice((200.0, 200.0, vendor.PRICE * chance.randrange(8, 60)))
+        else:
+            self.editors = list(chance.choice((("paint", "identity"), ("paint:wear=2", "jpeg"), ("jpeg", "noise"))))
+
+    def words(self, out: Path | None = None, *more: str) -> list[str]:
+        found = ["generate", "--suite", str(self.suite), "--no-audit", "--runs", str(self.runs), "--workers", "6"]
+        for editor in self.editors:
+            found += ["--editor", editor]
+        if self.limit is not None:
+            found += ["--max-cost", str(self.limit)]
+        return [*found, *more, "--out", str(out or self.run)]
+
+    def start(
+        self, hurt: Callable[[], None] = lambda: None, words: list[str] | None = None, real: bool = False
+    ) -> Command:
+        """A command of ours under way, the run's own where no other is named."""
+        self.count += 1
+        given = words or self.words()
+        if real and words is None:
+            import sys
+
+            given = [sys.executable, "-m", "convergebench", *given]
+        return Command(given, self.folder / f"said-{self.count}.txt", hurt, real)
+
+    def ask(self, *words: str) -> tuple[int | None, str]:
+        """A command from its beginning to its end."""
+        command = self.start(words=list(map(str, words)))
+        code = command.end()
+        self.look_at(command, code, (0, 1, 2))
+        return code, command.said()
+
+    def look_at(self, command: Command, code: int | None, allowed: tuple[int, ...]) -> None:
+        """What holds for whatever ended by itself."""
+        said = command.said()
+        if code is None:
+            raise Wrong(f"stuck: {' '.join(command.words)}\n{said[-1500:]}")
+        if "Traceback" in said:
+            raise Wrong(f"traceback: {' '.join(command.words)}\n{said[-2500:]}")
+        if code not in allowed:
+            raise Wrong(f"exit code {code}: {' '.join(command.words)}\n{said[-1500:]}")
+
+    # What was paid for, and what came of it
+
+    def recorded(self) -> Counter[int]:
+        """How many answers each seed has in the store, those taken back included."""
+        found: Counter[int] = Counter()
+        for folder in (self.run / "chains").glob("*") if (self.run / "chains").is_dir() else ():
+            for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
+                for line in path.read_bytes().split(b"\n")[:-1] if path.is_file() else ():
+                    try:
+                        step = json.loads(line)
+                        found[step["seed"]] += step["status"] in ("ok", "refused", "no_image")
+                    except (ValueError, TypeError, KeyError):
+                        continue
+        return +found
+
+    def settle(self, in_flight: int, why: str) -> None:
+        """After a command: the answers that are in no store are at most the calls in flight when it died.
+
+        An attempt that was billed and not answered is no answer; its money is in the ledger, as all money is.
+        """
+        if not self.shop:
+            return
+        known = self.recorded() + self.gone + self.lost
+        missing = self.shop.billed(self.key, answered=True) - known
+        if missing.total() > in_flight:
+            raise Wrong(f"{missing.total()} paid answers are lost by {why}, of {in_flight} in flight: {missing}")
+        self.lost += missing
+        self.excused += in_flight
+        self.check_bill()
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Answers that leave the store in this block, or come back, are not lost: we took them."""
+        before = self.recorded()
+        yield
+        self.gone.update(before)
+        self.gone.subtract(self.recorded())
+
+    def check_bill(self) -> None:
+        spent = self.shop.billed(self.key).total() * vendor.PRICE if self.shop else 0.0
+        if self.limit is not None and spent > self.limit + 1e-9:
+            raise Wrong(f"${spent:.3f} was billed of ${self.limit}")
+        counted = self.in_ledger()
+        if counted < spent - 1e-9:
+            raise Wrong(f"${spent:.3f} was billed, and the ledger counts ${counted:.3f}")
+
+    def in_ledger(self) -> float:
+        """All that the run's ledger counts as spent."""
+        entries: dict[str, float] = {}
+        path = self.run / "ledger" / "calls.jsonl"
+        for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else ():
+            entry = json.loads(line)
+            entries[entry.get("call", "opening")] = entry.get("settled", entry.get("intent", entry.get("opening", 0.0)))
+        return sum(entries.values())
+
+    # What is on the disk
+
+    def files(self) -> list[Path]:
+        found = [path for path in sorted(self.run.rglob("*")) if path.is_file() and path.name != ".lock"]
+        return [path for path in found if ".set-aside" not in path.parts and path.suffix != ".part"]
+
+    def is_done(self) -> bool:
+        folders = [*(self.run / "chains").glob("[!.]*")]
+        return bool(folders) and all((path / "done.json").exists() for path in folders)
+
+    def grow(self) -> None:
+        """More to do, so that the next fault finds it under way."""
+        if self.is_done():
+            self.runs += 1
+
+    def finish(self) -> None:
+        """Bring the run to its end in fine weather; then all must be as if nothing had happened."""
+        if self.shop:
+            self.shop.weather.value = 0
+        for _ in range(4):
+            command = self.start()
+            code = command.end()
+            self.look_at(command, code, (0, 1))
+            self.settle(0, "the last run")
+            if code == 0 or "would pass the limit" in command.said():
+                break
+        else:
+            raise Wrong(f"the run does not come to its end: {command.said()[-1500:]}")
+        short = code != 0
+        code, said = self.ask("verify", self.run)
+        if code:
+            raise Wrong(f"at the end verify says: {said[-1500:]}")
+        if list(self.run.rglob("*.part")) and not short:
+            raise Wrong(f"left behind: {list(self.run.rglob('*.part'))[:3]}")
+        if self.shop:
+            self.check_answers(short)
+        else:
+            self.compare_with_quiet()
+
+    def check_answers(self, short: bool) -> None:
+        """Each chain is complete or ends in a typed step, and each answer is the vendor's for the one before."""
+        for folder in sorted((self.run / "chains").glob("[!.]*")):
+            if not (folder / "done.json").exists():
+                if not short:
+                    raise Wrong(f"{folder} is not done")
+                continue
+            steps = store.recover_steps(folder)
+            size = (steps[0].width or 0, steps[0].height or 0)
+            for before, step in itertools.pairwise(steps):
+                if step.status == "ok":
+                    given = at_chain_size(pictures.decode((folder / str(before.file)).read_bytes()), size)
+                    if (folder / str(step.file)).read_bytes() != vendor.answer(given, step.seed or 0):
+                        raise Wrong(f"{folder}, step {step.step} is another answer")
+                elif step is not steps[-1] or not (step.reason or step.text):
+                    raise Wrong(f"{folder}, step {step.step} is {step.status} without a reason, or not the last")
+
+    def compare_with_quiet(self) -> None:
+        code, said = self.ask(*self.words(self.quiet))
+        if code:
+            raise Wrong(f"the quiet run fails: {said[-800:]}")
+        ours, theirs = (without_set_aside(digest(folder)) for folder in (self.run, self.quiet))
+        if ours != theirs:
+            other = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
+            raise Wrong(f"silent: the run ends different from a quiet one: {other[:5]} of {len(other)}")
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def without_set_aside(files: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in files.items() if not name.startswith(".set-aside")}
+
+
+__all__ = ["CONCURRENCY", "Course", "Wrong", "processes", "write_suite"]
