@@ -204,3 +204,19 @@ def test_a_run_whose_description_is_broken_is_named_and_stays_a_run(folder, text
     assert "broken: run.json: " in result.output
     assert "on it depend all its chains" in result.output
     assert (folder / "run" / "run.json").read_text() == text
+
+
+def test_a_copied_metric_that_was_changed_is_named_set_aside_and_copied_again(folder):
+    dataset, run = folder / "dataset", folder / "run"
+    assert CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)]).exit_code == 0
+    stranger = dataset / "psnr" / "thesis.txt"
+    stranger.write_text("theirs")
+    (dataset / "psnr" / "psnr.py").write_text("cut")
+    again = CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)])
+    assert again.exit_code == 2
+    assert "psnr/psnr.py, which is no longer as `convergebench build` wrote it" in again.output
+    assert "set aside: psnr/psnr.py" in verify(dataset, "--repair").output
+    assert CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)]).exit_code == 0
+    assert verify(dataset).exit_code == 0
+    assert (dataset / "psnr" / "psnr.py").read_text() != "cut"
+    assert stranger.read_text() == "theirs"

@@ -26,6 +26,7 @@ def check_metric_folders(out: Path) -> None:
     """Refuse, before anything is written, to replace a file in the place of a metric's that we did not write."""
     made_earlier = (out / ".hashes.json").exists() and not (out / manifest.MANIFEST).exists()  # by an older version
     foreign = [name for name in metric_folders() if (out / name).exists() and not (out / name).is_dir()]
+    changed = []
     for name, files in metric_folders().items():
         for file, data in files.items():
             path = out / name / file
@@ -33,9 +34,21 @@ def check_metric_folders(out: Path) -> None:
                 continue
             if made_earlier or (path.is_file() and manifest.is_as_written(out / name, file)):
                 continue
-            foreign.append(f"{name}/{file}")
+            (changed if file in manifest.listed(out / name) else foreign).append(f"{name}/{file}")
     advice = "move them or choose another folder"
     manifest.refuse(out, foreign, "`convergebench build` did not write", advice)
+    advice = f"`convergebench verify {out} --repair` sets them aside"
+    manifest.refuse(out, changed, "is no longer as `convergebench build` wrote it", advice)
+
+
+def changed_files(out: Path) -> list[str]:
+    """The files of copied metric folders that are not as they were written, those that are gone included."""
+    return [
+        f"{name}/{file}"
+        for name in metric_folders()
+        for file in sorted(manifest.listed(out / name))
+        if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file)
+    ]
 
 
 def copy_metric_folders(out: Path) -> None:

@@ -17,6 +17,7 @@ from convergebench.generation.store_reader import (
     read_steps,
 )
 
+from ..building.metric_folders import changed_files
 from ..dataset import manifest
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader
@@ -105,6 +106,8 @@ def verify_dataset(folder: Path, progress: Told) -> Iterator[Finding]:
             damaged.add(file.split("/")[1])
             yield finding(file, str(error))
         progress(file)
+    for file in changed_files(folder):
+        yield Finding(file, "it is not the file that was written", "what evaluate.load computes beside the dataset")
     if not damaged and {"steps", "chains", "sources"} <= {*reader.configs()}:
         yield from verify_references(reader)
         try:

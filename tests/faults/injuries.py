@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -130,18 +131,23 @@ def fill(ballast: Path, left: int) -> None:
 def read_only(course: Course) -> bool:
     """The disk may only be read."""
     course.grow()
-    disk = course.run.parent
-    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-    try:
+    with only_read(course.run.parent):
         command = course.start()
         code = command.end()
-    finally:
-        subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     course.look_at(command, code, (1, 2))
     if "read-only" not in command.said():
         raise Wrong(f"a read-only disk is called: {command.said()[-600:]}")
     course.settle(0, "a read-only disk")
     return True
+
+
+@contextlib.contextmanager
+def only_read(disk: Path) -> Iterator[None]:
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
 
 
 def other_clock(course: Course) -> bool:
@@ -178,6 +184,61 @@ def little_memory(course: Course) -> bool:
         raise Wrong(f"stuck without memory: {command.said()[-800:]}")
     course.settle(CONCURRENCY * (code != 0), "no memory")
     return code != 0
+
+
+# Several processes of one launch, as real commands
+
+
+def launched(course: Course, hurt: Callable[[int, list[int]], None]) -> bool:
+    """The run by `accelerate launch` on two processes, of which something is hurt once both are at work."""
+    course.grow()
+    bad_weather(course)
+    words = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]
+    command = course.start(words=[*words, "-m", "convergebench.generation", *course.words()[1:]], real=True)
+    until = time.monotonic() + processes.PATIENCE
+    while command.alive and time.monotonic() < until and not list((course.run / "log").glob("*-of-2.jsonl")):
+        time.sleep(0.02)
+    moment(course)
+    met = command.alive
+    if met:
+        hurt(command.pid, processes.children(command.pid))
+    code = command.end()
+    while left := processes.session(command.pid):  # a launcher that is killed leaves its workers at work
+        if time.monotonic() > until:
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+            raise Wrong(f"workers do not end: {command.said()[-800:]}")
+        time.sleep(0.05)
+    if code is None:
+        raise Wrong(f"a launch is stuck: {command.said()[-800:]}")
+    course.settle(2 * CONCURRENCY, "a launch that was hurt")
+    return met
+
+
+def launcher(course: Course) -> bool:
+    """SIGKILL for the launcher, whose workers go on, while the same command is given again."""
+
+    def hurt(pid: int, ranks: list[int]) -> None:
+        os.kill(pid, signal.SIGKILL)
+        again = course.start()
+        course.look_at(again, again.end(), ENDED)
+
+    return launched(course, hurt)
+
+
+def launcher_terminated(course: Course) -> bool:
+    """SIGTERM or Ctrl-C for the launcher, which hands it on."""
+    return launched(course, lambda pid, ranks: os.kill(pid, course.chance.choice((signal.SIGTERM, signal.SIGINT))))
+
+
+def rank(course: Course) -> bool:
+    """SIGKILL for one of the ranks, as from a machine without memory."""
+
+    def hurt(pid: int, ranks: list[int]) -> None:
+        with contextlib.suppress(ProcessLookupError, IndexError):
+            os.kill(course.chance.choice(ranks), signal.SIGKILL)
+
+    return launched(course, hurt)
 
 
 # Files
@@ -262,6 +323,9 @@ STORE: dict[str, tuple[Callable[[Course], bool], float]] = {
     "clock": (other_clock, 1.5),
     "slow disk": (slow_disk, 3),
     "out of memory": (little_memory, 4),
+    "launcher killed": (launcher, 0.35),
+    "launcher ended": (launcher_terminated, 0.35),
+    "rank killed": (rank, 0.5),
     "bit flip": (flip, 6),
     "truncation": (cut, 4),
     "zeros": (zeroed, 2),

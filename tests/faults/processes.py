@@ -128,3 +128,19 @@ def with_other_clock(chance: random.Random) -> Callable[[], None]:
 
     hurt.env = {"LD_PRELOAD": faketime() or "", "FAKETIME": word, "DONT_FAKE_MONOTONIC": "1"}  # type: ignore[attr-defined]
     return hurt
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def session(pid: int) -> list[int]:
+    """The processes that are left of a session that this one began."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, number = path.read_text().rpartition(")")[2].split()[:4]
+            if int(number) == pid and state != "Z":
+                found.append(int(path.parent.name))
+    return found

@@ -17,6 +17,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
@@ -29,6 +30,7 @@ A_COURSE = 10  # faults of one
 
 def campaign(root: Path, options: argparse.Namespace) -> int:
     from faults import injuries, vendor
+    from faults.dataset_course import DATASET, DatasetCourse, Made
     from faults.store_course import Course, Wrong, write_suite
 
     vendor.install(root / "site")
@@ -37,24 +39,31 @@ def campaign(root: Path, options: argparse.Namespace) -> int:
     suite = write_suite(root / "suite")
     shop = vendor.Vendor(root, options.seed)
     preload()
+    made = Made(root, suite)
     tries: dict[str, Counter[str]] = defaultdict(Counter)
     findings: list[str] = []
     money: Counter[str] = Counter()
     done, number, began = 0, options.course or 0, time.monotonic()
     while (done < options.faults) if not options.minutes else time.monotonic() < began + 60 * options.minutes:
         chance = Random(f"{options.seed} {number}")
-        paid = chance.random() < 0.6
-        course = Course(root / f"course-{number}", suite, chance, shop if paid else None, f"{options.seed}-{number}")
-        names = list(injuries.STORE) if not options.only else [options.only]
+        kind = options.kind or chance.choices(("money", "free", "dataset"), (5, 3, 2))[0]
+        folder = root / f"course-{number}"
+        course: Course = DatasetCourse(folder, made, chance)
+        faults: Mapping[str, tuple[Callable[..., bool], float]] = DATASET
+        if kind != "dataset":
+            course = Course(folder, suite, chance, shop if kind == "money" else None, f"{options.seed}-{number}")
+            faults = injuries.STORE
+        names = [options.only] if options.only else list(faults)
         history: list[str] = []
         try:
             with injuries.small_disk(course.run.parent):
+                course.begin()
                 for _ in range(A_COURSE):
-                    name = chance.choices(names, [injuries.STORE[each][1] for each in names])[0]
+                    name = chance.choices(names, [faults[each][1] for each in names])[0]
                     history.append(name)
                     tries[name]["tried"] += 1
                     done += 1
-                    tries[name]["met"] += injuries.STORE[name][0](course)
+                    tries[name]["met"] += faults[name][0](course)
                 course.finish()
         except Wrong as error:
             tries[history[-1]]["wrong"] += 1
@@ -65,12 +74,12 @@ def campaign(root: Path, options: argparse.Namespace) -> int:
             )
         else:
             money["courses"] += 1
-        if paid:
+        if kind == "money":
             money["paid courses"] += 1
             money["billed"] += shop.billed(course.key).total()
             money["answers lost"] += course.lost.total()
             money["in flight at a kill"] += course.excused
-            money["at their limit"] += course.limit < 200
+            money["at their limit"] += (course.limit or 0) < 200
         number += 1
         if options.keep and findings:
             shutil.copytree(course.folder, options.keep, dirs_exist_ok=True)
@@ -85,13 +94,24 @@ def campaign(root: Path, options: argparse.Namespace) -> int:
     return 1 if findings else 0
 
 
+class WithoutTorch:
+    """As where torch is not installed: it takes seconds to import, and no command of the campaign needs it."""
+
+    def find_spec(self, name: str, *about: object) -> None:
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(f"no module {name!r}", name="torch")
+
+
 def preload() -> None:
     """What every command imports, once, before any is forked."""
+    sys.meta_path.insert(0, WithoutTorch())
     import httpx  # noqa: F401
-    from convergebench.cli import __main__, build, generate, verify  # noqa: F401
+    from convergebench.cli import __main__, build, generate, report, score, verify  # noqa: F401
     from convergebench.dataset_builder.publishing import verify as verifying  # noqa: F401
     from convergebench.generation import editors, scheduler, suites  # noqa: F401
     from convergebench.generation.editors import bfl, identity, jpeg, noise, paint  # noqa: F401
+    from convergebench.metric_modules._engine import engine  # noqa: F401
+    from convergebench.spaces_app.reporting import write  # noqa: F401
 
     editors.choose("paint")
 
@@ -117,6 +137,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=500)
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", default="", choices=("", "money", "free", "dataset"))
     parser.add_argument("--only", default="")
     parser.add_argument("--course", type=int)
     parser.add_argument("--keep", type=Path, help="leave the first course with a finding there")

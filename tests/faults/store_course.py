@@ -72,6 +72,9 @@ class Course:
         else:
             self.editors = list(chance.choice((("paint", "identity"), ("paint:wear=2", "jpeg"), ("jpeg", "noise"))))
 
+    def begin(self) -> None:
+        """Nothing is there before the first command."""
+
     def words(self, out: Path | None = None, *more: str) -> list[str]:
         found = ["generate", "--suite", str(self.suite), "--no-audit", "--runs", str(self.runs), "--workers", "6"]
         for editor in self.editors:
