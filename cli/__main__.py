@@ -50,6 +50,11 @@ class Verbs(click.Group):
             if sentence := path_sentence(error):
                 raise BadUsage(sentence) from error
             raise
+        except UnicodeEncodeError as error:
+            if "surrogates" not in error.reason:
+                raise
+            where = str(error.object).encode("utf-8", "backslashreplace").decode()[:80]
+            raise BadUsage(f"{where!r} holds bytes that are no text, and no such path can be used here") from error
         except RuntimeError as error:  # before Python 3.13, what Path.resolve says of a loop of links
             if str(error).startswith("Symlink loop"):
                 raise BadUsage(f"{str(error)[0].lower()}{str(error)[1:]}; give another path") from error

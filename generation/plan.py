@@ -1,5 +1,6 @@
 """What a run would do: its chains, calls, expected images, bytes and dollars, before anything runs."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -158,6 +159,8 @@ def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
 
     A case costs what all editors' chains of it do, each call once.
     """
+    if not (math.isfinite(max_cost) and max_cost >= 0):
+        raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
     if unknown := unpriced(plan):
         raise UserError(f"what fits ${max_cost:g} cannot be said: the price of a call of {unknown[0]!r} is not known")
     prices = {choice.label: editors.trait(choice.editor, "price")() for choice in plan.choices}

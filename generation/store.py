@@ -33,6 +33,7 @@ from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write
 from .records import Chain, EditorInfo, Step, Turn, UserError, canonical
 
 FORMAT = 1
+ABOUT = ("suite", "suite_version", "short_side", "salt_sha256")  # what a run may say that it is of
 CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
 NUMBERED = re.compile(r"\d{4,}\.\w+")
 
@@ -71,6 +72,8 @@ def read_run(run: Path, missing: str = "") -> dict[str, Any]:
     about = read_checked(run / "run.json", missing)
     if about.get("format") != FORMAT:
         raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {FORMAT}")
+    if unknown := sorted(about.keys() - {"format", *ABOUT}):
+        raise Damaged(f"{run / 'run.json'} says {unknown[0]!r}, which no run does; restore it")
     return about
 
 

@@ -107,6 +107,9 @@ def test_a_path_that_is_no_text_can_be_used_and_is_said(tmp_path):
     assert (result.exit_code, result.exception) == (0, None)
     assert (out / "run.json").exists()
     assert CliRunner().invoke(main, ["build", str(out), "--out", str(tmp_path / "dataset")]).exit_code == 0
+    refused = CliRunner().invoke(main, ["build", str(out), "--out", str(out / "dataset")])  # pyarrow takes no such path
+    assert refused.exit_code == 2
+    assert "holds bytes that are no text, and no such path can be used here" in refused.output
 
 
 def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):

@@ -1,8 +1,10 @@
 """`convergebench report` from a dataset's files to a folder of its own."""
 
+import errno
 import json
 import re
 import shutil
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -199,6 +201,10 @@ def test_a_report_that_fails_on_its_way_leaves_the_one_before(small, whole, tmp_
     before = contents(out)
     monkeypatch.setattr("convergebench.spaces_app.reporting.write.render_page", lambda *about: 1 / 0)
     assert isinstance(run(small, "--out", out).exception, ZeroDivisionError)
+    assert contents(out) == before
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr("convergebench.spaces_app.reporting.write.render_page", mock.Mock(side_effect=full))
+    assert "the disk is full; free some space" in run(small, "--out", out).output
     assert contents(out) == before
 
 

@@ -108,6 +108,21 @@ def test_no_plan_is_larger_than_any_study(options):
         plan.make_plan(suites.load("demo"), ["identity"], **options)
 
 
+@pytest.mark.parametrize("text", ["[[bfl]]\nflux-2-pro = 9", "flux-2-pro = 9", "[blf]\nflux-2-pro = 9", "bfl = 9"])
+def test_a_file_of_prices_that_gives_none_is_refused(tmp_path, monkeypatch, text):
+    path = tmp_path / "prices.toml"
+    path.write_text(f'read = "2026-06"\nday = 2026-06-01\n{text}\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(path))
+    with pytest.raises(UserError, match=r"which is no vendor's table of prices; those are .*\[bfl\]"):
+        plan.summary(plan.make_plan(suites.load("demo"), ["bfl"]))
+
+
+@pytest.mark.parametrize("limit", [float("nan"), float("inf"), -1.0])
+def test_what_fits_an_amount_that_is_none_is_not_said(limit):
+    with pytest.raises(UserError, match=r"--max-cost is .*; it is a number of US dollars from 0"):
+        plan.what_fits(plan.make_plan(suites.load("smoke"), ["identity"]), limit)
+
+
 @pytest.mark.parametrize("price", ["-0.04", "nan", "inf", '"cheap"', "true", "[1]", "{ 1K = -1 }"])
 def test_a_price_that_is_no_amount_of_money_is_refused(tmp_path, monkeypatch, price):
     path = tmp_path / "prices.toml"

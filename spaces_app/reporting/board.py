@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.generation.files import disk_errors_explained
 from convergebench.generation.records import UserError
 
 from ..statistics.leaderboard import HEADLINE
@@ -66,7 +67,8 @@ def write_board(
     if framing is not None and not 0 < framing <= 1:
         raise UserError(f"--framing is {framing:g}; it lies above 0 and at most at 1")
     try:
-        written = write_report(dataset, out, Options(threshold, framing, suites or {}))
+        with disk_errors_explained(out):
+            written = write_report(dataset, out, Options(threshold, framing, suites or {}))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:
