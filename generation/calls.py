@@ -1,6 +1,7 @@
 """One call of an editor: bounded in number and money, tried again for named reasons only."""
 
 import dataclasses
+import math
 import random
 import threading
 import time
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .call_limits import Budget, CallLimits, Gate
-from .records import Answer
+from .records import Answer, storable
 from .vendors.keys import NoKey, scrub
 
 
@@ -16,7 +17,7 @@ class Fault(Exception):
     """A call without an answer; what it says is free of keys."""
 
     def __init__(self, message: str):
-        super().__init__(scrub(message))
+        super().__init__(scrub(storable(message)))
 
 
 class Transient(Fault):
@@ -58,6 +59,14 @@ class Reply:
     attempts: int
 
 
+def with_possible_cost(answer: Answer) -> Answer:
+    """The answer, without a cost that is no amount of money: then the price counts."""
+    cost = answer.cost
+    if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
+        return answer
+    return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(cost)})
+
+
 class Caller:
     """All calls of one editor in a run, from any number of threads: its limits, its circuit and its money."""
 
@@ -85,7 +94,7 @@ class Caller:
     def judge_reply(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
         """The reply as judged; what the editor itself calls an answer sets the count of failures in a row to zero."""
         answer = judge(reply.answer)
-        answer = dataclasses.replace(answer, reason=scrub(answer.reason))  # it may quote what came back
+        answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
         if answer.status == "failed" or (answer.status == "no_image" and reply.answer.status == "ok"):
             fault = self.count_failure(answer.reason, 0.0)
             if isinstance(fault, Unusable):
@@ -127,7 +136,7 @@ class Caller:
                 if self.stopping.is_set():  # while it waited for the money
                     cost = 0.0
                     raise Stopped("the run is ending")
-                answer = call()
+                answer = with_possible_cost(call())
                 cost = self.price if answer.cost is None else answer.cost
                 return answer, time.monotonic() - started
             except (Transient, Rejected) as error:
@@ -147,7 +156,7 @@ class Caller:
         cost = answer.cost
         if self.price or cost is not None:
             cost = round(spent + (self.price if cost is None else cost), 6)
-        clean = scrub({"reason": answer.reason, "text": answer.text, "details": dict(answer.details)})
+        clean = scrub(storable({"reason": answer.reason, "text": answer.text, "details": answer.details}))
         return dataclasses.replace(answer, cost=cost, **clean)
 
     def delay(self, attempt: int, retry_after: float | None) -> float:

@@ -27,6 +27,7 @@ from .files import disk_errors_explained, locked
 from .records import UserError, canonical
 
 PLACE = "ledger/calls.jsonl"
+SIZE = "size"  # beside it: how many bytes it had, because lines that are gone from its end would not be missed
 ROOM = 64_000_000  # bytes that must be free before a call is paid for, or its answer might find no place
 
 
@@ -53,7 +54,7 @@ class Account:
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
                 f"{self.path}, line {self.lines}, is no entry of a ledger ({error}); restore the file, "
-                "or remove it to count what the run's steps say they cost"
+                f"or remove {self.path.parent} to count what the run's steps say they cost"
             ) from error
         if kind == "intent":
             self.unsettled[call] = amount
@@ -87,9 +88,8 @@ class Ledger(Account):
 
     def read_others(self) -> None:
         """Read the lines that were added since the last turn; a last one without its end was never acted upon."""
+        refuse_shorter(self.path, self.read_to)
         with self.path.open("a+b") as file:
-            if file.tell() < self.read_to:
-                raise UserError(f"{self.path} was made shorter while the run goes on; restore it")
             file.seek(self.read_to)
             data = file.read()
             whole = data.rfind(b"\n") + 1
@@ -128,14 +128,28 @@ class Ledger(Account):
             file.flush()
             os.fsync(file.fileno())
         self.read_to += len(line)
+        # Without being synced: after a power cut it may say less, which is true too.
+        (self.folder / SIZE).write_text(f"{self.read_to:020}\n")
         self.lines += 1
+
+
+def refuse_shorter(path: Path, least: int = 0) -> None:
+    """Raise UserError where lines of a ledger are gone from its end: what they tell was spent."""
+    with contextlib.suppress(OSError, ValueError):
+        least = max(least, int((path.parent / SIZE).read_bytes()))
+    size = path.stat().st_size if path.exists() else 0
+    if size < least:
+        raise UserError(
+            f"{path} has {size} bytes and had {least}, so calls that were paid for are not in it; restore it, or "
+            f"remove {path.parent} to count what the run's steps say they cost"
+        )
 
 
 def parse(line: bytes) -> tuple[str, str, Decimal]:
     """The call, the kind of entry and the amount that a line tells; raises an error for whatever is no such line."""
     entry = json.loads(line)
-    check = entry.pop("check", None)
-    if check not in (None, checksum(entry)):
+    is_checked, check = "check" in entry, entry.pop("check", None)
+    if is_checked and check != checksum(entry):
         raise ValueError("it is not as it was written")
     call = entry.pop("call", "")
     (kind, amount), *more = entry.items()
@@ -151,6 +165,7 @@ def checksum(entry: dict[str, Any]) -> str:
 def check(run: Path) -> None:
     """Raise UserError where the run's ledger, if it has one, cannot be believed; nothing is written."""
     account = Account(run / PLACE)
+    refuse_shorter(account.path)
     if account.path.exists():
         for line in account.path.read_bytes().split(b"\n")[:-1]:  # a last one without its end was never acted upon
             account.take_in(line)

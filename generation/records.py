@@ -6,6 +6,7 @@ and reading it back gives an equal one.
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, lru_cache
@@ -72,6 +73,19 @@ def is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def storable(value: Any, depth: int = 20) -> Any:
+    """What somebody else's program said, as JSON and UTF-8 can hold it; what they cannot hold is spelled out."""
+    if isinstance(value, str):
+        return value if is_encodable(value) else value.encode("utf-8", "backslashreplace").decode()
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if depth and isinstance(value, Mapping):
+        return {storable(str(name)): storable(item, depth - 1) for name, item in value.items()}
+    if depth and isinstance(value, list | tuple):
+        return [storable(item, depth - 1) for item in value]
+    return storable(repr(value)[:200]) if depth else "..."
 
 
 class Record:

@@ -80,8 +80,8 @@ def read_run(run: Path, missing: str = "") -> dict[str, Any]:
 def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
     """A JSON object, checked against the checksum in it; the files of older versions have none."""
     values = read_json(path, missing)
-    check = values.pop(CHECK, None)
-    if check not in (None, checksum(values)):
+    is_checked, check = CHECK in values, values.pop(CHECK, None)
+    if is_checked and check != checksum(values):
         raise Damaged(f"{path} is not as it was written; restore it")
     return values
 

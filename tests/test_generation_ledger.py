@@ -1,6 +1,7 @@
 """Money: what a run may cost holds for all its processes together, whatever becomes of them."""
 
 import json
+import shutil
 import subprocess
 import sys
 from decimal import Decimal
@@ -127,6 +128,27 @@ def test_a_changed_digit_of_a_ledger_is_named_before_anything_is_paid_for(tmp_pa
             read()
 
 
+@pytest.mark.parametrize("left", ["half", "one line", "nothing", "no file"])
+def test_lines_that_are_gone_from_the_end_of_a_ledger_are_missed(tmp_path, left):
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget.pay(budget.hold(0.04), 0.04)
+    path = tmp_path / "ledger" / "calls.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes({"half": whole[: len(whole) // 2], "one line": whole.split(b"\n")[0] + b"\n"}.get(left, b""))
+    if left == "no file":
+        path.unlink()
+    for read in (lambda: Ledger(tmp_path), lambda: ledger.check(tmp_path)):
+        with pytest.raises(
+            UserError, match=r"calls.jsonl has \d+ bytes and had \d+, so calls that were paid for are not"
+        ):
+            read()
+    path.write_bytes(whole)
+    (tmp_path / "ledger" / "size").write_text("no number")
+    assert Ledger(tmp_path).spent == Decimal("0.04")
+    shutil.rmtree(tmp_path / "ledger")
+    assert Ledger(tmp_path, 0.01).spent == Decimal("0.01")
+
+
 def test_calls_in_flight_count_for_what_the_dearest_answer_did_cost(tmp_path):
     """Also those of a process that was killed before it knew."""
     Budget(1.00, ledger=Ledger(tmp_path)).hold(0.04)  # killed now
@@ -170,5 +192,5 @@ def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path, line):
     with pytest.raises(UserError, match=r"calls.jsonl, line 2, is no entry of a ledger"):
         Budget(1.0, ledger=ours).hold(0.04)
     (tmp_path / "ledger" / "calls.jsonl").write_bytes(b"")
-    with pytest.raises(UserError, match="was made shorter while the run goes on"):
+    with pytest.raises(UserError, match="calls that were paid for are not in it; restore it"):
         Budget(1.0, ledger=ours).hold(0.04)

@@ -113,7 +113,7 @@ def test_a_file_of_prices_that_gives_none_is_refused(tmp_path, monkeypatch, text
     path = tmp_path / "prices.toml"
     path.write_text(f'read = "2026-06"\nday = 2026-06-01\n{text}\n')
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(path))
-    with pytest.raises(UserError, match=r"which is no vendor's table of prices; those are .*\[bfl\]"):
+    with pytest.raises(UserError, match=r"which is no table of an editor's prices; those are .*\[bfl\]"):
         plan.summary(plan.make_plan(suites.load("demo"), ["bfl"]))
 
 

@@ -235,6 +235,9 @@ def test_a_changed_digit_of_what_a_run_is_of_is_named_and_older_runs_have_no_che
         store.open_run(tmp_path / "run", about)
     path.write_text(json.dumps({"format": 1, **about}))
     store.open_run(tmp_path / "run", about)
+    path.write_text(json.dumps({"format": 1, **about, "suite": "demo", "#check": None}))
+    with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
+        store.read_run(tmp_path / "run")
     path.write_text(whole.replace("#check", "#chEck"))
     with pytest.raises(store.Damaged, match=r"run.json says '#chEck', which no run does; restore it"):
         store.read_run(tmp_path / "run")

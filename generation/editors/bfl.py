@@ -75,7 +75,7 @@ class Editor:
             **self.hosted().facts["rewriting"],
             "safety_tolerance": self.safety_tolerance,
         }
-        with wire.time_limit(self.timeout):
+        with wire.time_limit(self.timeout), wire.documented_form():
             response, reply = wire.post(client, f"{self.address()}/v1/{self.model}", key, body)
             if response.status_code >= 400:
                 raise wire.status_error(response.status_code, str(reply), response.headers.get("retry-after"))

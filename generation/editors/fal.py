@@ -82,7 +82,7 @@ class Editor:
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client, key = self.client, {"authorization": f"Key {keys.read_key('FAL_KEY')}"}
-        with wire.time_limit(self.timeout):
+        with wire.time_limit(self.timeout), wire.documented_form():
             response, order = wire.post(
                 client, f"{self.address()}/{self.model}", key, self.body(image, instruction, seed)
             )

@@ -160,7 +160,7 @@ class Editor:
                 raise wire.connection_lost(error) from error
         try:
             return read_answer(json.loads(response.sdk_http_response.body), response.sdk_http_response.headers or {})
-        except (ValueError, TypeError, AttributeError) as error:  # no JSON, or JSON of another shape
+        except (ValueError, TypeError, AttributeError, LookupError) as error:  # no JSON, or JSON of another shape
             start = str(response.sdk_http_response.body)[:60]
             raise Transient(f"an answer in place of JSON, starting with {start!r}", charged=True) from error
 

@@ -167,7 +167,7 @@ class Editor:
         client = self.clients[address]
         import openai
 
-        with wire.time_limit(self.timeout):
+        with wire.time_limit(self.timeout), wire.documented_form():
             try:
                 raw = client.images.with_raw_response.edit(**sent)
             except openai.APIStatusError as error:
@@ -176,7 +176,7 @@ class Editor:
                 raise wire.connection_lost(
                     error.__cause__ if isinstance(error.__cause__, Exception) else error
                 ) from error
-        return self.read(wire.parse_json(raw.http_response), raw.headers, instruction)
+            return self.read(wire.parse_json(raw.http_response), raw.headers, instruction)
 
     def read(self, body: dict[str, Any], headers: Any, instruction: str) -> Answer:
         usage = body.get("usage")

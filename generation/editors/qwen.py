@@ -72,7 +72,7 @@ class Editor:
             "parameters": parameters,
         }
         place = f"{self.address()}/api/v1/services/aigc/multimodal-generation/generation"
-        with wire.time_limit(self.timeout):
+        with wire.time_limit(self.timeout), wire.documented_form():
             response, reply = wire.post(client, place, key, body)
             if response.status_code >= 400 or reply.get("code"):
                 return read_refusal(response, reply)

@@ -59,7 +59,7 @@ class Editor:
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         client, key = self.client, {"authorization": f"Bearer {keys.read_key('REPLICATE_API_TOKEN')}"}
         facts, (model, _, version) = self.hosted().facts, self.model.partition(":")
-        with wire.time_limit(self.timeout):
+        with wire.time_limit(self.timeout), wire.documented_form():
             picture = self.upload(client, key, pictures.encode_png(image))
             given: dict[str, Any] = {"prompt": instruction, "seed": seed, "output_format": "png", **facts["options"]}
             given |= {facts["picture"]: [picture] if facts["picture"].endswith("s") else picture}

@@ -68,7 +68,7 @@ class Editor:
             "watermark": False,
             **self.hosted().facts["options"],
         }
-        with wire.time_limit(self.timeout):
+        with wire.time_limit(self.timeout), wire.documented_form():
             response, reply = wire.post(client, f"{self.address()}/api/v3/images/generations", key, body)
             rows = reply.get("data")
             row = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}

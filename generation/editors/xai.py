@@ -75,7 +75,7 @@ class Editor:
         }
         if self.hosted().facts["qualities"]:
             body["quality"] = self.quality
-        with wire.time_limit(self.timeout):
+        with wire.time_limit(self.timeout), wire.documented_form():
             response, reply = wire.post(client, f"{self.address()}/v1/images/edits", key, body)
             if response.status_code >= 400 or reply.get("error"):
                 return declined(response, reply)

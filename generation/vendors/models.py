@@ -149,14 +149,14 @@ def own_prices(path: str | None) -> dict[str, Any]:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"CONVERGEBENCH_PRICES is {path!r}, which is no readable TOML file ({error})") from error
-    vendors = {*shipped(), *(f"{vendor}_tokens" for vendor in shipped())}
+    editors = sorted(path.stem for path in (Path(__file__).parents[1] / "editors").glob("[a-z]*.py"))
     for vendor, lines in tables.items():
         if isinstance(lines, str | datetime.date):
             tables = {**tables, vendor: {}}  # such as the date on which the prices were read
             continue
-        if vendor not in vendors or not isinstance(lines, dict):
+        if vendor.removesuffix("_tokens") not in editors or not isinstance(lines, dict):
             raise UserError(
-                f"{path} has {vendor!r}, which is no vendor's table of prices; those are [{'], ['.join(shipped())}]"
+                f"{path} has {vendor!r}, which is no table of an editor's prices; those are [{'], ['.join(editors)}]"
             )
         for model, price in lines.items():
             for dollars in price.values() if isinstance(price, dict) else [price]:

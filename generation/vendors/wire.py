@@ -42,6 +42,19 @@ def time_limit(seconds: float) -> Iterator[None]:
         _deadline.reset(token)
 
 
+@contextlib.contextmanager
+def documented_form() -> Iterator[None]:
+    """Where what came back has another form than the vendor documents, the call is rejected: it may have been billed.
+
+    The editors read what they are told without asking for the type of each part.
+    """
+    try:
+        yield
+    except (TypeError, AttributeError, LookupError, ValueError) as error:
+        what = keys.scrub_and_cut(f"{type(error).__name__}: {error}", 120)
+        raise Rejected(f"an answer in another form than documented ({what})", charged=True) from error
+
+
 def seconds_left() -> float | None:
     """Seconds to the end of the call, None where it has no time limit."""
     deadline = _deadline.get()
@@ -223,7 +236,7 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
     """
     import httpx
 
-    scheme = urllib.parse.urlsplit(address).scheme
+    scheme = urllib.parse.urlsplit(require_address(address)).scheme
     if scheme != "https" and scheme != urllib.parse.urlsplit(base).scheme:
         raise Rejected(f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True)
     for attempt in range(4):
@@ -270,8 +283,21 @@ def poll(
         return response, reply
 
 
+def require_address(address: str) -> str:
+    """The address that the vendor gave; Rejected where it is none."""
+    import httpx
+
+    try:
+        httpx.URL(address)
+    except httpx.InvalidURL as error:
+        said = keys.scrub_and_cut(address, 80)
+        raise Rejected(f"the vendor gave {said!r}, which is no address ({error})", charged=True) from error
+    return address
+
+
 def trusted(place: object, base: str, *hosts: str) -> str:
     """An address that the vendor gave, if a key may go there: to the base's own, or to one of its hosts by https."""
+    require_address(str(place))
     there, here = urllib.parse.urlsplit(str(place)), urllib.parse.urlsplit(base)
     host = there.hostname or ""
     theirs = there.scheme == "https" and any(host == each or host.endswith(f".{each}") for each in hosts)
