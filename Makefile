@@ -77,6 +77,19 @@ fuzz: .venv/dev  ## 2,000 seeded mutations of all that is read, and 4,000 flippe
 	$(BIN)/python tests/fuzz/run.py
 	$(BIN)/python -m pytest -q -s -m slow tests/test_dataset_builder_bit_flips.py
 
+.PHONY: fuzz-guided faults
+.venv/atheris: .venv/dev
+	@$(PIP) atheris
+	@touch $@
+
+# It follows branches, so it takes the time that it is given: make fuzz-guided MINUTES=60
+MINUTES ?= 10
+fuzz-guided: .venv/atheris  ## all that reads bytes from outside, by atheris and hypothesis, for MINUTES: no traceback, nothing silent
+	$(BIN)/python tests/fuzz/guided.py --minutes $(MINUTES)
+
+faults: .venv/dev  ## 500 random faults in runs with money and without, and in datasets: the table of what came of them (half an hour)
+	$(BIN)/python tests/faults/run.py
+
 real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten rounds on three pictures, curves drawn
 	$(BIN)/python tests/benchmarks/weights/real_editors.py
 

@@ -50,6 +50,9 @@ class Verbs(click.Group):
             if sentence := path_sentence(error):
                 raise BadUsage(sentence) from error
             raise
+        except MemoryError as error:
+            advice = "give the same command again with fewer --workers or less beside it; what was done is kept"
+            raise click.ClickException(f"there was not enough memory; {advice}") from error
         except UnicodeEncodeError as error:
             if "surrogates" not in error.reason:
                 raise

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from click.testing import CliRunner
@@ -110,6 +111,12 @@ def test_a_path_that_is_no_text_can_be_used_and_is_said(tmp_path):
     refused = CliRunner().invoke(main, ["build", str(out), "--out", str(out / "dataset")])  # pyarrow takes no such path
     assert refused.exit_code == 2
     assert "holds bytes that are no text, and no such path can be used here" in refused.output
+
+
+def test_too_little_memory_is_one_sentence(monkeypatch):
+    monkeypatch.setattr("convergebench.generation.plan.make_plan", mock.Mock(side_effect=MemoryError))
+    result = CliRunner().invoke(main, ["plan", "--suite", "smoke", "--editor", "identity"])
+    assert (result.exit_code, "there was not enough memory" in result.output) == (1, True)
 
 
 def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
