@@ -27,7 +27,7 @@
     const toggle = (id) => { set({ source: found.source, program: found.program, e: chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id] }); cb.views.compare(); };
     const bar = make("div", { class: "cb-filters" },
       cb.choose("Picture", found.sources.map((name) => [name, cb.known.pictures[name]]), found.source, (value) => go({ source: value, program: null })),
-      cb.choose("Program", found.programs.map((name) => [name, name]), found.program, (value) => go({ source: found.source, program: value })),
+      cb.choose("Edit", found.programs.map((name) => [name, cb.known.programs[name]]), found.program, (value) => go({ source: found.source, program: value })),
       make("button", { type: "button", onclick: () => png(found, rows) }, "Save as PNG"));
     const picks = make("div", { class: "cb-picks", role: "group", "aria-label": "Editors, at most six" }, make("div", {}, found.editors.map((id) =>
       make("button", { type: "button", title: id, disabled: !chosen.includes(id) && chosen.length >= MOST, "aria-pressed": String(chosen.includes(id)), onclick: () => toggle(id) }, cb.dot(id), cb.editor(id).name))));

@@ -72,7 +72,7 @@
     const bar = make("div", { class: "cb-filters" },
       cb.choose("Editor", cb.known.editors.map(({ id, name }) => [id, name]), view.editor, (value) => find(value, view.source, view.program)),
       cb.choose("Picture", sources.map((name) => [name, cb.known.pictures[name]]), view.source, (value) => find(view.editor, value, view.program)),
-      cb.choose("Program", programs.map((name) => [name, name]), view.program, (value) => find(view.editor, view.source, value)));
+      cb.choose("Edit", programs.map((name) => [name, cb.known.programs[name]]), view.program, (value) => find(view.editor, view.source, value)));
     const names = [...new Set(rows.map((row) => row.metric))];
     const lines = names.map((name, place) => ({ id: name, name, place, baseline: name.includes("no reference"), points: [...(name.includes("no reference") ? [] : [[0, 1]]), ...rows.filter((row) => row.metric === name).map((row) => [row.round, row.value])] }));
     if (!lines.length) return box.replaceChildren(bar, make("p", { class: "cb-note" }, "There are no retained scores of this chain."));

@@ -15,7 +15,7 @@
       make("div", { class: "cb-both" }, frame(0, "the original"), make("span", { class: "cb-outlined" }, cb.outlined(frame(row.step, `lost in round ${row.lost_at}`), row.outline))),
       make("div", { class: "cb-who" }, make("b", {}, cb.dot(row.editor), editor.name), make("span", { class: "cb-chip" }, cb.known.causes[row.cause])),
       make("div", {}, `Survived ${row.kept} of ${row.rounds} rounds. `, make("strong", {}, row.clause)),
-      make("small", {}, `${cb.known.pictures[row.source]}, ${row.program}`));
+      make("small", {}, `${cb.known.pictures[row.source]}: ${cb.known.programs[row.program]}`));
   }
 
   cb.views.failures = async () => {
@@ -27,7 +27,7 @@
     const all = found.causes.reduce((sum, each) => sum + each.count, 0);
     cb.addFilters("failures",
       cb.choose("Editor", [["", "all editors"], ...editors], get("editor"), (value) => go({ editor: value, cause: null })),
-      cb.choose("Program", [["", "all"], ...Object.keys(cb.known.programs).sort().map((name) => [name, name])], get("program"), (value) => go({ program: value })),
+      cb.choose("Edit", [["", "all"], ...Object.entries(cb.known.programs).sort((one, other) => one[1].localeCompare(other[1]))], get("program"), (value) => go({ program: value })),
       cb.choose("Sort by", Object.entries(cb.known.sorts), get("order", "first"), (value) => go({ order: value === "first" ? null : value })));
     const chip = (name, title, count) => make("button", { type: "button", "aria-pressed": String(get("cause") === name), onclick: () => go({ cause: name }) }, `${title} `, make("b", {}, String(count)));
     const causes = make("div", { class: "cb-causes", role: "group", "aria-label": "Cause" }, chip("", "All causes", all), found.causes.map(({ cause, title, count }) => chip(cause, title, count)));

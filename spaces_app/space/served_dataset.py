@@ -185,7 +185,9 @@ class ServedDataset:
     def chain(self, chain: str) -> FinishedChain:
         """A chain by its id, or one sentence that says there is none."""
         if chain not in self.chains:
-            raise UserError(f"no chain {str(chain)[:40]!r} in this dataset; `chains` lists those there are")
+            raise UserError(
+                f"no chain {str(chain)[:40]!r} in this dataset; the address may come from another version of it"
+            )
         return self.chains[chain]
 
     def step(self, chain: str, number: int) -> Step:

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 from ..palette import MUTED, SERIES
+from ..study.cases import GROUP_NAMES
+from ..study.display_names import program_names
 from ..study.groups import HALF
 from ..study.reasons import TITLES
 from . import curves_tab, labels_tab, page
@@ -57,7 +59,7 @@ def counts(dataset: ServedDataset) -> str:
 
 def known_to_the_page(dataset: ServedDataset) -> dict[str, Any]:
     """Editors with names and looks, pictures, programs, and which filters go together."""
-    programs = {chain.program.id: list(chain.program.cycle) for chain in dataset.chains.values()}
+    programs = {chain.program.id: chain.program.cycle for chain in dataset.chains.values()}
     together = sorted(
         {
             (case.group, case.kind, case.category)
@@ -78,8 +80,9 @@ def known_to_the_page(dataset: ServedDataset) -> dict[str, Any]:
             for name in dataset.looks
         ],
         "pictures": {name: dataset.title(name) for name in dataset.names["source"]},
-        "programs": programs,
+        "programs": program_names(dict(sorted(programs.items()))),
         "groups": list(dataset.counted),
+        "groupNames": GROUP_NAMES,
         "kinds": dataset.names["kind"],
         "categories": dataset.names["category"],
         "together": together,

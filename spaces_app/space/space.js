@@ -140,22 +140,22 @@
 
   // Filters that all tabs share; what cannot be chosen with the others is disabled.
   function filters(slot) {
-    const { groups, kinds, categories, together } = cb.known;
+    const { groups, groupNames, kinds, categories, together } = cb.known;
     const now = { group: get("group", groups[0] ?? ""), kind: get("kind", "all"), category: get("category", "all") };
     const fits = (other) => together.some(([group, kind, category]) =>
       group === other.group && ["all", kind].includes(other.kind) && ["all", category].includes(other.category));
-    const options = (name, values) => values.map((value) => [value, value === "all" ? "all" : value, value !== now[name] && !fits({ ...now, [name]: value })]);
+    const options = (name, values) => values.map((value) => [value, groupNames[value] ?? value, value !== now[name] && !fits({ ...now, [name]: value })]);
     const change = (name) => (value) => go({ [name]: value === "all" || value === groups[0] ? null : value, start: null });
     const chosen = Object.entries(now).filter(([name, value]) => value !== (name === "group" ? groups[0] : "all"));
     const row = make("div", { class: "cb-filters" },
       groups.length > 1 ? choose("Test type", options("group", groups), now.group, change("group")) : null,
-      choose("Pictures", options("kind", ["all", ...kinds]), now.kind, change("kind")),
-      choose("Edits", options("category", ["all", ...categories]), now.category, change("category")),
+      choose("Kind of picture", options("kind", ["all", ...kinds]), now.kind, change("kind")),
+      choose("Kind of edit", options("category", ["all", ...categories]), now.category, change("category")),
       chosen.length ? make("button", { type: "button", "data-reset": true }, "Reset filters") : null);
     const wide = window.matchMedia("(min-width: 761px)").matches;
     const was = slot.querySelector("details")?.open;
     slot.replaceChildren(make("details", { class: "cb-filterbox", open: wide || was },
-      make("summary", {}, "Filters", chosen.length ? make("b", {}, ` (${chosen.map(([, value]) => value).join(", ")})`) : null), row));
+      make("summary", {}, "Filters", chosen.length ? make("b", {}, ` (${chosen.map(([, value]) => groupNames[value] ?? value).join(", ")})`) : null), row));
   }
   // Controls of one tab stand in the same row as the filters that all share.
   function addFilters(panel, ...nodes) {

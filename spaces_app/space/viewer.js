@@ -65,7 +65,7 @@
       ask("find", view.editor, view.source, view.program, view.run).then(({ sources, programs, runs }) => {
         row.firstChild.after(
           cb.choose("Picture", sources.map((name) => [name, cb.known.pictures[name]]), view.source, (value) => find(view.editor, value, view.program)),
-          cb.choose("Program", programs.map((name) => [name, name]), view.program, (value) => find(view.editor, view.source, value)),
+          cb.choose("Edit", programs.map((name) => [name, cb.known.programs[name]]), view.program, (value) => find(view.editor, view.source, value)),
           runs.length > 1 ? cb.choose("Run", runs.map((each) => [each.chain, String(each.run)]), view.chain, (value) => open(value)) : "");
       });
       ask("compare", view.source, view.program, []).then(({ editors }) => {

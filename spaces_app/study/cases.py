@@ -33,6 +33,13 @@ GROUPS = {
     "additions": "programs that only add, where no round ends where it began",
 }
 
+GROUP_NAMES = {  # in a filter
+    "round trips": "edit and undo",
+    "replication": "copy, no change",
+    "restoration": "restore",
+    "additions": "add only",
+}
+
 Row = Mapping[str, Any]
 Values = list[float | None]
 CaseKey = tuple[str, str, int]  # source, program, run

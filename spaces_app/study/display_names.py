@@ -1,8 +1,8 @@
-"""What a reader calls an editor: "Seedream 4.0" for `seedream:model=seedream-4-0-250828`; the label stays its id."""
+"""What a reader calls an editor, "Seedream 4.0" for `seedream:model=seedream-4-0-250828`, and an edit; ids stay ids."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 # Names of models as their makers write them; longest first, so that "gpt-image" is found before "gpt".
 BRANDS = {
@@ -36,6 +36,7 @@ BRANDS = {
 MODEL_OPTIONS = ("model", "checkpoint")
 DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
 LONGEST = 34  # signs, for a phone
+LONGEST_EDIT = 44
 
 
 def display_names(editors: Iterable[str]) -> dict[str, str]:
@@ -65,6 +66,22 @@ def display_name(editor: str) -> str:
     ]
     full = ", ".join([model_name(model), *others])
     return full if len(full) <= LONGEST else editor
+
+
+def program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """A name for each program, from what it asks first; where two begin alike, both keep their ids.
+
+    >>> program_names({"hat": ["add a hat", "remove it"], "rotate": ["rotate it"] * 4, "two": ["a", "b", "c", "d"]})
+    {'hat': 'Add a hat', 'rotate': 'Rotate it, 4 times', 'two': 'A, and 3 more'}
+    """
+    names = {}
+    for program, cycle in programs.items():
+        more = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
+        first = cycle[0][:1].upper() + cycle[0][1:].rstrip(".")
+        first = first if len(first) <= LONGEST_EDIT else f"{first[:LONGEST_EDIT].rsplit(' ', 1)[0]} …"
+        names[program] = first + (f", {len(cycle)} times" if more and len(set(cycle)) == 1 else more)
+    counts = Counter(names.values())
+    return {program: name if counts[name] == 1 else f"{name} ({program})" for program, name in names.items()}
 
 
 def model_name(model: str) -> str:
