@@ -20,9 +20,13 @@ from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.edit_applied.measure import Reduced
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
+from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.statistics.programs import KEYS
+from convergebench.spaces_app.study.accounting import PLACES
 from convergebench.spaces_app.study.cases import read_cases
 from convergebench.spaces_app.study.floors import Floors
 from convergebench.spaces_app.study.groups import outcome_of_case
+from convergebench.spaces_app.study.study import Options
 from PIL import Image
 
 SHORT_SIDE = 192
@@ -82,6 +86,15 @@ def test_a_program_can_be_kept(outcomes, name):
         return
     outcome = outcomes[name]
     assert (outcome.rounds_kept, outcome.cause) == (ROUNDS[name], None)
+
+
+def test_every_program_stands_in_the_report_with_what_became_of_its_chain(made):
+    table = make_report(read_study(made, Options(suites={"each": NAMES}))).tables["programs"]
+    rows = {row["program"]: row for row in table.rows}
+    assert rows.keys() == set(NAMES)
+    places = [KEYS[place] for place in PLACES]
+    assert {sum(row.get(place, 0) for place in places) for row in rows.values()} == {1}
+    assert table.note.startswith(f"each: {len(NAMES)} chains generated = ")
 
 
 CLOSING = [name for name in NAMES if programs.get(name).closes]

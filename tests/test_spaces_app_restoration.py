@@ -11,8 +11,9 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import suites
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
+from convergebench.metric_modules.second_pass import measure as second_pass
 from convergebench.spaces_app.reporting.write import make_report, read_study
-from convergebench.spaces_app.study.restoration import TITLES
+from convergebench.spaces_app.study.restoration import metric_title
 from convergebench.spaces_app.study.study import Options, Study
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
@@ -79,7 +80,7 @@ def test_the_best_looking_prompt_of_the_study_is_its_least_faithful(tables):
 def test_friedmans_p_are_those_that_the_study_prints_and_the_exact_ones_stand_beside(tables):
     rows = of_table(tables, "restoration_stability", "runs.csv")
     found = {(row["prompt"], row["metric"]): row for row in rows}
-    titles = [*study.HEAD[:5], TITLES["clipiqa"]]
+    titles = [metric_title(metric) for metric in METRICS]
     for prompt, (statistics, p_values) in study.TABLE_3.items():
         for title, statistic, p_value in zip(titles, statistics, p_values, strict=True):
             row = found[prompt, title]
@@ -97,7 +98,7 @@ def test_the_best_of_each_metric_is_said_and_it_is_not_always_who_the_text_says(
     rows = {row["editor"]: row for row in of_table(tables, "restoration_methods", "methods.csv")}
     assert rows["Nano Banana 2"]["best_in"] == "SSIM, LPIPS"
     assert rows["PiSA-SR"]["best_in"] == "PSNR"
-    assert rows["TSD-SR"]["best_in"] == "MUSIQ, MANIQA, CLIP-IQA"
+    assert rows["TSD-SR"]["best_in"] == ", ".join(map(metric_title, METRICS[3:]))
 
 
 def test_tables_of_restored_pictures_are_no_curves_over_rounds(tables):
@@ -245,3 +246,36 @@ def test_scenes_and_degradations_are_those_of_the_catalogue():
     sources = [suite.source(id) for id in suite.sources]
     assert len({source.scene for source in sources} - {""}) == 13
     assert {source.degradation for source in sources} == {source.id.partition("~")[2] for source in sources}
+
+
+def test_a_further_pass_that_takes_the_first_back_is_said_to_undo_it():
+    chains, scores = simulated({"one": 0.0}, prompts=("lf1",), rounds=2)
+    turned = [row | ({"pass_direction": -0.6, "pass_size": 0.5} if row["round"] == 2 else {}) for row in scores]
+    for place, row in enumerate(turned):
+        row["pass_direction"] = row.get("pass_direction") and row["pass_direction"] + 0.01 * (place % 7)
+    table = make_report(Study(turned, chains)).tables["restoration_passes"]
+    [row] = [row for row in table.rows if row.get("verdict")]
+    assert (row["verdict"], row["size"], row["clean"]) == ("undoes", 0.5, 14)
+    assert row["direction_high"] < 0
+    assert "Pass 2 of one undoes part of what the first changed" in table.note
+
+
+def test_the_direction_of_a_pass_is_the_angle_between_two_changes():
+    rng = np.random.default_rng(3)
+    given = rng.integers(60, 200, (96, 128, 3)).astype(np.uint8)
+    first = np.clip(given.astype(int) + rng.integers(-30, 31, given.shape), 0, 255).astype(np.uint8)
+    half_back = ((given.astype(int) + first) // 2).astype(np.uint8)
+    further = np.clip(2 * first.astype(int) - given, 0, 255).astype(np.uint8)
+    scorer = second_pass.Scorer("cpu", "float32", {})
+
+    def judged(*pictures, cycle=("restore it",)):
+        seen = scorer.embed([scorer.reduce(each) for each in pictures], [])
+        program = {"cycle": cycle, "closes": True, "earlier": seen[:-2]}
+        return scorer.judge(program, 1, seen[-2:], None)
+
+    assert judged(given, first, half_back)["pass_direction"] < -0.98
+    assert judged(given, first, half_back)["pass_size"] == pytest.approx(0.5, abs=0.02)
+    assert judged(given, first, further)["pass_direction"] > 0.9
+    assert {*judged(given, first, first).values()} == {"nothing_changed"}
+    assert {*judged(given, first).values()} == {"first_pass"}
+    assert {*judged(given, first, first, cycle=("add", "remove")).values()} == {"several_instructions"}

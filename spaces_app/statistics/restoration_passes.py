@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import numpy as np
+from convergebench.metric_modules.halflife.intervals import student_interval
+
 from ..study.restoration import RestoredSet, each_method, metric_title
 from ..study.study import Study
 from ..study.tables import Column
@@ -9,6 +12,13 @@ from . import OnPage, Rows
 
 TITLE = "Restoration asked for again"
 SECTION = "Restoration"
+DIRECTION = "direction of the change"
+VERDICTS = {
+    "undoes": "undoes part of what the first changed",
+    "deepens": "goes on in the direction of the first",
+    "open": "neither clearly undoes nor clearly deepens the first",
+}
+WITHOUT = "`convergebench score --metrics second_pass` adds whether a further pass undoes or deepens the first."
 ON_PAGE = OnPage(order=35, part_by="editor", line_where="metric", folded=True)
 COLUMNS = (
     Column("table", "Table", shown=False),
@@ -19,6 +29,9 @@ COLUMNS = (
     Column("first", "After the first pass", "score"),
     Column("difference", "Better by than after the first", "score", interval=True),
     Column("better", "Pictures that became better", "share"),
+    Column("direction", "Cosine with the first pass", "signed", interval=True),
+    Column("size", "Size, of the first pass", "share"),
+    Column("verdict", "What it does to the first"),
     Column("p_value", "p", "p"),
     Column("pictures", "Pictures", "count"),
     Column("clean", "Clean pictures", "count"),
@@ -31,8 +44,11 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
     passes = sorted({p.round for p in each.pictures if p.method == method and p.round > 1})
+    for number in passes:
+        if turned := direction_row(each, method, number):
+            found.append(turned)
     for metric in each.metrics:
         for number in passes:
             sides = [
@@ -67,10 +83,42 @@ def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
     return found
 
 
+def direction_row(each: RestoredSet, method: str, number: int) -> dict[str, Any] | None:
+    """Where a pass goes: on in the direction of the first, or back."""
+    own = [p for p in each.pictures if p.method == method and p.round == number and p.direction is not None]
+    if not own:
+        return None
+    values = np.array([p.direction for p in own], float)
+    low, high = student_interval(values, [p.clean for p in own]) or (None, None)
+    sizes = [p.size for p in own if p.size is not None]
+    mean = float(values.mean())
+    return {
+        "metric": DIRECTION,
+        "round": number,
+        "mean": mean,
+        "direction": mean,
+        "direction_low": None if low is None else max(low, -1.0),
+        "direction_high": None if high is None else min(high, 1.0),
+        "size": sum(sizes) / len(sizes) if sizes else None,
+        "verdict": "undoes" if high is not None and high < 0 else "deepens" if low is not None and low > 0 else "open",
+        "pictures": len({p.picture for p in own}),
+        "clean": len({p.clean for p in own}),
+    }
+
+
 def note(study: Study, rows: Rows) -> str:
     if not rows:
         return ""
+    turns = [row for row in rows if row["metric"] == DIRECTION]
+    said = " ".join(
+        f"Pass {row['round']} of {row['editor']} {VERDICTS[row['verdict']]} (cosine {row['mean']:+.2f})."
+        for row in turns
+    )
     return (
-        "The restored picture is handed in again with the same words. Positive differences are better, whatever the "
-        "metric's direction; p flips the signs of clean pictures."
+        (said or WITHOUT)
+        + " "
+        + (
+            "The restored picture is handed in again with the same words. Positive differences are better, whatever "
+            "the metric's direction; p flips the signs of clean pictures."
+        )
     )

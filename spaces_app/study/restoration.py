@@ -25,7 +25,6 @@ CATEGORY = "restoration"
 NO_PROMPT = "restored"  # the program of an imported method that takes no words
 MEAN = "mean of all pictures: "
 NOT_SHOWN = ("rmse",)  # says what PSNR says
-TITLES = {"clipiqa": "CLIP-IQA"}  # as the restoration study writes it
 PROMPT = re.compile(r"(?:restore-)?([a-z]+)-?\d+", re.IGNORECASE)
 LONG, SHORT, FAITHFUL, FREE = ("L", "LF"), ("S", "SF"), ("LF", "SF"), ("L", "S")
 
@@ -46,6 +45,8 @@ class Restored:
     round: int
     values: Mapping[str, float]  # without a clean picture, only what needs none
     chain: str = ""
+    direction: float | None = None  # of a further pass: the cosine with what the first one changed
+    size: float | None = None  # and how much of that it changed
 
 
 def own_restorations(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[Restored]:
@@ -75,6 +76,8 @@ def own_restorations(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> 
                     round=row["round"],
                     values={name: float(row[name]) for name in own if is_number(row.get(name))},
                     chain=chain.id,
+                    direction=row.get("pass_direction"),
+                    size=row.get("pass_size"),
                 )
             )
     return found
@@ -134,7 +137,7 @@ def metric_title(metric: str) -> str:
     if metric in COLUMNS:
         return COLUMNS[metric].title
     known = WITHOUT_REFERENCE.get(metric)
-    return TITLES.get(metric) or (known.name if known else metric.upper())
+    return known.name if known else metric.upper()
 
 
 def better_sign(metric: str) -> int:
