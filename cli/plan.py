@@ -9,6 +9,14 @@ import click
 from ._shared import json_option
 
 
+def beginning_with(word: str, room: str) -> list[str]:
+    """The names of suites or editors that a shell may complete a word to."""
+    import importlib
+
+    names = importlib.import_module(f"convergebench.generation.{room}").names()
+    return [name for name in names if name.startswith(word)]
+
+
 def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that describe a plan, the same for `plan` and `generate`."""
     for option in reversed(
@@ -18,6 +26,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 default="demo",
                 show_default=True,
                 help="Which suite; `convergebench suites` lists them. Or ./FILE.toml of your own.",
+                shell_complete=lambda context, option, word: beginning_with(word, "suites"),
             ),
             click.option(
                 "--editor",
@@ -25,6 +34,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 help="NAME or NAME:option=value,..., or ./FILE.py:FUNCTION of your own; repeatable. "
                 "Default: the suite's editors.",
+                shell_complete=lambda context, option, word: beginning_with(word, "editors"),
             ),
             click.option("--pictures", type=click.Path(), help="A folder of your own, instead of the suite's."),
             click.option(

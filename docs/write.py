@@ -41,6 +41,9 @@ def commands() -> str:
     """The page of all commands, in the words of their --help."""
     text = (
         "# The commands\n\nThis is what `convergebench COMMAND --help` says; `python docs/write.py` writes this page.\n"
+        "\n"
+        "The shell completes commands and options after this line in its start file, with `zsh` or `fish` for `bash` "
+        'where it is one of those:\n\n```text\neval "$(_CONVERGEBENCH_COMPLETE=bash_source convergebench)"\n```\n'
     )
     parent = click.Context(convergebench, info_name="convergebench", **convergebench.context_settings)
     for name in convergebench.list_commands(parent):

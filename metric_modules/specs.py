@@ -66,6 +66,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from convergebench.generation.records import UserError
+
 LAST = 1000  # the order of a metric that names none
 KINDS = ("picture", "round", "statistic")
 HEADLINES = ("quality", "meaning", "part", "edits", "framing")
@@ -149,8 +151,20 @@ def metric_roots() -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _found(roots: tuple[str, ...]) -> dict[str, Spec]:
     folders = sorted({path.parent.name for root in roots for path in Path(root).glob("*/spec.py")})
+    refuse_links_as_text(roots)
     found = [spec for folder in folders for spec in read_all(folder)]
     return {spec.name: spec for spec in sorted(found, key=lambda spec: (spec.order, spec.name))}
+
+
+def refuse_links_as_text(roots: tuple[str, ...]) -> None:
+    """Say what is wrong with a checkout in which git wrote links as text, as on Windows unless it is told otherwise."""
+    for root in roots:
+        for path in Path(root).glob("*/*.py"):
+            if path.stat().st_size < 100 and path.read_bytes().startswith(b"../"):
+                raise UserError(
+                    f"{path} is a link that git wrote as text: allow links (on Windows by its developer mode), "
+                    "`git config core.symlinks true`, `git checkout -- .`; an installed wheel has files in their place"
+                )
 
 
 def read_all(folder: str) -> list[Spec]:

@@ -9,9 +9,12 @@ import pytest
 import registry_server
 import small_dataset
 import wheels
+from click.testing import CliRunner
 from convergebench.cli.__main__ import install_line, main
 from convergebench.generation import packages, registries, suites
+from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue
+from convergebench.metric_modules import specs
 from convergebench.metric_modules.lpips import weights
 
 HOUSE = Path(__file__).parent.parent
@@ -104,6 +107,28 @@ def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
     words = [sys.executable, "-m", "convergebench", "--version"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == f"convergebench, version {version}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("convergebench verify", ["verify", "verify-submission"]),
+        ("convergebench publish --dr", ["--dry-run"]),
+        ("convergebench plan --suite v1", ["v1", "v1-mini"]),
+        ("convergebench generate --editor pai", ["paint"]),
+    ],
+)
+def test_the_shell_completes_verbs_options_suites_and_editors(line, completed):
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_CONVERGEBENCH_COMPLETE": "bash_complete"}
+    told = CliRunner().invoke(main, [], prog_name="convergebench", env=words)
+    assert told.output.splitlines() == [f"plain,{each}" for each in completed]
+
+
+def test_a_checkout_whose_links_git_wrote_as_text_says_what_to_do(tmp_path):
+    (tmp_path / "psnr").mkdir()
+    (tmp_path / "psnr" / "pictures.py").write_bytes(b"../../generation/pictures.py")
+    with pytest.raises(UserError, match=r"pictures\.py is a link that git wrote as text: .* core.symlinks true"):
+        specs.refuse_links_as_text((str(tmp_path),))
 
 
 @pytest.mark.weights

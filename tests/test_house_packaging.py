@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -91,3 +93,19 @@ def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
     assert (work / "convergebench" / "README.md").exists()
     where = python("-c", "import convergebench.generation as room; print(room.__file__)")
     assert Path(where.strip()).is_relative_to(installed)
+
+
+def test_the_source_distribution_holds_the_tests_with_their_helpers_the_documents_and_no_links(tmp_path):
+    copy = tmp_path / "house"
+    ignore = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__")
+    shutil.copytree(HOUSE, copy, symlinks=True, ignore=ignore)
+    code = f"import setuptools.build_meta as backend; print(backend.build_sdist({str(tmp_path)!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=True)
+    with tarfile.open(tmp_path / done.stdout.splitlines()[-1]) as archive:
+        held = {member.name.partition("/")[2]: member for member in archive.getmembers()}
+    rooms = (*ROOMS, "tests", "docs", "start")
+    wanted = {path.relative_to(copy).as_posix() for room in rooms for path in (copy / room).rglob("*")
+              if path.is_file() and "__pycache__" not in path.parts and "egg-info" not in str(path)}  # fmt: skip
+    wanted |= {"CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "Makefile", "constraints.txt", "dataset_card.md"}
+    assert wanted - held.keys() == set()
+    assert [name for name, member in held.items() if member.issym() or member.islnk()] == []

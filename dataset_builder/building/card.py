@@ -24,7 +24,7 @@ from .card_tables import (
     columns_table,
     configs_table,
     count_dataset,
-    licence_ids,
+    licence_fields,
     licences_table,
     statistics_tables,
     totals_text,
@@ -91,13 +91,14 @@ def write(
     infos = config_infos(reader, hashes)
     counts = count_dataset(reader)
     meta: dict[str, Any] = yaml.safe_load(head)
-    meta["license"] = licence_ids(counts)
+    repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
+    meta |= licence_fields(counts, repo)
     meta["size_categories"] = [next((words for most, words in SIZES if counts.steps < most), "n>1M")]
     meta["configs"] = [info.yaml_config for info in infos]
     meta["dataset_info"] = [info.yaml_info for info in infos]
     editor = next(iter(counts.editors), "paint")
     values = {
-        "repo": repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO,
+        "repo": repo,
         "totals": totals_text(counts),
         "editor": editor,
         "editor_files": f"data/steps/{counts.folders.get(editor, editor)}/*.parquet",

@@ -1,6 +1,7 @@
 """The card's numbers and tables, counted from the dataset itself."""
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -194,8 +195,14 @@ def statistics_tables(counts: Counts) -> str:
     )
 
 
-def licence_ids(counts: Counts) -> list[str]:
-    return sorted({LICENCES.get(row["licence"], "other") for row in counts.sources})
+def licence_fields(counts: Counts, repo: str) -> dict[str, Any]:
+    """The licences as the Hub's card has them; those that it has no word for are named beside the word "other"."""
+    unknown = sorted({row["licence"] or "unknown" for row in counts.sources if row["licence"] not in LICENCES})
+    fields: dict[str, Any] = {"license": sorted({LICENCES.get(row["licence"], "other") for row in counts.sources})}
+    if unknown:
+        fields |= {"license_name": "-".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()) for name in unknown)[:96]}
+        fields |= {"license_link": f"https://huggingface.co/datasets/{repo}#licences-and-attributions"}
+    return fields
 
 
 def licences_table(counts: Counts) -> str:
