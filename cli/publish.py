@@ -170,7 +170,8 @@ def print_plan(plan: "Plan") -> None:
     for name, (before, after) in plan.rows.items():
         click.echo(f"  {name}: {before:,} -> {after:,} rows")
     kept = count_text(plan.change.unchanged, "file")
-    sizes = f"{count_text(len(plan.change.added), 'file')} to upload ({size_text(plan.change.bytes)})"
+    sizes = f"{count_text(len(plan.change.added), 'data file')} to upload ({size_text(plan.change.bytes)})"
+    sizes += "" if plan.commit else " with the card and the manifest"
     click.echo(f"  {sizes}, {count_text(len(plan.change.removed), 'file')} to delete, {kept} unchanged")
     for file in plan.foreign:
         click.echo(f"  left alone: {file} is not a file of this dataset")

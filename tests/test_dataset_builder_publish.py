@@ -220,3 +220,18 @@ def test_large_files_may_go_up_in_parts(hub, api, folder):
     publish(api, folder, REPO, "v1.0.0")
     assert any("/lfs/part/" in exchange.path for exchange in hub.log)
     assert hub.store.contents("dataset", REPO, "v1.0.0") == local(folder)
+
+
+def test_a_commit_of_the_card_alone_is_not_announced_as_no_file(capsys):
+    from convergebench.cli.publish import print_plan
+    from convergebench.dataset_builder.publishing.publish import Plan
+    from convergebench.dataset_builder.publishing.versions import Change
+
+    change = Change("patch", ("a new card",), (), (), 4, 0)
+    print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}))
+    print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}, commit="abc"))
+    told = capsys.readouterr().out
+    assert (
+        "0 data files to upload (0 bytes) with the card and the manifest, 0 files to delete, 4 files unchanged" in told
+    )
+    assert "0 data files to upload (0 bytes), 0 files to delete" in told

@@ -1,7 +1,9 @@
 """The report on scores with a known truth: who is better, who ties, and what can never help."""
 
+import io
 import json
 import math
+import warnings
 from pathlib import Path
 
 import pytest
@@ -411,3 +413,16 @@ def test_the_area_under_retained_quality_counts_nothing_after_a_refusal():
     )
     assert row["area"] == pytest.approx(0.9 / 2)
     assert row["area_low"] <= row["area"] <= row["area_high"]
+
+
+def test_a_figure_of_one_round_is_drawn_without_a_warning_of_matplotlib():
+    from convergebench.spaces_app.palette import BASELINE_MARKER, MUTED, Look
+    from convergebench.spaces_app.reporting.figures import draw_lines, new_figure
+
+    figure, axes = new_figure()
+    row = {"editor": "a", "round": 1, "mean": 0.8, "mean_low": 0.7, "mean_high": 0.9, "median": 0.8}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw_lines(axes[0, 0], [row], {"a": Look(MUTED.light, BASELINE_MARKER, "-", 1.5, True, 0)})
+        figure.savefig(io.BytesIO())
+    assert axes[0, 0].get_xlim() == (0.5, 1.5)

@@ -1,6 +1,7 @@
 """Environments made from the wheel alone, one for each extra: what they weigh, and what the demo does there.
 
-python tests/wheels.py           the table of all extras, on every Python named by PYTHONS (paths, separated by colons)
+python tests/wheels.py           the table of all extras, on every Python named by PYTHONS (paths, separated by colons),
+                                 with the newest dependencies and, for the first, with the lowest that are allowed
 """
 
 import os
@@ -12,8 +13,12 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from convergebench.generation import registries
+
 HOUSE = Path(__file__).parent.parent
-EXTRAS = ("", "score", "space", "all")
+EXTRAS = tuple(os.environ.get("EXTRAS", "base,score,space,all").replace("base", "").split(","))
+LOWEST = tuple(os.environ.get("LOWEST", "base,score").replace("base", "").split(","))
+TORCH = "torch==2.13.0\n"  # by this pin the build without CUDA, where the registry has it
 STRAY = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests")
 
 
@@ -59,29 +64,49 @@ def try_environment(wheel: Path, extra: str, folder: Path, python: str = sys.exe
     return Tried(made / "bin" / "python", megabytes, seconds, check, demo)
 
 
+def lowest_versions(extra: str, folder: Path) -> Path:
+    """The oldest dependencies that pyproject.toml allows, as a file of requirements; uv finds them."""
+    tool, out = folder / "uv", folder / "lowest.txt"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", tool, "uv"], check=True)
+    (folder / "torch.txt").write_text(TORCH)
+    words = ["--quiet", "--resolution", "lowest-direct", "--constraint", folder / "torch.txt", "--output-file", out]
+    words += ["--python-version", "3.11", *(["--extra", extra] if extra else []), HOUSE / "pyproject.toml"]
+    environment = os.environ | {"UV_DEFAULT_INDEX": registries.python_indexes()[0]}
+    command = [tool / "bin" / "uv", "pip", "compile", *words]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True, env=environment)
+    return out
+
+
 def size(folder: Path) -> int:
     """Megabytes in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) // 10**6
 
 
 def main() -> None:
-    print("| Python | extra | MB | seconds to install | pip check | demo |\n|---|---|--:|--:|---|---|")
+    print(
+        "| Python | extra | dependencies | MB | seconds to install | pip check | demo |\n|---|---|---|--:|--:|---|---|"
+    )
     with tempfile.TemporaryDirectory() as temporary:
-        wheel = build_wheel(Path(temporary))
-        for number, python in enumerate(os.environ.get("PYTHONS", sys.executable).split(":")):
+        folder = Path(temporary)
+        wheel = build_wheel(folder)
+        (folder / "torch.txt").write_text(TORCH)
+        pythons = os.environ.get("PYTHONS", sys.executable).split(":")
+        rows = [(python, extra, "newest") for python in pythons for extra in EXTRAS]
+        rows += [(pythons[0], extra, "lowest") for extra in LOWEST]
+        for number, (python, extra, which) in enumerate(rows):
+            options = ["-c", folder / "torch.txt"]
+            if which == "lowest":
+                options = ["-r", lowest_versions(extra, folder)]
+            tried = try_environment(wheel, extra, folder / str(number), python, *map(str, options))
+            checked = "clean" if tried.check.returncode == 0 else tried.check.stdout.splitlines()[0]
+            demo = "done" if tried.demo.returncode == 0 else f"exit {tried.demo.returncode}"
             version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.split()[
                 1
             ]
-            for extra in EXTRAS:
-                tried = try_environment(wheel, extra, Path(temporary) / f"{number}{extra}", python)
-                checked = "clean" if tried.check.returncode == 0 else tried.check.stdout.splitlines()[0]
-                demo = "done" if tried.demo.returncode == 0 else f"exit {tried.demo.returncode}"
-                label = f"`[{extra}]`" if extra else "base"
-                print(
-                    f"| {version} | {label} | {tried.megabytes} | {tried.seconds:.0f} | {checked} | {demo} |",
-                    flush=True,
-                )
-                shutil.rmtree(tried.python.parent.parent)
+            label = f"`[{extra}]`" if extra else "base"
+            numbers = f"{tried.megabytes} | {tried.seconds:.0f}"
+            print(f"| {version} | {label} | {which} | {numbers} | {checked} | {demo} |", flush=True)
+            shutil.rmtree(tried.python.parent.parent)
 
 
 if __name__ == "__main__":

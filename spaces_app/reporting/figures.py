@@ -148,7 +148,8 @@ def draw_lines(
             axes.plot([row["round"] for row in own], [row["median"] for row in own], color=look.colour, ls=":", lw=1)
     axes.set_xlabel("round")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.set_xlim(0 if share else 1, max((row["round"] for row in rows), default=None))
+    first, last = 0 if share else 1, max((row["round"] for row in rows), default=None)
+    axes.set_xlim(*((first - 0.5, first + 0.5) if last == first else (first, last)))
 
 
 def set_unit_scale(axes: "Axes", share: bool = False) -> None:
