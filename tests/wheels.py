@@ -1,7 +1,7 @@
 """Environments made from the wheel alone, one for each extra: what they weigh, and what the demo does there.
 
-python tests/wheels.py           the table of all extras, on every Python named by PYTHONS (paths, separated by colons),
-                                 with the newest dependencies and, for the first, with the lowest that are allowed
+python tests/wheels.py    the table of EXTRAS (base, score, space, all) on PYTHONS (paths, separated by colons) with the
+                          newest dependencies, and of LOWEST (base, score) with the lowest that are allowed
 """
 
 import os
@@ -16,8 +16,10 @@ from typing import NamedTuple
 from convergebench.generation import registries
 
 HOUSE = Path(__file__).parent.parent
-EXTRAS = tuple(os.environ.get("EXTRAS", "base,score,space,all").replace("base", "").split(","))
-LOWEST = tuple(os.environ.get("LOWEST", "base,score").replace("base", "").split(","))
+EXTRAS, LOWEST = (
+    [name.removeprefix("base") for name in os.environ.get(variable, all_of_them).split(",") if name]
+    for variable, all_of_them in (("EXTRAS", "base,score,space,all"), ("LOWEST", "base,score"))
+)
 TORCH = "torch==2.13.0\n"  # by this pin the build without CUDA, where the registry has it
 STRAY = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests")
 
@@ -64,13 +66,13 @@ def try_environment(wheel: Path, extra: str, folder: Path, python: str = sys.exe
     return Tried(made / "bin" / "python", megabytes, seconds, check, demo)
 
 
-def lowest_versions(extra: str, folder: Path) -> Path:
+def lowest_versions(extra: str, folder: Path, version: str) -> Path:
     """The oldest dependencies that pyproject.toml allows, as a file of requirements; uv finds them."""
     tool, out = folder / "uv", folder / "lowest.txt"
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", tool, "uv"], check=True)
     (folder / "torch.txt").write_text(TORCH)
     words = ["--quiet", "--resolution", "lowest-direct", "--constraint", folder / "torch.txt", "--output-file", out]
-    words += ["--python-version", "3.11", *(["--extra", extra] if extra else []), HOUSE / "pyproject.toml"]
+    words += ["--python-version", version, *(["--extra", extra] if extra else []), HOUSE / "pyproject.toml"]
     environment = os.environ | {"UV_DEFAULT_INDEX": registries.python_indexes()[0]}
     command = [tool / "bin" / "uv", "pip", "compile", *words]
     subprocess.run(list(map(str, command)), check=True, capture_output=True, env=environment)
@@ -83,9 +85,8 @@ def size(folder: Path) -> int:
 
 
 def main() -> None:
-    print(
-        "| Python | extra | dependencies | MB | seconds to install | pip check | demo |\n|---|---|---|--:|--:|---|---|"
-    )
+    print("| Python | extra | dependencies | MB | seconds to install | pip check | demo |")
+    print("|---|---|---|--:|--:|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         wheel = build_wheel(folder)
@@ -94,15 +95,14 @@ def main() -> None:
         rows = [(python, extra, "newest") for python in pythons for extra in EXTRAS]
         rows += [(pythons[0], extra, "lowest") for extra in LOWEST]
         for number, (python, extra, which) in enumerate(rows):
+            told = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout
+            version = told.split()[1]
             options = ["-c", folder / "torch.txt"]
             if which == "lowest":
-                options = ["-r", lowest_versions(extra, folder)]
+                options = ["-r", lowest_versions(extra, folder, version)]
             tried = try_environment(wheel, extra, folder / str(number), python, *map(str, options))
             checked = "clean" if tried.check.returncode == 0 else tried.check.stdout.splitlines()[0]
             demo = "done" if tried.demo.returncode == 0 else f"exit {tried.demo.returncode}"
-            version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.split()[
-                1
-            ]
             label = f"`[{extra}]`" if extra else "base"
             numbers = f"{tried.megabytes} | {tried.seconds:.0f}"
             print(f"| {version} | {label} | {which} | {numbers} | {checked} | {demo} |", flush=True)
