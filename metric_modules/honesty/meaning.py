@@ -6,7 +6,7 @@ import numpy as np
 
 # What the programs that add a thing show; their suites have their own selection of them.
 THINGS = (
-    *("glasses", "sunglasses", "a hat", "earrings", "a gold necklace", "a red scarf", "a black bow tie", "headphones"),
+    *("glasses", "sunglasses", "a hat", "earrings", "a gold necklace", "a red scarf", "a red bow tie", "headphones"),
     *("a gold crown", "a white flower in the hair", "a chair on the left", "a red ball"),
     *("a potted plant on the right", "a floor lamp on the right", "a wooden bench", "a yellow umbrella"),
     *("a bicycle on the left", "a brown suitcase", "a closed blue book", "a white cup on the right"),
