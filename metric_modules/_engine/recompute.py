@@ -119,9 +119,7 @@ def compute_again(job: Job, medians: Mapping[FloorPlace, Medians], advance: Adva
     """The scores of the job's chains and the floors of its tasks, from their pictures."""
     digests = {chain.chain.id: chain.digest for chain in job.chains}
     with tempfile.TemporaryDirectory() as temporary:
-        lines = Path(temporary, "0000.jsonl")
-        lines.touch()
-        shard = Shard(lines.parent, 0)
+        shard = Shard(Path(temporary, "0000.jsonl"))
         try:
             worker = Worker(replace(job, results=Results()), shard, advance)
             worker.compare_floors(job.tasks)
@@ -129,7 +127,7 @@ def compute_again(job: Job, medians: Mapping[FloorPlace, Medians], advance: Adva
         finally:
             shard.file.close()
         again = Results()
-        again.add_lines(ShardLines(lines.parent).new(), job.metrics.specs, digests)
+        again.add_lines(ShardLines(Path(temporary)).new(), job.metrics.specs, digests)
     return again
 
 
