@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.ledger import SIZE
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers
 from convergebench.metric_modules._judges import answers, asks, backends, drift, questions, run, store
@@ -245,6 +246,7 @@ def test_an_answer_whose_cost_was_not_settled_when_its_process_died_is_settled_a
         lines = path.read_text().splitlines(keepends=True)
         last = json.loads(lines[-1])
         path.write_text("".join(lines[:-1]))  # the process dies between the two lines
+        (path.parent / SIZE).write_text(str(path.stat().st_size))
         label, ledger = judging.choose(server.base).label, judging.ledger_of(data)
         assert list(ledger.unsettled) == [last["call"]]
         kept = store.Answers(data, label, "edit_applied")
