@@ -29,6 +29,7 @@ MEANINGS = meaning_columns()
 GROUPS = {
     "round trips": "programs that ask for a change and then to undo it",
     "replication": "programs that ask for no change",
+    "reconstruction": "programs that take a picture apart and have it drawn anew, which invents what was lost",
     "restoration": "programs that restore a degraded picture, against the undegraded one",
     "additions": "programs that only add, where no round ends where it began",
 }
@@ -218,8 +219,8 @@ def group_name(chain: FinishedChain, kinds: Sequence[str]) -> str:
     """The group of programs that a chain belongs to, a key of GROUPS."""
     if not chain.program.closes:
         return "additions"
-    if chain.program.category == "restoration":
-        return "restoration"
+    if chain.program.category in ("restoration", "reconstruction"):
+        return chain.program.category
     return "round trips" if "forward" in kinds else "replication"
 
 

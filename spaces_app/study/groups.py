@@ -86,7 +86,7 @@ def group_cases(
         if "audit" not in case.chain.chain.settings and case.source not in excluded and case.group != "additions":
             by_group[case.group][case.editor].append(case)
     groups: dict[str, CaseGroup] = {}
-    for name in ("round trips", "replication"):
+    for name in ("round trips", "replication", "reconstruction"):
         if name in by_group:
             groups[name] = make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
     return groups
