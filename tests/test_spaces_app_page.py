@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -126,6 +128,23 @@ def test_the_page_calls_editors_causes_and_columns_as_the_space_does(laid, page)
     }
     for old in ("Rounds kept", "Mostly lost to", "not applied", "indicative", "still converging"):
         assert old not in words
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="there is no LaTeX here: apt-get install texlive-latex-base"
+)
+def test_every_table_compiles(laid, tmp_path):
+    names = sorted(path.name for path in laid[0].glob("*.tex"))
+    assert {"leaderboard.tex", "leaderboard-round-trips.tex", "sensitivity.tex"} <= set(names)
+    for name in names:
+        (tmp_path / name).write_text((laid[0] / name).read_text())
+    tables = "".join(rf"\resizebox{{\textwidth}}{{!}}{{\input{{{name}}}}}\par " for name in names)
+    packages = r"\documentclass{article}\usepackage{booktabs}\usepackage{graphicx}"
+    (tmp_path / "paper.tex").write_text(rf"{packages}\begin{{document}}{tables}\end{{document}}")
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, [line for line in done.stdout.splitlines() if line.startswith("!")]
 
 
 def test_the_page_changes_when_a_table_does(laid):

@@ -348,6 +348,7 @@ def test_tables_say_the_same_in_every_format(golden):
             assert line == {key: "" if value is None else str(value) for key, value in row.items()}
         latex = tables.as_latex(made)
         assert latex.count(r"\\") == len(rows) + 1
+        assert max(latex) < "\u0180", "LaTeX stops at signs of other scripts"
         assert [latex.count(rule) for rule in ("\\toprule", "\\midrule", "\\bottomrule")] == [1, 1, 1]
 
 

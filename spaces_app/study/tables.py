@@ -140,11 +140,27 @@ LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "–": "--",
     "…": r"\dots{}",
     "×": r"$\times$",
+    "−": "$-$",
+    "½": r"$\frac{1}{2}$",
+    "²": "$^2$",
+    "τ": r"$\tau$",
+    "χ": r"$\chi$",
+    "σ": r"$\sigma$",
+    "Δ": r"$\Delta$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
 }
+LATIN = 0x180  # up to here LaTeX knows every letter by itself
 
 
 def latex_text(text: str) -> str:
-    return "".join(LATEX_SIGNS.get(sign, sign) for sign in text)
+    r"""Text that LaTeX takes as it stands; a sign of another script, at which it would stop, is told by its number.
+
+    >>> latex_text("Kendall's τ, 50%"), latex_text("模")
+    ("Kendall's $\\tau$, 50\\%", '[U+6A21]')
+    """
+    known = (LATEX_SIGNS.get(sign, sign if ord(sign) < LATIN else f"[U+{ord(sign):04X}]") for sign in text)
+    return "".join(known)
 
 
 def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:
