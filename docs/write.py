@@ -1,7 +1,7 @@
 """Writes what the documents take from the program, so that it cannot go stale.
 
-python docs/write.py                          the commands (docs/commands.md), the hosted editors (docs/editors.md)
-                                              and the costs (README.md)
+python docs/write.py                          the commands (docs/commands.md), the hosted editors (docs/editors.md),
+                                              the no-reference metrics (docs/banana100.md) and the costs (README.md)
 python docs/write.py report/leaderboard.json  the table of results (README.md) too
 """
 
@@ -14,6 +14,7 @@ import click
 from convergebench.cli.__main__ import main as convergebench
 from convergebench.generation import editors, plan, suites
 from convergebench.generation.vendors import models
+from convergebench.metric_modules.nr_gap.ranges import TABLE
 
 HOUSE = Path(__file__).parent.parent
 PRICED = (
@@ -97,6 +98,17 @@ def model_cells(model: models.Model) -> list[str]:
     return [words or f"none: {model.facts['no_price']}", ends, *lists, model.facts["source"]]
 
 
+def no_reference_metrics() -> str:
+    """The table of the metrics without a reference, from the one table that has them."""
+    libraries = {"here": "here", "pyiqa": "`pyiqa`", "transformers": "`transformers`"}
+    lines = ["| metric | name for `--metrics` | typical range | better | computed by |", "|---|---|---|---|---|"]
+    for row in TABLE:
+        better = "higher" if row.higher_is_better else "lower"
+        by = f"{libraries[row.computed_by]}{f', as `{row.library_name}`' if row.library_name else ''}"
+        lines.append(f"| {row.name} | `{row.column}` | {row.low:g} to {row.high:g} | {better} | {by} |")
+    return "\n".join(lines)
+
+
 def results(leaderboard: Path) -> str:
     """The rows of round trips of a demo's leaderboard."""
     rows = [row for row in json.loads(leaderboard.read_text())["rows"] if row["group"] == "round trips"]
@@ -123,6 +135,8 @@ def main(words: list[str]) -> None:
     (HOUSE / "docs" / "commands.md").write_text(commands())
     page = HOUSE / "docs" / "editors.md"
     page.write_text(put(page.read_text(), "models", hosted_editors()))
+    page = HOUSE / "docs" / "banana100.md"
+    page.write_text(put(page.read_text(), "no-reference", no_reference_metrics()))
     text = put((HOUSE / "README.md").read_text(), "costs", costs())
     if words:
         text = put(text, "results", results(Path(words[0])))

@@ -22,6 +22,11 @@ def test_the_page_of_hosted_editors_is_what_the_list_of_models_says():
     assert WRITE["put"](page, "models", WRITE["hosted_editors"]()) == page, "run `python docs/write.py`"
 
 
+def test_the_page_of_no_reference_metrics_has_the_one_table():
+    page = (HOUSE / "docs" / "banana100.md").read_text()
+    assert WRITE["put"](page, "no-reference", WRITE["no_reference_metrics"]()) == page, "run `python docs/write.py`"
+
+
 def test_the_costs_in_the_readme_are_those_of_the_plans():
     assert WRITE["put"](README, "costs", WRITE["costs"]()) == README, "run `python docs/write.py`"
 

@@ -22,7 +22,7 @@ Score = float | tuple[str, str]
 class Judge(Protocol):
     """One metric, ready to judge pictures."""
 
-    about: dict[str, str | int | float]  # versions and weights, for the signature
+    about: dict[str, Any]  # versions and weights, for the signature
     most_together: int  # pictures in one call
 
     def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:

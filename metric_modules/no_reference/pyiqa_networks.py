@@ -25,7 +25,7 @@ class PyiqaNetwork:
         self.device = device
         self.most_together = 1 if device == "cpu" else TOGETHER_ON_A_GPU
         weights = digest_of(self.model.net.state_dict())
-        self.about = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
+        self.about: dict[str, Any] = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
 
     def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
         """One number for each picture; all have one size."""

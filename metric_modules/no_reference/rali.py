@@ -41,7 +41,7 @@ class Rali:
         parts = {name.removeprefix("scorer."): value for name, value in checkpoint.items() if "scorer." in name}
         self.parts = {"pca_mean": torch.from_numpy(mean), **parts}
         self.parts = {name: value.to(device, torch.float32) for name, value in self.parts.items()}
-        self.about = {
+        self.about: dict[str, Any] = {
             "model": repository,
             "weights": digest_of({**encoder.state_dict(), **self.parts}),
             "transformers": version_of("transformers"),
@@ -94,10 +94,13 @@ class ArrayHead(Plain):
     order: str
 
 
-class ArrayReader(pickle._Unpickler):  # type: ignore[name-defined]
+UNPICKLER: Any = pickle._Unpickler  # written in Python: its steps can be replaced
+
+
+class ArrayReader(UNPICKLER):
     """Reads a pickle of joblib: plain objects, and arrays that follow their heads; nothing that it names is run."""
 
-    dispatch: ClassVar = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: ClassVar = dict(UNPICKLER.dispatch)
     NUMPY = ("dtype", "ndarray", "_reconstruct", "scalar")
 
     def find_class(self, module: str, name: str) -> Any:

@@ -39,7 +39,7 @@ class VisualQualityR1:
             reason = str(error).strip().splitlines()[0][:120]
             raise FileNotFoundError(f"{repository} is no complete model: {reason}") from error
         self.model, self.device = model.eval().to(device), device
-        self.about = {
+        self.about: dict[str, Any] = {
             "model": repository,
             "weights": digest_of(model.state_dict()),
             "question": hashlib.sha256(QUESTION.encode()).hexdigest()[:12],
