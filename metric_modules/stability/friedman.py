@@ -1,6 +1,7 @@
 """Do repeated runs of one editor differ? Friedman's test, from rank sums and from every permutation."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import permutations
 from math import factorial
 
@@ -40,13 +41,21 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
 def rank_sum_distribution(own: np.ndarray) -> np.ndarray:
     """How likely all sums of ranks are when runs are exchangeable: an axis for each run but the last.
 
-    Ranks are integers from 0 here, so that a cell's place is its sums.
+    Ranks are integers from 0 here, so that a cell's place is its sums. Where no ranks are tied it depends on the number
+    of images and runs alone, so it is kept for the next table.
     """
-    runs = own.shape[1]
+    rows = np.sort(own.astype(np.int64), axis=1)
+    rows = rows[np.lexsort(rows.T)]
+    return _distribution(rows.tobytes(), rows.shape[1])
+
+
+@lru_cache(maxsize=16)
+def _distribution(data: bytes, runs: int) -> np.ndarray:
+    own = np.frombuffer(data, np.int64).reshape(-1, runs)
     reach = int(own.max(axis=1).sum()) + 1
     cells = np.zeros((reach,) * (runs - 1))
     cells[(0,) * (runs - 1)] = 1.0
-    for row in own.astype(int):
+    for row in own:
         added = np.zeros_like(cells)
         for order in permutations(row):
             shift = order[:-1]
@@ -54,6 +63,7 @@ def rank_sum_distribution(own: np.ndarray) -> np.ndarray:
             origin = tuple(slice(None, reach - step) for step in shift)
             added[target] += cells[origin]
         cells = added / factorial(runs)
+    cells.flags.writeable = False
     return cells
 
 

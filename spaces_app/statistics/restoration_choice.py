@@ -1,11 +1,11 @@
 """What choosing the best prompt is worth: chosen on one half of the clean pictures, reported on the other."""
 
 from collections import Counter
-from collections.abc import Mapping
-from statistics import fmean
 from typing import Any
 
-from ..study.prompt_choice import best_prompt, halves, named_prompts, prompt_means
+import numpy as np
+
+from ..study.prompt_choice import best_places, named_prompts, prompt_scores
 from ..study.restoration import RestoredSet, better_sign, each_method, metric_title, prompt_name
 from ..study.study import Study
 from ..study.tables import Column
@@ -37,47 +37,44 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
-    prompts = named_prompts(each, method)
-    clean = {p.clean for p in each.pictures if p.method == method and p.values}
-    if len(prompts) < 2 or len(clean) < 4:
+    known = prompt_scores(each, method, named_prompts(each, method))
+    names = known.clean_pictures
+    if len(known.prompts) < 2 or len(names) < 4:
         return []
-    tried = []
-    for seed in range(HALVINGS):
-        first, second = halves(clean, seed)
-        tried.append(tuple(prompt_means(each, method, prompts, each.metrics, half) for half in (first, second)))
+    first = np.array([np.random.default_rng(seed).permutation(len(names)) % 2 == 0 for seed in range(HALVINGS)])
+    inside = {metric: known.means(metric, first) for metric in known.values}
+    outside = {metric: known.means(metric, ~first) for metric in known.values}
     found = []
-    for by in (*each.metrics, OVERALL):
-        picked = []
-        for inside, outside in tried:
-            wanted = [by] if by != OVERALL else [m for m in each.metrics if m in inside[prompts[0]]]
-            if wanted and all(m in half[prompts[0]] for m in wanted for half in (inside, outside)):
-                chosen = best_prompt({one: {m: inside[one][m] for m in wanted} for one in prompts})
-                picked.append((chosen, inside, outside))
-        if not picked:
+    for by in (*known.values, OVERALL):
+        wanted = [by] if by != OVERALL else list(known.values)
+        whole = np.all(
+            [np.isfinite(half[metric]).all(axis=1) for half in (inside, outside) for metric in wanted], axis=0
+        )
+        if not whole.any():
             continue
-        [(most, times)] = Counter(chosen for chosen, _, _ in picked).most_common(1)
-        for metric in each.metrics if by == OVERALL else [by]:
-            known = [one for one in picked if metric in one[1][one[0]] and metric in one[2][one[0]]]
-            if known:
-                found.append(
-                    {
-                        "by": metric_title(by) if by != OVERALL else OVERALL,
-                        "prompt": prompt_name(most),
-                        "share": times / len(picked),
-                        "metric": metric_title(metric),
-                        "inside": fmean(inside[chosen][metric] for chosen, inside, _ in known),
-                        "outside": fmean(outside[chosen][metric] for chosen, _, outside in known),
-                        "gain_inside": fmean(gain(inside, chosen, metric) for chosen, inside, _ in known),
-                        "gain_outside": fmean(gain(outside, chosen, metric) for chosen, _, outside in known),
-                        "clean": len(clean),
-                    }
-                )
+        picked = best_places({metric: inside[metric][whole] for metric in wanted})
+        [(most, times)] = Counter(picked.tolist()).most_common(1)
+        for metric in wanted:
+            halves = inside[metric][whole], outside[metric][whole]
+            of_choice = [half[np.arange(len(picked)), picked] for half in halves]
+            gains = [
+                better_sign(metric) * float((own - half.mean(axis=1)).mean())
+                for own, half in zip(of_choice, halves, strict=True)
+            ]
+            found.append(
+                {
+                    "by": metric_title(by) if by != OVERALL else OVERALL,
+                    "prompt": prompt_name(known.prompts[most]),
+                    "share": times / len(picked),
+                    "metric": metric_title(metric),
+                    "inside": float(of_choice[0].mean()),
+                    "outside": float(of_choice[1].mean()),
+                    "gain_inside": gains[0],
+                    "gain_outside": gains[1],
+                    "clean": len(names),
+                }
+            )
     return found
-
-
-def gain(means: Mapping[str, Mapping[str, float]], chosen: str, metric: str) -> float:
-    """How much better a prompt is than the mean of all on the same pictures."""
-    return better_sign(metric) * (means[chosen][metric] - fmean(own[metric] for own in means.values()))
 
 
 def note(study: Study, rows: Rows) -> str:

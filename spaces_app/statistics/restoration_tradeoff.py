@@ -50,7 +50,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
     prompts = [prompt for prompt in each.prompts(method) if prompt]
-    means = prompt_means(each, method, prompts, each.metrics) if len(prompts) >= LEAST else {}
+    means = prompt_means(each, method, prompts) if len(prompts) >= LEAST else {}
     there = list(means[prompts[0]]) if means else []
     found = []
     for distortion in [metric for metric in there if needs_clean(metric)]:

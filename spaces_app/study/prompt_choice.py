@@ -1,47 +1,73 @@
 """The best prompt of a method, chosen on one half of the clean pictures and judged on the other."""
 
 import hashlib
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from .restoration import ByPicture, RestoredSet, better_sign, is_mean
 
-Choice = Mapping[str, str]  # the prompt that a method uses for each picture
+Choice = Mapping[str, str]  # the prompt that a method uses for each clean picture
 
 
-def halves(clean: Collection[str], seed: int | None = None) -> tuple[set[str], set[str]]:
-    """Two halves of the clean pictures by a hash of their names, or drawn at random."""
-    names = sorted(clean, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    if seed is not None:
-        names = [names[place] for place in np.random.default_rng(seed).permutation(len(names))]
-    return set(names[::2]), set(names[1::2])
+@dataclass(frozen=True)
+class PromptScores:
+    """A method's scores by metric on the pictures that all of its prompts have."""
+
+    prompts: list[str]
+    values: dict[str, np.ndarray]  # of each metric: a row for each prompt, a column for each picture
+    clean: dict[str, np.ndarray]  # the clean picture of each column
+
+    @property
+    def clean_pictures(self) -> list[str]:
+        """In an order by chance that depends on their names alone."""
+        names = {str(name) for own in self.clean.values() for name in own}
+        return sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+
+    def means(self, metric: str, halves: np.ndarray) -> np.ndarray:
+        """The mean of each prompt on each of some sets of clean pictures; NaN where a set has no picture of it.
+
+        A row of `halves` marks the clean pictures of one set, in the order of `clean_pictures`.
+        """
+        place = {name: number for number, name in enumerate(self.clean_pictures)}
+        marks = halves[:, [place[str(name)] for name in self.clean[metric]]].astype(float)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(marks @ self.values[metric].T / marks.sum(axis=1, keepdims=True))
 
 
-def best_prompt(means: Mapping[str, Mapping[str, float]]) -> str:
-    """The prompt with the best mean rank over metrics; `means` are by prompt and metric, all of them there."""
-    prompts = list(means)
-    metrics = list(means[prompts[0]])
-    ranks = [stats.rankdata([-better_sign(metric) * means[prompt][metric] for prompt in prompts]) for metric in metrics]
-    order = np.mean(ranks, axis=0)
-    return prompts[int(np.argmin(order))]
+def prompt_scores(each: RestoredSet, method: str, prompts: Sequence[str]) -> PromptScores:
+    """The scores of some prompts; a metric that they have on no common picture is left out."""
+    values, clean = {}, {}
+    for metric in each.metrics:
+        parts = [each.by_picture(method, prompt, metric) for prompt in prompts]
+        common = sorted(set.intersection(*(set(part) for part in parts))) if parts else []
+        if common:
+            values[metric] = np.array([[part[name] for name in common] for part in parts])
+            clean[metric] = np.array([each.clean_of[name] for name in common])
+    return PromptScores(list(prompts), values, clean)
 
 
-def prompt_means(
-    each: RestoredSet, method: str, prompts: Sequence[str], metrics: Sequence[str], clean: Collection[str] | None = None
-) -> dict[str, dict[str, float]]:
-    """The means of each prompt on the pictures of some clean ones; a metric that a prompt lacks there is left out."""
-    found: dict[str, dict[str, float]] = {prompt: {} for prompt in prompts}
-    for metric in metrics:
-        parts = {prompt: each.by_picture(method, prompt, metric) for prompt in prompts}
-        common = set.intersection(*(set(part) for part in parts.values()))
-        own = [name for name in sorted(common) if clean is None or each.clean_of[name] in clean]
-        if own:
-            for prompt, part in parts.items():
-                found[prompt][metric] = math.fsum(part[name] for name in own) / len(own)
-    return found
+def prompt_means(each: RestoredSet, method: str, prompts: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The mean of each prompt by metric, on the pictures that all of them have."""
+    known = prompt_scores(each, method, prompts)
+    return {
+        prompt: {metric: float(own[place].mean()) for metric, own in known.values.items()}
+        for place, prompt in enumerate(prompts)
+    }
+
+
+def best_places(means: Mapping[str, np.ndarray]) -> np.ndarray:
+    """For each set of clean pictures the place of the prompt with the best mean rank over metrics."""
+    ranks = [stats.rankdata(-better_sign(metric) * own, axis=1) for metric, own in means.items()]
+    return np.asarray(np.mean(ranks, axis=0).argmin(axis=1))
+
+
+def every_other(count: int) -> np.ndarray:
+    """Two halves of so many clean pictures, as marks."""
+    marks = np.arange(count) % 2 == 0
+    return np.array([marks, ~marks])
 
 
 def named_prompts(each: RestoredSet, method: str) -> list[str]:
@@ -53,16 +79,20 @@ def named_prompts(each: RestoredSet, method: str) -> list[str]:
 def chosen_elsewhere(each: RestoredSet, method: str) -> Choice:
     """For each clean picture the prompt that is best on the half in which it is not; alike where there is one."""
     prompts = named_prompts(each, method)
-    own = [p for p in each.pictures if p.method == method and not is_mean(p.picture)]
-    clean = {p.clean for p in own}
-    if len(prompts) < 2 or len(clean) < 2:
-        return dict.fromkeys(clean, prompts[0] if prompts else "")
-    found: dict[str, str] = {}
-    first, second = halves(clean)
-    for there, here in ((first, second), (second, first)):
-        means = prompt_means(each, method, prompts, each.metrics, there)
-        found |= dict.fromkeys(here, best_prompt(means) if means[prompts[0]] else prompts[0])
-    return found
+    own = {p.clean for p in each.pictures if p.method == method and not is_mean(p.picture)}
+    known = prompt_scores(each, method, prompts)
+    names = known.clean_pictures
+    first = dict.fromkeys(own, prompts[0] if prompts else "")
+    if len(prompts) < 2 or len(names) < 2:
+        return first
+    halves = every_other(len(names))
+    means = {metric: known.means(metric, halves) for metric in known.values}
+    whole = {metric: found for metric, found in means.items() if np.isfinite(found).all()}
+    if not whole:
+        return first
+    there, here = best_places(whole)
+    chosen = {name: prompts[here if halves[0][place] else there] for place, name in enumerate(names)}
+    return first | chosen
 
 
 def values_of_choice(each: RestoredSet, method: str, choice: Choice, metric: str) -> ByPicture:

@@ -196,10 +196,17 @@ class RestoredSet:
     def prompts(self, method: str) -> list[str]:
         return sorted({each.prompt for each in self.pictures if each.method == method})
 
+    @cached_property
+    def means(self) -> dict[tuple[str, str, str, int], ByPicture]:
+        """The same with repeated runs averaged."""
+        return {
+            key: {picture: math.fsum(runs.values()) / len(runs) for picture, runs in own.items()}
+            for key, own in self.runs.items()
+        }
+
     def by_picture(self, method: str, prompt: str, metric: str, round: int = 1) -> ByPicture:
-        """Each picture's value, repeated runs averaged."""
-        own = self.runs.get((method, prompt, metric, round), {})
-        return {picture: math.fsum(runs.values()) / len(runs) for picture, runs in own.items()}
+        """Each picture's value."""
+        return self.means.get((method, prompt, metric, round), {})
 
     def with_limits(self, metric: str, values: ByPicture) -> dict[str, Any]:
         """The mean under the metric's name with its limits, which rest on clean pictures."""
