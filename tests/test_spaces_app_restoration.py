@@ -12,7 +12,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import suites
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
-from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.reporting.write import make_files, make_report, read_study
 from convergebench.spaces_app.study.restoration import metric_title
 from convergebench.spaces_app.study.study import Options, Study
 
@@ -279,3 +279,18 @@ def test_the_direction_of_a_pass_is_the_angle_between_two_changes():
     assert {*judged(given, first, first).values()} == {"nothing_changed"}
     assert {*judged(given, first).values()} == {"first_pass"}
     assert {*judged(given, first, first, cycle=("add", "remove")).values()} == {"several_instructions"}
+
+
+def test_a_page_of_restorations_speaks_of_restoring_and_not_of_rounds(tmp_path):
+    roles = {"identity": "baseline"}
+    chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -1.0}, prompts=PROMPTS)
+    study_ = Study(scores, chains, roles=roles)
+    files = make_files(make_report(study_), [])
+    page = files["index.html"].decode()
+    assert "How well are degraded pictures restored?" in page
+    assert "better is best in PSNR" in page
+    assert "Methods of restoration side by side" in page
+    assert "half-life" not in page.lower().partition('<h2 id="methods">')[0]
+    prompts = json.loads(files["restoration_prompts.json"])["rows"]
+    assert {row["editor"] for row in prompts} == {"better", "worse"}  # a baseline does not look at the words
+    assert "figures/restoration-tradeoff-1.svg" in files

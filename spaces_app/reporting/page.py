@@ -243,10 +243,44 @@ def take_answer(sections: Sequence[Section], board: Table, strips: Sequence[Stri
     return Answer(strips, drawing, table_part(replace(board, columns=tuple(short)), caption, rows, "role", names))
 
 
+class PageWords(NamedTuple):
+    """What the page begins with, and how it is to be read."""
+
+    title: str
+    how: tuple[str, ...]
+
+
+ROUNDS = PageWords(
+    "Edit, undo, repeat: how many rounds before the picture breaks?",
+    (
+        "We ask an editor for a change, then ask to undo it, over and over; a perfect editor returns the original "
+        "every time.",
+        "A test is one picture with one edit. It stops at the first failure: no edit, no undo, too much quality lost, "
+        "one area destroyed, or a refusal.",
+        "Retained quality is 100% for an identical picture and 0% for an unrelated one; brackets hold 95% confidence "
+        "intervals.",
+    ),
+)
+RESTORATION = PageWords(
+    "How well are degraded pictures restored?",
+    (
+        "A degraded picture is handed in with words that ask to restore it, and the answer is compared with the clean "
+        "picture; what has no clean picture is judged by metrics that need none.",
+        "Several degradations of one clean picture are not independent: brackets hold 95% confidence intervals over "
+        "clean pictures.",
+    ),
+)
+
+
 def render_page(sections: Sequence[Section], lead: Sequence[str], answer: Answer) -> str:
     style = (HERE / "page.css").read_text(encoding="utf-8") + dark_rules()
     shown = [section for section in sections if not section.is_empty]
-    return templates().get_template("page.html").render(sections=shown, lead=lead, style=style, answer=answer)
+    is_restoration = answer.table is None and any(section.title == "Restoration" for section in shown)
+    words = RESTORATION if is_restoration else ROUNDS
+    if is_restoration:  # notes on rounds that nobody asked for
+        shown = [each for each in shown if each.drawings or any(table.parts for table in each.tables)]
+    page = templates().get_template("page.html")
+    return page.render(sections=shown, lead=lead, style=style, answer=answer, words=words)
 
 
 def render_board(table: Table, strips: Sequence[Strip], page: Path) -> str:
@@ -260,4 +294,5 @@ def render_board(table: Table, strips: Sequence[Strip], page: Path) -> str:
         lead=[],
         style="",
         answer=Answer(),
+        words=ROUNDS,
     )

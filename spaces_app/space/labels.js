@@ -149,8 +149,8 @@
     const before = mine(one);
     const asked = one.words.map((each) => `“${each}”`).join(", then ");
     const frames = question.pair
-      ? [frame(one.chain, 0, "original"), frame(one.chain, one.step, "left (1)"), frame(one.other_chain, one.other_step, "right (2)")]
-      : [frame(one.chain, 0, "original"), frame(one.chain, one.step, queue.question === "reversible" ? "edited" : "result")];
+      ? [frame(one.chain, 0, one.before), frame(one.chain, one.step, "left (1)"), frame(one.other_chain, one.other_step, "right (2)")]
+      : [frame(one.chain, 0, one.before), frame(one.chain, one.step, queue.question === "reversible" ? "edited" : "result")];
     stage.replaceChildren(
       make("p", { class: "cb-label-asked" }, `${queue.at + 1} of ${queue.total}. “${one.picture}”, asked: ${asked}${one.round > 1 ? `, ${one.round} times over` : ""}.`),
       make("div", { class: "cb-label-frames" }, frames),

@@ -15,6 +15,7 @@ from convergebench.metric_modules.edit_applied.cycles import roles
 
 from ..statistics.label_agreement import agreement_rows
 from ..study.people import labelled_items
+from ..study.restoration import CATEGORY
 from .served_dataset import ServedDataset
 
 PAGE = 60  # items in one answer
@@ -118,6 +119,7 @@ def item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> Item:
         "sha256": dataset.scores_of(chain.id)[step].get("sha256"),
         "words": [chain.program.instruction(round + 1, place) for place in range(1, position + 2)],
         "round": round + 1,
+        "before": "degraded" if chain.program.category == CATEGORY else "original",
         "picture": dataset.title(chain.source.id),
     }
 

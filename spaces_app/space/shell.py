@@ -38,7 +38,7 @@ def shell_html(dataset: ServedDataset) -> str:
         tabs=TABS,
         data=json.dumps(known_to_the_page(dataset)),
         story=story_html(dataset) if found else "",
-        board=leaderboard_html(found, dataset) if found else '<p class="cb-note">No test was scored yet.</p>',
+        board=leaderboard_html(found, dataset) if found else f'<p class="cb-note">{why_no_table(dataset)}</p>',
         note=NOTE,
         yours=NOTE_YOURS,
         labels=labels_tab.NOTE,
@@ -47,6 +47,16 @@ def shell_html(dataset: ServedDataset) -> str:
         version=dataset.version,
         counts=counts(dataset),
     )
+
+
+def why_no_table(dataset: ServedDataset) -> str:
+    """What stands where the table of results would be."""
+    if any(case.group == "restoration" for case in dataset.cases):
+        return (
+            "These tests restore degraded pictures, so there are no rounds to survive. The report has their tables; "
+            "Compare and the Viewer show the pictures."
+        )
+    return "No test was scored yet."
 
 
 def counts(dataset: ServedDataset) -> str:

@@ -33,7 +33,7 @@ COLUMNS = (
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each method and metric, chosen by that metric; then one for each metric chosen by all together."""
-    return each_method(study.restored, method_rows)
+    return each_method(study.restored, method_rows, study.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ EFFECTS = {
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each method, effect and metric; positive differences are better, whatever the metric's direction."""
-    return each_method(study.restored, method_rows)
+    return each_method(study.restored, method_rows, study.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ COLUMNS = (
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each method, metric and pass from the second; prompts are averaged."""
-    return each_method(study.restored, method_rows)
+    return each_method(study.restored, method_rows, study.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ def columns(rows: Rows) -> list[Column]:
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
-    return each_method(study.restored, method_rows)
+    return each_method(study.restored, method_rows, study.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

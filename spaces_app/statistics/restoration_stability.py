@@ -31,7 +31,7 @@ COLUMNS = (
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each method, prompt and metric with two or more runs of two or more pictures."""
-    return each_method(study.restored, method_rows)
+    return each_method(study.restored, method_rows, study.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

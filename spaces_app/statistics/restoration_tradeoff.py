@@ -45,7 +45,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
     Both are turned so that higher is better: a negative correlation is a trade-off.
     """
-    return each_method(study.restored, method_rows)
+    return each_method(study.restored, method_rows, study.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -130,6 +130,8 @@ def note(study: Study, rows: Rows) -> str:
 
 def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     """Each method's prompts as points: fidelity across, looks up."""
+    from matplotlib.ticker import MaxNLocator
+
     from ..palette import SERIES
 
     found = []
@@ -143,6 +145,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
             axes.plot([p[2] for p in points], [p[3] for p in points], "o", color=colour, ms=7, label=group or "prompts")
             for _, name, across, up in points:
                 axes.annotate(name, (across, up), (5, 4), textcoords="offset points", fontsize=8)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.set_xlabel(own["distortion"])
         axes.set_ylabel(own["perception"])
         add_legend(figure, axes, columns=4)

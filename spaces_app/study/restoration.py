@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -267,11 +267,14 @@ def metric_columns(rows: Iterable[Row], form: str = "score") -> list[Column]:
     return list(known.values())
 
 
-def each_method(sets: Iterable[RestoredSet], make: Callable[[RestoredSet, str], Iterable[Row]]) -> list[dict[str, Any]]:
-    """The rows of every method of every table, with the table's name and the metrics there are."""
+def each_method(
+    sets: Iterable[RestoredSet], make: Callable[[RestoredSet, str], Iterable[Row]], without: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """The rows of every method of every table but those named, with the table's name and the metrics there are."""
     return [
         {"table": each.name or None, "editor": method, "of": each.metrics, **row}
         for each in sets
         for method in each.methods
+        if method not in without
         for row in make(each, method)
     ]

@@ -82,6 +82,13 @@ class Study:
         return recall_rows(self.rows_of_checks, self.chains)
 
     @cached_property
+    def restoration_baselines(self) -> set[str]:
+        """Methods that do not look at the words: in tables of prompts they would only repeat themselves."""
+        methods = {method for each in self.restored for method in each.methods}
+        others = {method for method in methods if self.roles.get(method, "editor") != "editor"}
+        return others if methods - others else set()
+
+    @cached_property
     def people(self) -> list[LabelledItem]:
         """What people said of the pictures, item by item."""
         return labelled_items(self.labels, self.chains)
