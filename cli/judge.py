@@ -1,10 +1,11 @@
 """`convergebench judge`: asks a vision or language model about the steps of a dataset, and keeps its answers there."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -104,6 +105,10 @@ def judge(
             break
     if as_json:
         click.echo(json.dumps([outcome.to_dict() for outcome in outcomes]))
+    if any(outcome.abandoned for outcome in outcomes):  # their threads would keep the process until the calls end
+        click.echo("calls were still in flight; the ledger counts them as spent", err=True)
+        sys.stdout.flush()
+        os._exit(1)
     if not all(outcome.clean for outcome in outcomes):
         sys.exit(1)
 
@@ -131,7 +136,7 @@ def say_plans(
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.metric_modules._judges import run, store
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for question in asked:
         answers = store.Answers(dataset, choice.label, question.name)
         plan = run.plan_run(Reader(dataset), choice, question, answers, again, chosen, limit, sample, begin=False)

@@ -9,9 +9,9 @@ from simulations import coverage, invariance
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 
 
-def table(name):
+def table(name, page=PAGE):
     """The rows of a table of the page: first column -> the others."""
-    text = PAGE.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")[1].split("<!-- end -->")[0]
+    text = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")[1].split("<!-- end -->")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
     assert rows
     return {row[0]: row[1:] for row in rows}
@@ -31,6 +31,20 @@ def test_every_limit_holds_the_truth_in_at_least_93_of_a_hundred_sets(name):
     rows = table(name)
     assert len(rows) == len(coverage.SCENARIOS) * len(coverage.FIGURES)
     assert min(float(cell) for cells in rows.values() for cell in cells) >= 0.93
+
+
+@pytest.mark.parametrize("name", ["drift simulated", "drift over a server"])
+def test_a_judge_that_drifts_is_alarmed_in_95_of_a_hundred_runs_and_one_that_does_not_in_at_most_five(name):
+    rows = table(name, PAGE.with_name("judges.md"))
+    if name == "drift over a server":
+        shares = {words: float(cells[1].rstrip("%")) for words, cells in rows.items()}
+        assert min(int(cells[0]) for cells in rows.values()) >= 200
+        assert (shares["no drift"] <= 5, shares["one step in ten is answered otherwise"] >= 95) == (True, True)
+        return
+    found = {words: [float(cell.rstrip("%")) for cell in cells] for words, cells in rows.items()}
+    assert max(cells[0] for cells in found.values()) <= 5
+    assert min(cells[1] for cells in found.values()) >= 95
+    assert min(cells[2] for cells in list(found.values())[:2]) >= 95  # noise of 5% and more hides some of these
 
 
 def test_nothing_moved_p_verdicts_or_ranks():

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -362,6 +363,7 @@ def test_gemini_is_asked_in_its_own_form_and_its_thoughts_are_no_answer(data, mo
     parts = seen[0]["contents"][0]["parts"]
     assert [*parts[0], *parts[1]] == ["text", "inlineData"]
     assert seen[0]["generationConfig"]["responseJsonSchema"]["required"] == ["applied"]
+    assert seen[0]["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "low"}
 
 
 @pytest.fixture(scope="module")
@@ -494,3 +496,28 @@ def test_a_model_that_cannot_be_loaded_stops_the_run_with_one_sentence(data, tmp
     outcome = run.judge_question(data, choice, questions.load("edit_applied"), limit=2, sample=0)
     assert outcome.asked == 0
     assert "cannot be loaded" in outcome.stopped
+
+
+@pytest.mark.slow
+def test_sigterm_lets_calls_in_flight_end_and_the_same_command_goes_on(data):
+    def fail(vendor, number, request):
+        threading.Event().wait(0.3)
+
+    vendor = Vendor(fail=fail)
+    with serving(vendor) as server:
+        words = ["judge", data, "--judge", f"openai:base_url={server.base}/v1,model=judge-1,concurrency=4"]
+        words += ["--question", "edit_applied", "--calibration", "2", "--json"]
+        command = [sys.executable, "-m", "convergebench.cli", *map(str, words)]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        while vendor.number < 9:
+            threading.Event().wait(0.01)
+        started.terminate()
+        told, _ = started.communicate(timeout=60)
+        [first] = json.loads(told)
+        assert started.returncode == 1
+        assert first["stopped"].startswith("interrupted")
+        assert first["asked"] == sum(vendor.delivered.values()) < 56
+        vendor.fail = None
+        [second] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    assert first["asked"] + second["asked"] == sum(vendor.delivered.values()) == 48 + 8
+    assert len(judging.rows_of(data)) == 56

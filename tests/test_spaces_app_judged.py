@@ -13,6 +13,7 @@ from convergebench.spaces_app.reporting.write import make_report
 from convergebench.spaces_app.statistics import (
     additions,
     additions_by_step,
+    judged_edits,
     judged_infidelity,
     judges,
     self_evaluation,
@@ -47,7 +48,14 @@ def answer(of, step, question, value, said=None, **other):
     about |= {"step": step, "judge": "seer", "question": question, "title": f"{question}?", "question_sha256": "aa"}
     about |= {"labelled_as": "applied=yes" if question == "edit_applied" else None}
     about |= {"compared_with": "edit_applied" if question == "edit_applied" else None, "key": f"{of.id}-{step}"}
-    about |= {"purpose": "dataset", "session": 1, "repeat": 1, "value": value, "answer": json.dumps(said), "model": "m"}
+    about |= {
+        "purpose": "dataset",
+        "session": 1,
+        "repeat": 1,
+        "value": value,
+        "answer": said and json.dumps(said),
+        "model": "m",
+    }
     about |= {"reason": None if value is not None else "refused", "asked": "2026-11-19T00:00:00", "cost": 0.01}
     return about | other
 
@@ -175,6 +183,19 @@ def test_a_drift_is_an_alarm_in_the_first_lines_of_the_report_and_none_is_none()
         assert any(line.startswith("ALARM: seer on edit_applied, run 2") for line in lead) is alarmed
         [row] = made.tables["judges"].rows
         assert ("ALARM in run 2" in row["drift"], "another model name" in row["drift"]) == (alarmed, not alarmed)
+
+
+def test_an_editor_stands_as_a_judge_sees_it_beside_the_rule_on_the_same_steps():
+    one = chain()
+    said = [answer(one, step, "edit_applied", float(step != 3)) for step in (1, 2, 3, 4)]
+    changes = [{"what": "a cup moved", "where": "left"}, {"what": "noise", "where": "everywhere"}]
+    said += [answer(one, 1, "anything_else", 1.0, {"changed": True, "changes": changes})]
+    said += [answer(one, 2, "anything_else", 1.0, {"changed": True, "changes": changes[1:]})]
+    said += [answer(one, 3, "anything_else", None, None)]
+    [row] = judged_edits.rows(study([one], scores(one, edit_applied=[True, False] * 3), said))
+    assert (row["made"], row["made_rule"], row["made_steps"]) == (0.75, 0.5, 4)
+    assert (row["changed"], row["changed_steps"], row["where"]) == (1.0, 2, "everywhere (2), left (1)")
+    assert "undone" not in row
 
 
 def test_an_earlier_wording_of_a_question_is_left_out():

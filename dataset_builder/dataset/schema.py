@@ -175,7 +175,13 @@ def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any
 
 def made_by(file: str) -> str:
     """The command that makes a file of a dataset."""
-    verbs = {"scores": "score", "floors": "score", "published": "import-scores", "labels": "labels add"}
+    verbs = {
+        "scores": "score",
+        "floors": "score",
+        "published": "import-scores",
+        "judgements": "judge",
+        "labels": "labels add",
+    }
     verb = verbs.get(file.split("/")[1])
     return f"`convergebench {verb}`" if verb else "`convergebench build` from the runs"
 

@@ -63,6 +63,7 @@ class Outcome:
     spent: float = 0.0  # US dollars, by this run
     before: float = 0.0  # by this judge on this dataset before
     alarms: list[str] = field(default_factory=list)
+    abandoned: int = 0  # calls that were still in flight when the run was given up
 
     @property
     def clean(self) -> bool:
@@ -231,6 +232,7 @@ def ask_all(
         stop("a fault of ours")
         raise
     finally:
+        outcome.abandoned = sum(future.running() for future in running) if deadline is not None else 0
         pool.shutdown(wait=deadline is None, cancel_futures=True)
         outcome.spent = float(budget.paid)
 

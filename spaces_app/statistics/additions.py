@@ -24,19 +24,22 @@ COLUMNS = (
     Column("editor", "Editor"),
     Column("judged_by", "Judged by"),
     Column("added", "Additions made", "share", interval=True),
-    Column("stays", "Still there at the end", "share"),
-    Column("first_lost", "First step that lost one, median"),
-    Column("counted_right", "Steps that count one more", "share"),
-    Column("none_added", "None more", "share"),
-    Column("several_added", "Several more", "share"),
-    Column("first_miscount", "First wrong count, median"),
+    Column("stays", "There at the end", "share"),
+    Column("first_lost", "First step that lost one"),
+    Column("counted_right", "Steps with one more", "share"),
+    Column("none_added", "none more", "share"),
+    Column("several_added", "several", "share"),
+    Column("first_miscount", "First wrong count"),
     Column("count_error", "Off at the end", "change"),
-    Column("replaced", "Replaced instead of added", "share"),
-    *(Column(f"background_{step}", f"Background LPIPS, step {step}", "number") for step in STEPS),
+    Column("replaced", "Replaced, not added", "share"),
+    *(
+        Column(f"background_{step}", f"Background LPIPS, step {step}", "number", shown=step == STEPS[0])
+        for step in STEPS
+    ),
     Column("background_last", "at the end", "number"),
-    Column("whole_last", "Whole picture, at the end", "number"),
-    Column("steps", "Steps answered", "count"),
-    Column("planned", "of", "count"),
+    Column("whole_last", "whole picture", "number"),
+    Column("steps", "Steps", "count"),
+    Column("planned", "Steps planned", "count", shown=False),
     Column("ended", "Ended early"),
     Column("chains", "Chains", "count"),
     Column("sources", "Sources", "count"),
@@ -129,7 +132,7 @@ def note(study: Study, rows: Rows) -> str:
         + " + ".join(f"{count} {place}" for place, count in sorted(counts.items()))
         + ".",
         "Nothing is taken back here, so there is no half-life: what counts is whether each thing is there when it was "
-        "asked for, whether it stays, and what becomes of the rest.",
+        "asked for, whether it stays, and what becomes of the rest. First steps are medians over chains.",
     ]
     if any(row["judged_by"] == RULES for row in rows):
         words.append(

@@ -7,25 +7,32 @@ from typing import Any, ClassVar
 from convergebench.generation import requirements
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.editors.gemini import REFUSALS
-from convergebench.generation.records import Answer, UserError
+from convergebench.generation.records import Answer, UserError, one_of
 from convergebench.generation.vendors import keys, wire
 
 from . import Shown, dollars, mapping, most_dollars, token_prices
 
+THINKING = ("minimal", "low", "medium", "high", "default")
+
 
 @dataclass(frozen=True)
 class Judge:
-    """A Gemini model that looks at pictures and answers in JSON; the default is the judge of the Banana100 study."""
+    """A Gemini model that looks at pictures and answers in JSON; the default is the judge of the Banana100 study.
+
+    `thinking` is how much models of the third generation think before they answer; `default` leaves it to them.
+    """
 
     model: str = "gemini-3-flash-preview"
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     temperature: float | None = None
+    thinking: str = "low"
     side: int = 1024
-    max_tokens: int = 2000
+    max_tokens: int = 4000
     timeout: float = field(default=300.0, metadata={"identity": False})
     needs: ClassVar[str] = "GEMINI_API_KEY and pip install 'convergebench[judges]'"
 
     def __post_init__(self) -> None:
+        one_of("gemini:thinking", self.thinking, THINKING)
         if self.side < 64 or self.max_tokens < 1 or self.timeout <= 0:
             raise UserError("gemini:side is a number of pixels from 64, max_tokens one from 1, timeout seconds above 0")
         self.address()
@@ -52,6 +59,8 @@ class Judge:
         config: dict[str, Any] = {"maxOutputTokens": self.max_tokens}
         if shown.ask.question.value:
             config |= {"responseMimeType": "application/json", "responseJsonSchema": dict(shown.ask.question.schema)}
+        if self.model.startswith("gemini-3") and self.thinking != "default":
+            config["thinkingConfig"] = {"thinkingLevel": self.thinking}
         if self.temperature is not None:
             config["temperature"] = self.temperature
         return {

@@ -22,16 +22,18 @@ REFUSALS = ("content_policy_violation", "content_filter", "moderation_blocked", 
 class Judge:
     """A model behind an OpenAI-compatible address; without base_url= OpenAI's own.
 
-    `structured` says how the server is held to the question's schema: by the schema, by JSON alone, or not at all.
-    OpenAI's key goes to OpenAI only; a server of one's own gets IMAGE_SERVER_API_KEY where it is set.
+    `effort` is how much a reasoning model reasons, sent where it is given. `structured` says how the server is held to
+    the question's schema: by the schema, by JSON alone, or not at all. OpenAI's key goes to OpenAI only; a server of
+    one's own gets IMAGE_SERVER_API_KEY where it is set.
     """
 
     model: str = "gpt-5.4-mini"
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
     temperature: float | None = None
     structured: str = "schema"
+    effort: str | None = None
     side: int = 1024
-    max_tokens: int = 2000
+    max_tokens: int = 4000
     timeout: float = field(default=300.0, metadata={"identity": False})
     needs: ClassVar[str] = "OPENAI_API_KEY or base_url=, and pip install 'convergebench[judges]'"
 
@@ -84,6 +86,8 @@ class Judge:
         sent = {"model": self.model, "messages": [{"role": "user", "content": content}], most: self.max_tokens}
         if self.temperature is not None:
             sent["temperature"] = self.temperature
+        if self.effort:
+            sent["reasoning_effort"] = self.effort
         if question.value and self.structured == "schema":
             form = {"name": question.name, "strict": True, "schema": dict(question.schema)}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}
