@@ -134,8 +134,9 @@ def say_plans(
 ) -> None:
     """Print what each question would ask."""
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.metric_modules._judges import run, store
+    from convergebench.metric_modules._judges import asks, run, store
 
+    asks.require_dataset(Reader(dataset))
     rows: list[dict[str, Any]] = []
     for question in asked:
         answers = store.Answers(dataset, choice.label, question.name)

@@ -16,6 +16,7 @@ from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
 from convergebench.spaces_app.reporting.write import make_report, read_study
 from convergebench.spaces_app.statistics import depth
+from convergebench.spaces_app.statistics import programs as program_table
 
 TABLE = tomllib.loads((Path(programs.__file__).parent / "out_and_back.toml").read_text())
 PICTURES = {"face": ["astronaut"], "object": ["coffee"], "scene": ["rocket"]}
@@ -93,6 +94,14 @@ def test_the_oracle_keeps_every_depth_and_identity_none(scored):
         assert rows["jpeg:quality=30", deep]["kept"] == 0
     assert rows["oracle", 1]["half_depth"] == ">16"
     assert rows["identity", 1]["half_depth"] == "1"
+
+
+@pytest.mark.slow
+def test_every_program_stands_in_the_report_with_what_became_of_it(scored):
+    rows = scored.tables["programs"].rows
+    assert {row["program"] for row in rows} >= {*suites.load("out-and-back").programs}
+    counted = sum(row.get(key, 0) for row in rows for key in program_table.KEYS.values())
+    assert counted == sum(row["chains"] for row in rows) == len(scored.study.chains)
 
 
 @pytest.mark.slow

@@ -71,6 +71,14 @@ def test_a_changed_letter_makes_another_question(tmp_path):
     assert changed.sha256 != questions.load("edit_applied").sha256
 
 
+def test_the_question_on_the_page_can_be_asked(tmp_path):
+    page = Path(__file__).parent.parent / "docs" / "judges.md"
+    [text] = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    (tmp_path / "sky.toml").write_text(text)
+    question = questions.load(str(tmp_path / "sky.toml"))
+    assert questions.read_answer(question, '{"blue": true}').value == 1.0
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -419,6 +427,14 @@ def test_the_plan_says_calls_and_dollars_and_asks_nothing(data, priced):
     assert "240 calls for $" in done.output  # 48 steps, and all of them four times
     assert not list((data / ".judging").glob("**/*.json*"))
     assert not (data / "data" / "judgements").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--plan"]])
+def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
+    words = ["judge", str(tmp_path / "typo"), "--judge", "paint", "--question", "object_count", *more]
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, "is no dataset" in done.output) == (2, True)
+    assert not (tmp_path / "typo").exists()
 
 
 def test_what_cannot_judge_says_what_is_allowed(data):

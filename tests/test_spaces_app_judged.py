@@ -205,6 +205,12 @@ def test_an_earlier_wording_of_a_question_is_left_out():
     assert Judged([old, new]).values("seer", "edit_applied") == {(one.id, 1): 0.0}
 
 
+def test_answers_about_chains_that_are_gone_tell_nothing_of_an_editor():
+    one, gone = chain(), chain(run=2)
+    said = [answer(each, 1, "edit_applied", 1.0) for each in (one, gone)]
+    assert list(study([one], scores(one), said).judged.values("seer", "edit_applied")) == [(one.id, 1)]
+
+
 def test_kappa_is_that_of_cohens_own_table():
     pairs = [(1, 1)] * 88 + [(1, 2)] * 14 + [(1, 3)] * 18 + [(2, 1)] * 10 + [(2, 2)] * 40 + [(2, 3)] * 10
     pairs += [(3, 1)] * 2 + [(3, 2)] * 6 + [(3, 3)] * 12

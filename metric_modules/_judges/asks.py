@@ -58,8 +58,6 @@ class Asks:
 
 def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, FinishedChain], bool]) -> Asks:
     """Every ask of a question, in the order of the chains; `knows` says of which chains the judge can tell anything."""
-    if not reader.files("chains"):
-        raise UserError(f"{reader.where} is no dataset: there is no data/chains; `convergebench build` makes one")
     steps: dict[str, dict[int, Step]] = defaultdict(dict)
     for placed in reader.all_steps():
         steps[placed.chain][placed.step.step] = placed.step
@@ -78,6 +76,12 @@ def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, Fin
             else:
                 found.append(ask)
     return Asks(found, left_out)
+
+
+def require_dataset(reader: Reader) -> None:
+    """Raise UserError where there is no dataset, before anything is written beside it."""
+    if not reader.files("chains"):
+        raise UserError(f"{reader.where} is no dataset: there is no data/chains; `convergebench build` makes one")
 
 
 def is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:

@@ -23,7 +23,7 @@ from convergebench.generation.vendors.keys import scrub
 
 from . import drift
 from .answers import CALIBRATION, DATASET, Judgement, place_of
-from .asks import Ask, Asks, in_random_order, plan_asks, read_pictures, read_step
+from .asks import Ask, Asks, in_random_order, plan_asks, read_pictures, read_step, require_dataset
 from .backends import Choice, Shown, knows, trait
 from .questions import Question, read_answer
 from .store import Answers, JudgeLedger, one_judge_at_a_time, settle_what_is_known
@@ -144,6 +144,7 @@ def judge_question(
     if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
         raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
     reader = Reader(dataset)
+    require_dataset(reader)
     with one_judge_at_a_time(dataset, choice.label) as folder:
         answers = Answers(dataset, choice.label, question.name)
         plan = plan_run(reader, choice, question, answers, again, chosen, limit, sample)

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -18,9 +18,13 @@ Pair = tuple[Any, Any]
 
 
 class Judged:
-    """The answers of all judges; an earlier wording of a question is left out once a newer one was asked."""
+    """The answers of all judges; an earlier wording of a question is left out once a newer one was asked.
 
-    def __init__(self, rows: Iterable[Row]):
+    Answers about chains that the dataset no longer has say something of the judge and nothing of an editor.
+    """
+
+    def __init__(self, rows: Iterable[Row], chains: Collection[str] | None = None):
+        self.chains = chains
         everything = list(rows)
         newest: dict[tuple[str, str], tuple[str, str]] = {}
         for row in everything:
@@ -40,7 +44,11 @@ class Judged:
     def by_step(self) -> dict[tuple[str, str], dict[Step, Row]]:
         """The answers about the dataset, by judge and question, then by step."""
         return {
-            key: {(row["chain"], row["step"]): row for row in rows if row["purpose"] == DATASET}
+            key: {
+                (row["chain"], row["step"]): row
+                for row in rows
+                if row["purpose"] == DATASET and (self.chains is None or row["chain"] in self.chains)
+            }
             for key, rows in self.by_question.items()
         }
 

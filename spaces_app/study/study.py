@@ -53,7 +53,7 @@ class Study:
         self.chains = chains
         self.floor_rows = floors
         self.options = options
-        self.judged = Judged(judgements)
+        self.judged = Judged(judgements, {chain.id for chain in chains})
         self.roles = roles or {}
         self.labels = labels
         self.floors = Floors(floors, chains)
