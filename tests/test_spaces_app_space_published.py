@@ -1,6 +1,7 @@
 """The folder that is published starts on its own and shows the dataset."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -58,6 +59,14 @@ def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
     loaded, where = json.loads(alone(folder, code))
     assert Path(where).resolve().is_relative_to(folder.resolve())
     assert not HEAVY & set(loaded)
+
+
+def test_what_a_metrics_spec_imports_lies_beside_it(folder):
+    specs = [*(folder / "convergebench" / "metric_modules").glob("*/spec.py")]
+    assert len(specs) > 10
+    for spec in specs:
+        beside = re.findall(r"^from \.(\w+) import", spec.read_text(), re.MULTILINE)
+        assert [name for name in beside if not (spec.parent / f"{name}.py").is_file()] == []
 
 
 def test_laying_again_leaves_the_same_files_and_no_caches(folder):

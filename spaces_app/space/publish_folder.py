@@ -56,7 +56,9 @@ def modules_of_other_rooms() -> set[Path]:
         found.add(path)
         waiting += imported_names(path)
         if path == HOUSE / "metric_modules" / "specs.py":  # it finds the specs by their place
-            found |= set(path.parent.glob("*/spec.py"))
+            specs = set(path.parent.glob("*/spec.py"))
+            found |= specs
+            waiting += [name for spec in specs for name in imported_names(spec)]
     return found
 
 
