@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     help="Only these, separated by commas; the others stay as they are. Default: all but optional ones, as niqe is.",
 )
 @click.option("--device", help="cpu or cuda. Default: cuda where there is one.")
-@click.option("--dtype", help="float32 or bfloat16. Default: bfloat16 where the hardware multiplies it.")
+@click.option("--dtype", help="float32, bfloat16 or float16. Default: bfloat16 where the hardware multiplies it.")
 @click.option(
     "--batch-size",
     type=click.IntRange(1),

@@ -40,9 +40,10 @@ def score(
     from convergebench.generation.progress import progress_bar
 
     from ._engine import engine
+    from ._engine.metrics import find_device
 
     folder = Path(dataset)
-    batch = batch_size or engine.BATCH
+    batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
     if executor is not None:
         from ._engine import parts
 

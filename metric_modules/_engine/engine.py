@@ -30,6 +30,7 @@ from .metrics import MetricRun, Metrics
 from .worker import Advance, Worker
 
 BATCH = 4
+GPU_BATCH = 32  # a whole chain of v1, all of whose pictures have one size
 HELD = ".held"  # in the folder of the shards: a lock for each task
 
 

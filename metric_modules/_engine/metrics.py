@@ -13,7 +13,7 @@ from convergebench.generation.records import UserError
 
 from ..specs import Spec, scored_specs
 
-DTYPES = ("float32", "bfloat16")
+DTYPES = ("float32", "bfloat16", "float16")
 Options = Mapping[str, Mapping[str, Any]]  # by metric: further arguments of its Scorer
 
 
@@ -118,12 +118,23 @@ def find_device(asked: str | None) -> str:
     return asked
 
 
+def device_of(device: str, rank: int) -> str:
+    """The GPU of one task among those that it sees, dealt in turn; another device as it is.
+
+    A task that is shown one GPU alone, as Slurm and Ray do it, has that one.
+    """
+    torch = torch_if_installed()
+    if device != "cuda" or torch is None:
+        return device
+    return f"cuda:{rank % max(1, torch.cuda.device_count())}"
+
+
 def fast_dtype(device: str) -> str:
-    """bfloat16 where the hardware multiplies it."""
+    """bfloat16 where the hardware multiplies it, float16 on older GPUs."""
     torch = torch_if_installed()
     if torch is None:
         return "float32"
     if device.startswith("cuda"):
-        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
     has = torch.cpu.get_capabilities()
     return "bfloat16" if has.get("avx512_bf16") or has.get("amx_bf16") or has.get("bf16") else "float32"

@@ -102,7 +102,8 @@ def work(
     folder: Path | None = None,
 ) -> None:
     """One task of a stage."""
-    job = job_of(folder=folder, **words)
+    device = metrics.device_of(metrics.find_device(words["device"]), rank)
+    job = job_of(folder=folder, **{**words, "device": device})
     if job.key(size) != keys[size]:
         raise UserError(
             f"{words['dataset']} is not what it was when the tasks were dealt, or this machine has other metrics: "

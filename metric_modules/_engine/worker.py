@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .engine import Job
 
 MEMORY = 1_200_000_000  # bytes that the pictures at work may take together
+GPU_MEMORY = 16_000_000_000  # the same on a machine with a GPU, which wants whole chains at once
 WORK = 60  # bytes at work for each pixel of a picture
 REFERENCE = 90  # bytes for each pixel of a reference that is kept
 Advance = Callable[[int, str], None]
@@ -95,7 +96,7 @@ class Worker:
     def score(self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians]) -> None:
         """Score some chains, as many at once as there are cores and as memory allows."""
         started, threads = time.monotonic(), self.threads
-        batch = max(1, min(batch, MEMORY // (WORK * self.pixels * threads)))
+        batch = max(1, min(batch, self.memory // (WORK * self.pixels * threads)))
         with ThreadPoolExecutor(threads, initializer=use_one_thread) as decoders:
             pictures = PictureReader(self.job.reader, self.job.input_copies, decoders, batch)
             for turn in self.turns:
@@ -155,14 +156,20 @@ class Worker:
         return max((chain.pixels for chain in self.job.chains), default=1) or 1
 
     @property
+    def memory(self) -> int:
+        """Bytes that the pictures at work may take together."""
+        devices = {str(getattr(run.scorer, "device", "cpu")) for run in self.job.metrics.runs}
+        return MEMORY if devices == {"cpu"} else GPU_MEMORY
+
+    @property
     def threads(self) -> int:
         """One for each core, as far as memory allows."""
-        return max(1, min(count_cores(), MEMORY // ((WORK + REFERENCE) * self.pixels)))
+        return max(1, min(count_cores(), self.memory // ((WORK + REFERENCE) * self.pixels)))
 
     def reference(self, chain: DatasetChain) -> Reference:
         """A chain's reference, prepared once for all chains that have it."""
         key = (chain.reference, chain.short_side)
-        most = min(self.threads, MEMORY // (REFERENCE * self.pixels))
+        most = min(self.threads, self.memory // (REFERENCE * self.pixels))
         with self.lock:
             if key not in self.references:
                 while len(self.references) > most:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import torch
 
 CHECKPOINT = "openai/clip-vit-large-patch14"
-DTYPES = ("float32", "bfloat16")
+DTYPES = ("float32", "bfloat16", "float16")
 REMEMBERED = 1024  # embeddings of pictures that may come again: originals among the floors, and edits being judged
 PATIENCE = 4.0  # seconds until a Hub that does not answer is given up
 
@@ -139,10 +139,17 @@ def embed(known: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
 
     prepared = known.processor(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
     with torch.inference_mode():
-        values = prepared["pixel_values"].to(known.network.device, known.network.dtype)
+        values = moved(prepared["pixel_values"].to(known.network.dtype), known.network.device)
         see = known.tower or (lambda pixels: known.network.get_image_features(pixel_values=pixels).pooler_output)
         rows = see(values).float()
         return rows / rows.norm(dim=-1, keepdim=True)
+
+
+def moved(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
+    """Values on their device: to a GPU through pinned memory, while the processor goes on."""
+    if device.type == "cuda":
+        return values.pin_memory().to(device, non_blocking=True)
+    return values.to(device)
 
 
 def embed_words(known: Model, text: str) -> "torch.Tensor":

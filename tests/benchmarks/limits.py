@@ -42,12 +42,12 @@ class Fit(NamedTuple):
     clock: float  # pictures a second
 
 
-def measured(command: list[str]) -> tuple[float, float]:
-    """Seconds of the processor and by the clock, of a program with all that it starts."""
+def measured(commands: list[list[str]]) -> tuple[float, float]:
+    """Seconds of the processor and by the clock, of programs that run at the same time."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stderr)
+    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
+    if any(process.wait() for process in running):
+        raise SystemExit("a part failed")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - started
 
@@ -55,9 +55,10 @@ def measured(command: list[str]) -> tuple[float, float]:
 def score(dataset: Path, processes: int) -> tuple[float, float]:
     for made in ("data/scores", "data/floors", ".scoring"):
         shutil.rmtree(dataset / made, ignore_errors=True)
-    own = ["--executor", "local", "--tasks", str(processes), "--executor-arg", f"workers={processes}"]
+    os.environ["LOCAL_WORLD_SIZE"] = str(processes)
     command = [sys.executable, "-m", "convergebench.cli", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
-    return measured([*command, "--dtype", "float32", *own, "--json"])
+    parts = [[*command, "--dtype", "float32", "--shard", f"{part}/{processes}", "--json"] for part in range(processes)]
+    return measured(parts)
 
 
 def fit_scores(few: Path, many: Path, pictures: tuple[int, int]) -> list[Fit]:
@@ -75,15 +76,13 @@ def parts_of_a_picture(dataset: Path) -> dict[str, float]:
     from convergebench.metric_modules._engine import engine, worker
 
     worker.count_cores = lambda: 1
+    shutil.rmtree(dataset / ".scoring", ignore_errors=True)
     shutil.rmtree(dataset / "data" / "scores", ignore_errors=True)
     asked = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
-    outcome = engine.run(engine.prepare(dataset, asked, "cpu", "float32"))
-    floors = outcome.shares.get("floors", 0.0)
-    return {
-        name: share / (1 - floors) * outcome.seconds / outcome.images
-        for name, share in outcome.shares.items()
-        if name != "floors"
-    }
+    job, started = engine.prepare(dataset, asked, "cpu", "float32"), time.process_time()
+    outcome = engine.run(job)
+    seconds = time.process_time() - started
+    return {name: share * seconds / outcome.images for name, share in outcome.shares.items() if name != "floors"}
 
 
 def decode_seconds(dataset: Path) -> tuple[float, int]:
@@ -148,8 +147,8 @@ def main() -> str:
         scored.lpips_weights(place / "cache")
         for folder in ("few", "many"):
             (place / folder).mkdir()
-        few, many = scoring.chains(place / "few", 4, 4), scoring.chains(place / "many", 4, 24)
-        fits = fit_scores(few, many, (16, 96))
+        few, many = scoring.chains(place / "few", 4, 4), scoring.chains(place / "many", 4, 14)
+        fits = fit_scores(few, many, (16, 56))
         decode, size = decode_seconds(few)
         return tables(fits, parts_of_a_picture(few), decode, size)
 

@@ -1,0 +1,86 @@
+"""What differs on a GPU, tried without one: on the CPU and on torch's device `meta`, which has no numbers."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import random_lpips
+import scored
+import torch
+from convergebench import metric_modules
+from convergebench.metric_modules._engine import engine, metrics
+from convergebench.metric_modules.clip_similarity import measure as clip
+from convergebench.metric_modules.lpips import measure as lpips
+from convergebench.metric_modules.lpips.spec import SPEC
+
+PICTURES = [scored.worn(scored.picture(1, (96, 64)), strength, strength) for strength in range(32)]
+
+
+@pytest.mark.parametrize(("rank", "sees", "device"), [(0, 4, "cuda:0"), (7, 4, "cuda:3"), (7, 1, "cuda:0")])
+def test_each_task_has_a_gpu_of_those_it_sees_in_turn(monkeypatch, rank, sees, device):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: sees)
+    assert metrics.device_of("cuda", rank) == device
+    assert metrics.device_of("cuda:2", rank) == "cuda:2"
+    assert metrics.device_of("cpu", rank) == "cpu"
+
+
+@pytest.mark.parametrize(("multiplies", "dtype"), [(True, "bfloat16"), (False, "float16")])
+def test_an_older_gpu_computes_in_float16(monkeypatch, multiplies, dtype):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: multiplies)
+    assert metrics.fast_dtype("cuda") == dtype
+
+
+@pytest.mark.parametrize("moved", [lpips.moved, clip.moved])
+def test_pictures_go_to_a_gpu_through_pinned_memory_while_the_processor_goes_on(moved):
+    said = []
+    pinned = SimpleNamespace(to=lambda device, non_blocking: said.append((device.type, device.index, non_blocking)))
+    moved(SimpleNamespace(pin_memory=lambda: pinned), torch.device("cuda", 3))
+    assert said == [("cuda", 3, True)]
+    values = torch.zeros(2)
+    assert moved(values, torch.device("cpu")) is values
+
+
+def test_a_whole_chain_passes_lpips_at_once(monkeypatch):
+    model = random_lpips.random_model("alex")
+    reference = lpips.features(model, PICTURES[:1])
+    one_by_one = [lpips.distances(model, reference, [picture])[0] for picture in PICTURES[:6]]
+    monkeypatch.setattr(lpips, "_parts", lambda values: [(slice(None), slice(None))])  # as on a GPU
+    together = lpips.distances(model, reference, PICTURES[:6])
+    assert [one.lpips for one in together] == pytest.approx([one.lpips for one in one_by_one], abs=1e-6)
+    assert [one.worst_tile for one in together] == pytest.approx([one.worst_tile for one in one_by_one], abs=1e-6)
+
+
+def test_on_another_device_than_the_processor_nothing_is_cut_into_rows():
+    model = random_lpips.random_model("alex")
+    meta = lpips.Model(model.net, {name: value.to("meta") for name, value in model.tensors.items()}, model.dtype, "")
+    found = lpips.features(meta, PICTURES)
+    assert {(each.device.type, each.shape[0]) for each in found} == {("meta", len(PICTURES))}
+    assert list(lpips._parts(torch.empty((32, 9, 9, 64), device="meta"))) == [(slice(None), slice(None))]
+
+
+def test_a_whole_chain_passes_clip_at_once_on_another_device(tmp_path):
+    model = clip.load(scored.clip_model(tmp_path / "clip"))
+    rows = clip.embed(clip.Model("", model.network.to("meta"), model.processor, ""), PICTURES)
+    assert (rows.device.type, tuple(rows.shape)) == ("meta", (len(PICTURES), 8))
+
+
+def test_float16_is_as_near_to_float32_as_the_columns_say():
+    exact, half = random_lpips.random_model("alex"), random_lpips.random_model("alex", "float16")
+    found = [lpips.distances(model, lpips.features(model, PICTURES[:1]), PICTURES[8:12]) for model in (exact, half)]
+    bounds = {column["name"]: column["bfloat16_error"] for column in SPEC["columns"]}
+    for one, other in zip(*found, strict=True):
+        assert abs(one.lpips - other.lpips) <= bounds["lpips"]
+        assert abs(one.worst_tile - other.worst_tile) <= bounds["lpips_worst_tile"]
+
+
+@pytest.mark.parametrize(("device", "batch"), [("cpu", engine.BATCH), ("cuda", engine.GPU_BATCH)])
+def test_on_a_gpu_whole_chains_are_a_batch(monkeypatch, tmp_path, device, batch):
+    seen = []
+    monkeypatch.setattr(metrics, "find_device", lambda asked: device)
+    job = SimpleNamespace(images=lambda rank, size: 0)
+    monkeypatch.setattr(engine, "prepare", lambda *_: job)
+    monkeypatch.setattr(engine, "run", lambda *words: seen.append(words[4]))
+    monkeypatch.setattr("convergebench.dataset_builder.building.card.write", lambda folder: None)
+    metric_modules.score(tmp_path, device=device, quiet=True)
+    assert seen == [batch]
+    assert np.array(PICTURES).shape == (32, 64, 96, 3)
