@@ -2,8 +2,8 @@
 
 `python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
 them for PATH. `Jobs` takes the place of two functions of huggingface_hub. `score FOLDER ...` scores by an executor and
-writes what the shards held in the end. Where a file `kills` stands in a folder, the next tasks there are killed, each
-when so many chains are scored.
+writes what the shards held in the end; `fetch PLACE FOLDER` unpacks what tasks have sent. Where a file `kills` stands
+in a folder, the next tasks there are killed, each when so many chains are scored.
 """
 
 import json
@@ -152,6 +152,10 @@ def score(dataset: Path, words: str, jobs: str = "") -> None:
 def main(program: str, *words: str) -> None:
     if program == "score":
         score(Path(words[0]), *words[1:])
+    elif program == "fetch":
+        from convergebench.generation import carried
+
+        carried.fetch(words[0], Path(words[1]))
     elif program == "sbatch":
         sbatch(Path(os.environ["STAND_IN"]), *words)
     elif program == "srun":

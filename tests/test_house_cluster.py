@@ -278,7 +278,6 @@ def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, a
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
-        monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
         api = huggingface_hub.HfApi(endpoint=hub.url, token=hub.token)
         api.create_repo("NS/work", repo_type="dataset")
         api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
@@ -292,7 +291,8 @@ def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, a
             assert "give the same command again" in (tmp_path / "log").read_text()
             sent = tmp_path / "sent"
             [key] = {path.split("/")[0] for path in api.list_repo_files("NS/logs", repo_type="dataset") if "/" in path}
-            carried.fetch(f"hf://datasets/NS/logs/{key}/carried", sent)
+            place = f"hf://datasets/NS/logs/{key}/carried"
+            subprocess.run([sys.executable, cluster.__file__, "fetch", place, str(sent)], check=True)
             earlier = whole_lines(sent)
             assert cluster.ended_or_killed(**job, output=log, watch=dataset) == 0, (tmp_path / "log").read_text()
     assert content(dataset) == alone(ASKED)

@@ -59,8 +59,8 @@ def test_on_another_device_than_the_processor_nothing_is_cut_into_rows():
 
 
 def test_a_whole_chain_passes_clip_at_once_on_another_device(tmp_path):
-    model = clip.load(scored.clip_model(tmp_path / "clip"))
-    rows = clip.embed(clip.Model("", model.network.to("meta"), model.processor, ""), PICTURES)
+    network, processor = clip._read(scored.clip_model(tmp_path / "clip"), "float32", cached=True)
+    rows = clip.embed(clip.Model("", network.to("meta"), processor, ""), PICTURES)
     assert (rows.device.type, tuple(rows.shape)) == ("meta", (len(PICTURES), 8))
 
 
