@@ -5,9 +5,9 @@ byte loses at most the line being written. What is in the files is not computed 
 work is taken up.
 """
 
+import itertools
 import json
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -133,13 +133,14 @@ def read_results(
 
 
 def add_scores(results: Results, reader: Reader, chains: Sequence[DatasetChain], specs: Mapping[str, Spec]) -> None:
-    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in reader.rows(SCORES.name):
-        rows[row["chain"]].append(row)
-    for chain in chains:
-        own = rows.get(chain.chain.id, [])
+    of_id = {chain.chain.id: chain for chain in chains}
+    # A chain's rows stand together; those of one that do not are not all of its steps, and it is computed again.
+    for name, group in itertools.groupby(reader.rows(SCORES.name), key=lambda row: row["chain"]):
+        chain, own = of_id.get(name), list(group)
+        if chain is None:
+            continue
         pictures = [(number, placed and placed.step.sha256) for number, placed in chain.steps.items()]
-        if not own or [(row["step"], row["sha256"]) for row in own] != pictures:
+        if [(row["step"], row["sha256"]) for row in own] != pictures:
             continue
         signature = signature_of(own[0])
         if signature.get("engine") != engine_signature(chain) or len({row["signature"] for row in own}) > 1:
