@@ -49,12 +49,21 @@ def build(
     from convergebench import dataset_builder
     from convergebench.generation.cluster import parse_arguments
 
-    rights = {"licence": licence, "attribution": attribution}
-    about = {"tasks": tasks, "logs": logs, "executor_args": parse_arguments(executor_args)}
-    built = dataset_builder.build(runs, out, **rights, shard=shard, executor=executor, **about, quiet=as_json)
-    if built is None:
-        done = "submitted; the last task puts the files in place" if executor else f"part {shard} is written"
-        click.echo(json.dumps({"submitted": bool(executor), "shard": shard}) if as_json else f"{out}: {done}")
+    built = dataset_builder.build(
+        runs,
+        out,
+        licence=licence,
+        attribution=attribution,
+        shard=shard,
+        executor=executor,
+        tasks=tasks,
+        logs=logs,
+        executor_args=parse_arguments(executor_args),
+        quiet=as_json,
+    )
+    if built.state != "whole":
+        done = {"submitted": "submitted; the last task puts the files in place", "part": f"part {shard} is written"}
+        click.echo(json.dumps({"state": built.state, "shard": shard}) if as_json else f"{out}: {done[built.state]}")
         return
     print_built(built, as_json)
 

@@ -64,7 +64,7 @@ def generate(
     words |= {"executor": executor, "tasks": tasks, "logs": logs, "executor_args": parse_arguments(executor_args)}
     ends = tuple(filter(None, (retry or "").split(",")))
     outcome = run(specs, suite, out, quiet=as_json, retry=ends, trackio=trackio, **words)
-    if outcome is None:
+    if outcome.submitted:
         where = f"{out or Path('runs') / suite}: submitted; `convergebench status` says how far it is"
         click.echo(json.dumps({"submitted": True}) if as_json else where)
         return
@@ -78,14 +78,12 @@ def generate(
         sys.exit(1)
 
 
-def run(specs: tuple[str, ...], suite: str, out: Path | None, quiet: bool = False, **words: Any) -> "Outcome | None":
+def run(specs: tuple[str, ...], suite: str, out: Path | None, quiet: bool = False, **words: Any) -> "Outcome":
     """Generate, and say at the end how many chains ended how, and which were left as they are."""
     from convergebench import generation
 
     outcome = generation.generate(specs, suite, out, quiet=quiet, **words)
-    if outcome is None:
-        return None
-    if not quiet:
+    if not quiet and not outcome.submitted:
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
         click.echo(f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}")

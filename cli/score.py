@@ -79,7 +79,7 @@ def score(
         executor_args=parse_arguments(executor_args),
         quiet=as_json,
     )
-    if outcome is None:
+    if outcome.submitted:
         click.echo(
             json.dumps({"submitted": True}) if as_json else f"{dataset}: submitted; the last task writes the scores"
         )

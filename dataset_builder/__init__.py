@@ -22,13 +22,13 @@ def build(
     logs: str | None = None,
     executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
-) -> "Built | None":
+) -> "Built":
     """Turn the finished chains of one or more runs into a dataset folder, or bring the one that is there up to date.
 
     `licence` and `attribution` are those of pictures of which nobody said any; without them nothing is published.
     Several processes may call it after a run that they shared: the first of them builds, when all have come so far.
     `shard` writes one part of the files, I/N, which the call without it puts in place; `executor` has `tasks` parts
-    written by datatrove: local, slurm or ray. Of a shard, and of slurm, nothing is returned.
+    written by datatrove: local, slurm or ray. What is not put in place yet says so in its `state`.
     """
     from convergebench.generation.processes import by_the_first, parse_shard
     from convergebench.generation.progress import progress_bar
@@ -41,16 +41,15 @@ def build(
     rights = {key: value for key, value in (("licence", licence), ("attribution", attribution)) if value}
     folders = [runs] if isinstance(runs, str | Path) else runs
 
-    def write() -> "Built | None":
+    def write() -> "Built":
         found = find_finished({Path(run) for run in folders})
         check_metric_folders(Path(out))
         if shard is not None:
-            parts.write_part(parts.plan_of(found), Path(out), *parse_shard(shard), rights)
-            return None
+            return parts.write_part(parts.plan_of(found), Path(out), *parse_shard(shard), rights)
         if executor is not None:
             about = (executor, tasks, logs, executor_args or {})
             made = parts.build_by(*about, [Path(run) for run in folders], found, Path(out), rights)
-            if made is not None:
+            if made.state == "whole":
                 copy_metric_folders(Path(out))
             return made
         with progress_bar("build", found.steps, "steps", quiet) as advance:

@@ -38,7 +38,7 @@ def generate(
     executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
     **selection: Any,
-) -> "Outcome | None":
+) -> "Outcome":
     """Run a suite with an editor: your own function, the words of `--editor`, or a list of both.
 
     Your function is `edit(image, instruction, seed)`: it gets a PIL picture and gives one, or the bytes of a file, and
@@ -50,7 +50,7 @@ def generate(
     A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
     say or that is guessed. Without `audit` no chain is disturbed to find editors that remember the original.
     `salt_file` holds what chooses the recall audits, and is kept secret until the results are out.
-    `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; of slurm comes no outcome.
+    `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm they are `submitted` only.
     """
     from . import editors, plan, processes, recall_audit, run_log, scheduler, suites
     from .progress import progress_bar
@@ -79,7 +79,14 @@ def generate(
 
         if len(many) != sum(isinstance(each, str) for each in many):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        words = {"editor": many, "suite": str(suite), "name": name, "version": version, "rounds": rounds, "runs": runs}
+        words: dict[str, Any] = {
+            "editor": many,
+            "suite": str(suite),
+            "name": name,
+            "version": version,
+            "rounds": rounds,
+            "runs": runs,
+        }
         words |= {"concurrency": concurrency, "workers": workers, "max_cost": max_cost, "pictures": pictures}
         words |= {"kind": kind, "audit": audit, "salt_file": salt_file, "trackio": trackio, **selection}
         return generate_by(executor, tasks, logs, executor_args or {}, planned, run, tuple(retry), words)

@@ -63,7 +63,7 @@ def launch_of(
 ) -> Launch:
     """What was asked for, checked; logs are kept beside the folder that is worked on unless told otherwise."""
     one_of("--executor", executor, EXECUTORS)
-    allowed = sorted(set(inspect.signature(executor_class(executor)).parameters) - {*OURS})
+    allowed = tuple(sorted(set(inspect.signature(executor_class(executor)).parameters) - {*OURS}))
     for key in arguments:
         one_of(f"--executor-arg for {executor}", key, allowed)
     for key in NEEDS.get(executor, ()):

@@ -35,8 +35,8 @@ def generate_by(
     run: Path,
     retry: Sequence[str],
     words: Mapping[str, Any],
-) -> Outcome | None:
-    """Run a plan by an executor of datatrove's. None: it is submitted, and `convergebench status` follows it."""
+) -> Outcome:
+    """Run a plan by an executor of datatrove's; where it is submitted only, `convergebench status` follows it."""
     launch = launch_of(executor, tasks, logs, arguments, run, f"generate-{run.resolve().name}-")
     undone = [chain for chain in plan.chains if retry or not store.is_done(run, chain.id)]
     before, done_before = spent(run), len(plan.chains) - len(undone)
@@ -56,7 +56,7 @@ def generate_by(
             if carry:
                 fetch(carry.place, run)
         if not done:
-            return None
+            return Outcome(run, already=done_before, before=before, submitted=True)
         remove_logs(launch)
     ends = Counter(end_of(run, chain) for chain in undone)
     return Outcome(run, dict(ends), done_before, before=before, spent=spent(run) - before)

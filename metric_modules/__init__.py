@@ -24,13 +24,13 @@ def score(
     logs: str | None = None,
     executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
-) -> "Outcome | None":
+) -> "Outcome":
     """Add scores and floors to a dataset; the same call again computes only what is missing.
 
     Several processes of one launch share the work. What could not be computed is in the outcome's `absent`, pictures
     that could not be read are in its `damage`. `shard` computes one part, I/N, for which others need not be there; the
-    call without it takes the parts in. `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; of slurm
-    comes no outcome, for its last task writes the scores when this call has long returned.
+    call without it takes the parts in. `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm
+    they are `submitted`, and its last task writes the scores when this call has long returned.
     """
     from contextlib import nullcontext
 

@@ -51,6 +51,7 @@ class Built:
     unfinished: tuple[Path, ...]
     foreign: tuple[Path, ...]
     stale: int  # score rows that belonged to pictures that are no longer there
+    state: str = "whole"  # or part: files that wait to be put in place; or submitted: to others, who are still at it
 
 
 @dataclass(frozen=True)

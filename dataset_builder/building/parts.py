@@ -40,15 +40,21 @@ def plan_of(found: FoundChains) -> list[PlannedFile]:
     return build.plan_files(chains, build.one_chain_per_source(chains))
 
 
-def write_part(
-    files: Sequence[PlannedFile], out: Path, rank: int, size: int, rights: Mapping[str, str]
-) -> list[PlannedFile]:
+def write_part(files: Sequence[PlannedFile], out: Path, rank: int, size: int, rights: Mapping[str, str]) -> Built:
     """Write one part's files into the draft, but those that are there already."""
     own = share(files, rank, size)
     with disk_errors_explained(out):
         for planned in own:
             write_file(out / DRAFT, planned, lambda: None, rights)
-    return own
+    return built_so_far(out, own, "part")
+
+
+def built_so_far(out: Path, files: Sequence[PlannedFile], state: str) -> Built:
+    """What is to be put in place later."""
+    steps = [planned.chains for planned in files if planned.config.name == "steps"]
+    chains = [chain for chains in steps for chain in chains]
+    size = sum(path.stat().st_size for path in (out / DRAFT / planned.file for planned in files) if path.exists())
+    return Built(out, len(chains), sum(chain.calls + 1 for chain in chains), 0, len(files), size, (), (), 0, state)
 
 
 def work(rank: int, size: int, out: str, rights: Mapping[str, str]) -> None:
@@ -76,8 +82,8 @@ def build_by(
     found: FoundChains,
     out: Path,
     rights: Mapping[str, str],
-) -> Built | None:
-    """Build by an executor of datatrove's. None: it is submitted, and the last task puts the files in place."""
+) -> Built:
+    """Build by an executor of datatrove's; where it is submitted only, the last task puts the files in place."""
     if executor == "jobs":
         raise UserError("a job has no disk with the run's folder; build with --executor local, slurm or ray")
     launch = launch_of(executor, tasks, logs, arguments, out, f"build-{out.resolve().name}-")
@@ -97,7 +103,7 @@ def build_by(
         (out / DRAFT).mkdir(exist_ok=True)
         write_whole(out / DRAFT / PLAN, data)
         if not run_stages(launch, stages):
-            return None
+            return built_so_far(out, files, "submitted")
     built = build.build(found, out, rights=rights)
     remove_logs(launch)
     return built

@@ -31,8 +31,8 @@ Part = dict[str, Any]  # one metric's part of a signature
 class Shard:
     """The file that this process writes."""
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, folder: Path, part: int | str):
+        self.path = folder / (f"{part:04d}.jsonl" if isinstance(part, int) else part)
         self.file = self.path.open("ab", buffering=0)
         self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)  # without the line that a crash cut short
 

@@ -135,6 +135,7 @@ class Outcome:
     absent: dict[str, str] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
+    submitted: bool = False  # to others, who are still at it
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -184,7 +185,7 @@ def run(
         left = [task for task in job.tasks if job.lacking_floors(task)]
         tasks = [left[place] for place in share([len(task.unrelated) for task in left], rank, size)]
         barrier()  # all have seen what is left before anyone adds to it
-        shard = Shard(folder / f"{rank:04d}.jsonl")
+        shard = Shard(folder, rank)
         worker = Worker(job, shard, advance)
         try:
             worker.compare_floors(tasks)

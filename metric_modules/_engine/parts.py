@@ -49,14 +49,14 @@ def run_part(
             job.results.add_lines(lines.new(), job.metrics.specs, digests)
 
         take_in()
-        shard = Shard(folder / f"floors-{mine}")
+        shard = Shard(folder, f"floors-{mine}")
         worker = Worker(job, shard, advance)
         try:
             worker.compare_floors([task for task in tasks if job.lacking_floors(task)])
             shard.file.close()
             if not floors_only:
                 take_in()
-                worker.shard = shard = Shard(folder / mine)
+                worker.shard = shard = Shard(folder, mine)
                 worker.score([chain for chain in own if job.lacking(chain)], batch, job.floor_medians())
         finally:
             shard.file.close()
@@ -154,8 +154,8 @@ def score_by(
     dtype: str | None,
     window: str,
     batch: int,
-) -> Outcome | None:
-    """Score a dataset by an executor of datatrove's. None: it is submitted, and the last task writes the files."""
+) -> Outcome:
+    """Score a dataset by an executor of datatrove's; where it is submitted only, the last task writes the files."""
     from convergebench.generation.carried import Carry, fetch
 
     source = dict(arguments)
@@ -192,7 +192,7 @@ def score_by(
     if executor == "slurm":
         last = {"words": words, "launch": launch, "stages": names}
         run_stages(launch, [*stages, Stage("files", 1, write_files, last, always=True)])
-        return None
+        return Outcome(0, submitted=True)
     with disk_errors_explained(dataset):
         if stages:
             run_stages(launch, stages)

@@ -46,7 +46,9 @@ def read_study(reader: Reader, options: Options = Options(), steps: bool = True)
     """Everything that the statistics need of a dataset; without `steps` neither time nor cost."""
     floors, published = (list(reader.rows(config)) for config in ("floors", "published"))
     scores = StoredRows(reader, "scores")
-    calls = StoredRows(reader, "steps", CALLS) if steps and reader.files("steps") else []
+    calls: StoredRows | Sequence[Mapping[str, object]] = (
+        StoredRows(reader, "steps", CALLS) if steps and reader.files("steps") else []
+    )
     roles = {label: editor.role for label, editor in reader.editors().items()}
     judgements = [row for file in reader.files("judgements") for row in reader.file_rows(file)]
     people = read_labels(reader)
