@@ -48,6 +48,7 @@ def undos(suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan
         raise UserError(f"suite {suite!r} has none of these programs that asks for one edit and takes it back")
     known = writing.known_undos(out)
     open_ones = [program for program in asked if writing.program_id(program, choice) not in known]
+    about: dict[str, object]
     if only_plan:
         about = {"programs": len(asked), "calls": len(open_ones), "dollars": writing.price_of(choice, open_ones)}
         click.echo(

@@ -7,7 +7,7 @@ and reading it back gives an equal one.
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, lru_cache
 from types import UnionType
@@ -320,6 +320,6 @@ class EditorInfo(Record):
         one_of("role", self.role, ROLES)
 
 
-def one_of(name: str, given: str, allowed: tuple[str, ...]) -> None:
+def one_of(name: str, given: str, allowed: Sequence[str]) -> None:
     if given not in allowed:
         raise UserError(f"no {name} {given!r}; it is one of {', '.join(allowed)}")

@@ -26,7 +26,7 @@ def check_metric_folders(out: Path) -> None:
     """Refuse, before anything is written, to replace a file in the place of a metric's that we did not write."""
     made_earlier = (out / ".hashes.json").exists() and not (out / manifest.MANIFEST).exists()  # by an older version
     foreign = [name for name in metric_folders() if (out / name).exists() and not (out / name).is_dir()]
-    changed = []
+    changed: list[str] = []
     for name, files in metric_folders().items():
         for file, data in files.items():
             path = out / name / file
