@@ -57,4 +57,4 @@ def build(
         copy_metric_folders(Path(out))
         return built
 
-    return by_the_first(write)  # type: ignore[return-value]  # None of a shard and of slurm alone
+    return by_the_first(write)

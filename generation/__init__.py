@@ -79,7 +79,7 @@ def generate(
 
         if len(many) != sum(isinstance(each, str) for each in many):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        words: dict[str, Any] = {
+        told: dict[str, Any] = {
             "editor": many,
             "suite": str(suite),
             "name": name,
@@ -87,9 +87,9 @@ def generate(
             "rounds": rounds,
             "runs": runs,
         }
-        words |= {"concurrency": concurrency, "workers": workers, "max_cost": max_cost, "pictures": pictures}
-        words |= {"kind": kind, "audit": audit, "salt_file": salt_file, "trackio": trackio, **selection}
-        return generate_by(executor, tasks, logs, executor_args or {}, planned, run, tuple(retry), words)
+        told |= {"concurrency": concurrency, "workers": workers, "max_cost": max_cost, "pictures": pictures}
+        told |= {"kind": kind, "audit": audit, "salt_file": salt_file, "trackio": trackio, **selection}
+        return generate_by(executor, tasks, logs, executor_args or {}, planned, run, tuple(retry), told)
     index, parts = processes.part(shard)
     mine = plan.share(planned.chains, index, parts)
     if max_cost is not None:

@@ -71,7 +71,7 @@ class OneChainScorer:
         results = Results(floors={key: known for key, known in self.floors.floors.items() if key[0] == task.key})
         job = Job(folder, reader, [chain], self.metrics, [task], results)
         (folder / "work").mkdir()
-        lines, shard = ShardLines(folder / "work"), Shard(folder / "work" / "0000.jsonl")
+        lines, shard = ShardLines(folder / "work"), Shard(folder / "work", 0)
         try:
             worker = Worker(job, shard, lambda count, words: None)
             worker.compare_floors([task] if job.lacking_floors(task) else [])

@@ -48,7 +48,7 @@ def score(
         from ._engine import parts
 
         about = (executor, tasks, logs, executor_args or {})
-        return parts.score_by(*about, folder, metrics, device, dtype, ssim_window, batch)  # type: ignore[return-value]  # None of slurm alone
+        return parts.score_by(*about, folder, metrics, device, dtype, ssim_window, batch)
     rank, size = rank_and_size()
     if shard is not None:
         from ._engine import parts

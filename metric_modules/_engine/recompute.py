@@ -119,7 +119,7 @@ def compute_again(job: Job, medians: Mapping[FloorPlace, Medians], advance: Adva
     """The scores of the job's chains and the floors of its tasks, from their pictures."""
     digests = {chain.chain.id: chain.digest for chain in job.chains}
     with tempfile.TemporaryDirectory() as temporary:
-        shard = Shard(Path(temporary, "0000.jsonl"))
+        shard = Shard(Path(temporary), 0)
         try:
             worker = Worker(replace(job, results=Results()), shard, advance)
             worker.compare_floors(job.tasks)
