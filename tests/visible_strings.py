@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 from space_server import serving
 from three_users import CHROMIUM, FLAGS
 
-TABS = ("leaderboard", "failures", "compare", "curves", "chains", "metrics", "score-yours")
+TABS = ("leaderboard", "failures", "compare", "curves", "chains", "metrics", "score-yours", "labels")
 STRINGS = """() => {
   for (const each of document.querySelectorAll('#cb details')) each.open = true;
   const found = new Set();

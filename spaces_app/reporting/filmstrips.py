@@ -74,7 +74,7 @@ def typical_strip(
         frames.append(replace(made, is_loss=bool(frame["is_loss"])))
     clause = loss_clause(case, outcome, checks, threshold, scores.get(at or -1))
     why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
-    title = f"a typical test: {case.source}, {case.program}"
+    title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
     return Strip(display_name(case.editor), title, tuple(frames), why)
 
 
