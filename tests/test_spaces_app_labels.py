@@ -10,9 +10,12 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.labels import QUESTIONS, Label, label_from_values
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
+from convergebench.spaces_app.palette import assign_looks
+from convergebench.spaces_app.reporting.figures import FigureContext
 from convergebench.spaces_app.reporting.write import make_report, read_study
 from convergebench.spaces_app.space import labels_tab
 from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.statistics import ratings
 from convergebench.spaces_app.study.agreement import agreement, krippendorff_alpha
 from convergebench.spaces_app.study.study import Study
 
@@ -110,6 +113,10 @@ def test_ratings_are_told_with_their_spread_and_the_best_stands_first(labelled):
     best, *others = labelled["ratings"].rows
     assert (best["editor"], best["rating"], best["rated_5"], best["raters"], best["pictures"]) == ("steady", 5, 1, 2, 2)
     assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
+    context = FigureContext(labelled, assign_looks([row["editor"] for row in others], []), "", True)
+    [drawing] = ratings.figures(labelled["ratings"].rows, context)
+    assert "steady 5.00" in drawing.description
+    assert drawing.svg().count("<path") > 6
 
 
 def test_blind_pairs_failures_and_reversibility_have_their_tables(labelled):

@@ -40,6 +40,9 @@ def tables(tmp_path_factory):
     load(folder, runs, *nano, "--column", "image=picture")
     methods = [[name, *row] for name, row in study.TABLE_5.items()]
     load(folder, study.write_csv(base / "methods.csv", ["Method", *study.HEAD], methods), "--column", "editor=Method")
+    scenes = [[method, scene, degradation, *row] for method, scene, degradation, row in study.TABLE_4]
+    head = ["editor", "scene", "degradation", *study.HEAD]
+    load(folder, study.write_csv(base / "scenes.csv", head, scenes))
     return make_report(read_study(Reader(folder))).tables
 
 
@@ -99,6 +102,16 @@ def test_the_best_of_each_metric_is_said_and_it_is_not_always_who_the_text_says(
     assert rows["Nano Banana 2"]["best_in"] == "SSIM, LPIPS"
     assert rows["PiSA-SR"]["best_in"] == "PSNR"
     assert rows["TSD-SR"]["best_in"] == ", ".join(map(metric_title, METRICS[3:]))
+
+
+def test_scenes_and_degradations_stand_as_published_and_what_has_no_clean_picture_has_no_distance(tables):
+    rows = {(row["slice"], row["editor"]): row for row in of_table(tables, "restoration_scenes", "scenes.csv")}
+    assert len(rows) == 6
+    assert rows["Small Faces", "Nano Banana 2"]["psnr"] == 23.809
+    assert rows["Text", "HYPIR"]["lpips"] == 0.228
+    assert rows["Motion Blur", "HYPIR"]["musiq"] == 47.633
+    assert rows["Motion Blur", "HYPIR"].get("psnr") is None
+    assert not of_table(tables, "restoration_methods", "scenes.csv")  # a scene is no mean of all pictures
 
 
 def test_tables_of_restored_pictures_are_no_curves_over_rounds(tables):

@@ -9,7 +9,10 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation import programs, suites
 from convergebench.metric_modules._judges import backends, undos
+from convergebench.spaces_app.palette import assign_looks
+from convergebench.spaces_app.reporting.figures import FigureContext
 from convergebench.spaces_app.reporting.write import make_report
+from convergebench.spaces_app.statistics import latent_bound
 from convergebench.spaces_app.study.study import Study
 from vendors.loopback import serving, told
 
@@ -54,6 +57,10 @@ def test_the_autoencoder_is_the_most_that_a_latent_editor_retains():
     assert rows["latent"]["share"] < 1 < rows["pixels"]["share"]
     assert rows["latent"]["above"] == 0.0 < rows["pixels"]["above"]
     assert rows["latent"]["difference_low"] > 0
+    context = FigureContext(tables, assign_looks(list(rows), []), "round trips", True)
+    [drawing] = latent_bound.figures(tables["latent_bound"].rows, context)
+    assert "of the bound" in drawing.description
+    assert "best of any latent editor" in drawing.svg()
     areas = {(row["metric"], row["editor"]): row["area"] for row in tables["area"].rows}
     assert areas["quality (the lowest of them)", "latent"] == pytest.approx(rows["latent"]["area"])
 

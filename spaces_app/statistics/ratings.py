@@ -71,11 +71,14 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     left = np.zeros(len(rows))
     for number in SCALE:
         share = np.array([row[f"rated_{number}"] for row in rows])
-        colour = SERIES[number % len(SERIES)].light
-        axes.barh(places, share, left=left, height=0.6, color=colour, alpha=0.35 + 0.12 * number, label=str(number))
+        # One colour, the darker the better: the scale has an order.
+        shade = {"color": SERIES[0].light, "alpha": 0.12 + 0.17 * number, "edgecolor": "none"}
+        axes.barh(places, share, left=left, height=0.6, label=str(number), **shade)
         left = left + share
     axes.set_yticks(places, [f"{names[row['editor']]}  {row['rating']:.2f}" for row in rows])
+    axes.grid(visible=False)
     axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     axes.set_xlabel("share of ratings")
     add_legend(figure, axes, columns=6)
     words = "; ".join(f"{row['editor']} {format_value(row['rating'], 'rating')}" for row in rows)
