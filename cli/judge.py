@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,6 @@ import click
 from ._shared import json_option
 
 if TYPE_CHECKING:
-    from convergebench.metric_modules._judges.asks import Ask
-    from convergebench.metric_modules._judges.backends import Choice
-    from convergebench.metric_modules._judges.questions import Question
     from convergebench.metric_modules._judges.run import Outcome
 
 
@@ -76,27 +72,24 @@ def judge(
     self_evaluation. An answer that is a refusal or nonsense has no value and a reason. A fixed sample is asked again in
     each run, and the report raises an alarm where the judge does not answer as it did at first.
     """
-    from convergebench.generation.progress import progress_bar
-    from convergebench.metric_modules._judges import backends, drift, questions, run
+    from convergebench import metric_modules
 
-    choice, asked = backends.choose(spec), [questions.load(name) for name in names]
-    sample = drift.SAMPLE if calibration is None else calibration
-    chosen = chooser(editors, programs)
     if only_plan:
-        say_plans(dataset, choice, asked, chosen, limit, sample, again, as_json)
+        say_plans(dataset, spec, names, editors, programs, limit, calibration, again, as_json)
         return
     outcomes = []
-    for question in asked:
-        outcome = run.judge_question(
+    for name in names:
+        outcome = metric_modules.judge(
             dataset,
-            choice,
-            question,
+            spec,
+            name,
             max_cost=max_cost,
-            chosen=chosen,
             limit=limit,
-            sample=sample,
+            editors=editors,
+            programs=programs,
+            calibration=calibration,
             again=again,
-            advance=lambda calls: progress_bar("asking", calls, "answers", quiet=as_json),
+            quiet=as_json,
         )
         outcomes.append(outcome)
         if not as_json:
@@ -113,32 +106,26 @@ def judge(
         sys.exit(1)
 
 
-def chooser(editors: tuple[str, ...], programs: tuple[str, ...]) -> "Callable[[Ask], bool]":
-    """Whether an ask is of the editors and programs that were named; all are, where none is."""
-
-    def chosen(ask: "Ask") -> bool:
-        return (not editors or ask.chain.editor in editors) and (not programs or ask.chain.program.id in programs)
-
-    return chosen
-
-
 def say_plans(
     dataset: Path,
-    choice: "Choice",
-    asked: "list[Question]",
-    chosen: "Callable[[Ask], bool]",
+    spec: str,
+    names: tuple[str, ...],
+    editors: tuple[str, ...],
+    programs: tuple[str, ...],
     limit: int | None,
-    sample: int,
+    calibration: int | None,
     again: bool,
     as_json: bool,
 ) -> None:
     """Print what each question would ask."""
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.metric_modules._judges import asks, run, store
+    from convergebench.metric_modules._judges import asks, backends, drift, questions, run, store
 
+    choice, chosen = backends.choose(spec), asks.chooser(editors, programs)
+    sample = drift.SAMPLE if calibration is None else calibration
     asks.require_dataset(Reader(dataset))
     rows: list[dict[str, Any]] = []
-    for question in asked:
+    for question in map(questions.load, names):
         answers = store.Answers(dataset, choice.label, question.name)
         plan = run.plan_run(Reader(dataset), choice, question, answers, again, chosen, limit, sample, begin=False)
         of_sample = sum(call.purpose == run.CALIBRATION for call in plan.calls)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._engine.engine import Outcome
+    from ._judges.run import Outcome as Judgement
 
-__all__ = ["score"]
+__all__ = ["judge", "score"]
 
 
 def score(
@@ -71,3 +72,39 @@ def score(
         if rank == 0:
             card.write(folder)
     return outcome
+
+
+def judge(
+    dataset: str | Path,
+    judge: str,
+    question: str,
+    *,
+    max_cost: float | None = None,
+    limit: int | None = None,
+    editors: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    calibration: int | None = None,
+    again: bool = False,
+    quiet: bool = False,
+) -> "Judgement":
+    """Ask a model one question about a dataset's steps; the same call again asks only what is missing.
+
+    `judge` names it with its options, as `gemini` or `openai:model=NAME,base_url=http://HOST/v1`; `question` is a
+    question's name or a file. A fixed sample of `calibration` steps is asked again in each run; the outcome's `alarms`
+    say where it is answered otherwise than at first.
+    """
+    from convergebench.generation.progress import progress_bar
+
+    from ._judges import asks, backends, drift, questions, run
+
+    return run.judge_question(
+        Path(dataset),
+        backends.choose(judge),
+        questions.load(question),
+        max_cost=max_cost,
+        chosen=asks.chooser(editors, programs),
+        limit=limit,
+        sample=drift.SAMPLE if calibration is None else calibration,
+        again=again,
+        advance=lambda calls: progress_bar("asking", calls, "answers", quiet=quiet),
+    )

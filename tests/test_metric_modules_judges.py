@@ -13,8 +13,10 @@ import judging
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from convergebench import metric_modules
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.files import locked
 from convergebench.generation.ledger import SIZE
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers
@@ -276,6 +278,21 @@ def test_a_call_that_fails_is_no_answer_and_is_asked_again_the_next_time(data):
     assert not first.clean
     assert (first.asked, len(first.left)) == (46, 2)
     assert (second.asked, second.session, second.clean) == (2, 1, True)
+
+
+def test_answers_wait_where_another_command_writes_the_dataset_and_come_in_the_next_time(data):
+    with serving(Vendor()) as server:
+        with locked(data):
+            first = judging.judge(data, server.base, sample=0, limit=5)
+        assert (first.asked, first.clean) == (5, False)
+        assert "kept and not in the dataset yet" in first.stopped
+        assert not (data / "data" / "judgements").exists()
+        second = metric_modules.judge(
+            data, f"openai:base_url={server.base}/v1,model=judge-1", "edit_applied", calibration=0, limit=5, quiet=True
+        )
+    assert second.asked == 0
+    kept = {row["key"] for row in judging.rows_of(data)}
+    assert len(kept) == 5
 
 
 def test_no_key_stands_in_what_is_kept(data, monkeypatch):

@@ -78,6 +78,15 @@ def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, Fin
     return Asks(found, left_out)
 
 
+def chooser(editors: Sequence[str], programs: Sequence[str]) -> Callable[[Ask], bool]:
+    """Whether an ask is of the editors and programs that were named; all are, where none is."""
+
+    def chosen(ask: Ask) -> bool:
+        return (not editors or ask.chain.editor in editors) and (not programs or ask.chain.program.id in programs)
+
+    return chosen
+
+
 def require_dataset(reader: Reader) -> None:
     """Raise UserError where there is no dataset, before anything is written beside it."""
     if not reader.files("chains"):

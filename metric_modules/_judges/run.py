@@ -16,6 +16,7 @@ from typing import Any
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.call_limits import Budget, CallLimits, OverBudget
 from convergebench.generation.calls import Caller, Rejected, Stopped, Transient, Unusable
+from convergebench.generation.files import Locked
 from convergebench.generation.records import Answer, UserError, canonical
 from convergebench.generation.requirements import FetchedByFirstCall
 from convergebench.generation.scheduler import GRACE, sigterm_interrupts
@@ -165,7 +166,10 @@ def judge_question(
                 outcome.before = budget.spent
                 ask_all(plan, choice, answers, budget, reader, outcome, advance)
         finally:
-            answers.fold()
+            try:
+                answers.fold()
+            except Locked as error:
+                outcome.stopped = outcome.stopped or f"the answers are kept and not in the dataset yet: {error}"
         if outcome.clean:
             answers.close_session()
         outcome.alarms = [

@@ -153,11 +153,14 @@ class Answers:
         self.session_file.unlink(missing_ok=True)
 
     def fold(self) -> None:
-        """Write all answers as the dataset's file and its card, and then let the journal go."""
+        """Write all answers as the dataset's file and its card, and then let the journal go.
+
+        Raises Locked where another command is writing the dataset: the journal stays, and the next run folds it.
+        """
         if not self.journal.exists():
             return
         rows = sorted(self.rows.values(), key=lambda row: row.order)
-        with disk_errors_explained(self.dataset), locked(self.dataset / FOLDER, wait=True):
+        with disk_errors_explained(self.dataset), locked(self.dataset / FOLDER, wait=True), locked(self.dataset):
             manifest.expect(self.dataset, {self.file: {}})
             written = schema.write(
                 self.dataset / self.file, JUDGEMENTS.columns, (row.to_dict() for row in rows), JUDGEMENTS.row
