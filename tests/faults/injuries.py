@@ -151,7 +151,7 @@ def only_read(disk: Path) -> Iterator[None]:
 
 
 def other_clock(course: Course) -> bool:
-    """A clock years off, or a thousand times too fast, and files of another century."""
+    """A clock years off, and files of another century."""
     for path in course.files():
         if course.chance.random() < 0.5:
             stamp = course.chance.choice((0, 1, 2**31 + 5, 4_000_000_000))
@@ -200,10 +200,11 @@ def launched(course: Course, hurt: Callable[[int, list[int]], None]) -> bool:
         time.sleep(0.02)
     moment(course)
     met = command.alive
+    ranks = processes.children(command.pid) if met else []
     if met:
-        hurt(command.pid, processes.children(command.pid))
+        hurt(command.pid, ranks)
     code = command.end()
-    while left := processes.session(command.pid):  # a launcher that is killed leaves its workers at work
+    while left := [pid for pid in ranks if processes.is_at_work(pid)]:  # they outlive a launcher that is killed
         if time.monotonic() > until:
             for pid in left:
                 os.kill(pid, signal.SIGKILL)

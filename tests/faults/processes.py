@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 FORK = multiprocessing.get_context("fork")
-PATIENCE = 90.0  # seconds that a command may take on a busy machine before it counts as stuck
+PATIENCE = 240.0  # seconds that a command may take on a busy machine before it counts as stuck
 
 
 class Command:
@@ -120,8 +120,8 @@ def faketime() -> str | None:
 
 
 def with_other_clock(chance: random.Random) -> Callable[[], None]:
-    """A clock that is years off or runs a thousand times too fast."""
-    word = chance.choice(("-56y", "+70y", "-1d", "+30d", "+0 x1000", "+0 x0.01"))
+    """A clock that is years off."""
+    word = chance.choice(("-56y", "+70y", "-1d", "+30d", "+11y"))
 
     def hurt() -> None:
         raise AssertionError("this is for a command of its own")
@@ -135,12 +135,10 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def session(pid: int) -> list[int]:
-    """The processes that are left of a session that this one began."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, _, _, number = path.read_text().rpartition(")")[2].split()[:4]
-            if int(number) == pid and state != "Z":
-                found.append(int(path.parent.name))
-    return found
+def is_at_work(pid: int) -> bool:
+    """Whether a process of ours with this number is there and has not ended."""
+    with contextlib.suppress(OSError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return b"convergebench" in words and state != "Z"
+    return False

@@ -9,6 +9,7 @@ then is the machine's. It runs in a mount namespace of its own, because disks ar
 
 import argparse
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -20,78 +21,122 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "no_proxy": "127.0.0.1", "OMP_NUM_THREADS": "1"}
 sys.path.insert(0, str(Path(__file__).parent.parent))
+
+if TYPE_CHECKING:
+    from faults.dataset_course import Made
 
 INSIDE = "CONVERGEBENCH_FAULTS_INSIDE"
 A_COURSE = 10  # faults of one
 
 
-def campaign(root: Path, options: argparse.Namespace) -> int:
-    from faults import injuries, vendor
-    from faults.dataset_course import DATASET, DatasetCourse, Made
-    from faults.store_course import Course, Wrong, write_suite
+class Campaign:
+    """Courses one after the other, and what came of them."""
 
-    vendor.install(root / "site")
-    sys.path.insert(0, str(root / "site"))
-    os.environ["PYTHONPATH"] = str(root / "site")
-    suite = write_suite(root / "suite")
-    shop = vendor.Vendor(root, options.seed)
-    preload()
-    made = Made(root, suite)
-    tries: dict[str, Counter[str]] = defaultdict(Counter)
-    findings: list[str] = []
-    money: Counter[str] = Counter()
-    done, number, began = 0, options.course or 0, time.monotonic()
-    while (done < options.faults) if not options.minutes else time.monotonic() < began + 60 * options.minutes:
-        chance = Random(f"{options.seed} {number}")
-        kind = options.kind or chance.choices(("money", "free", "dataset"), (5, 3, 2))[0]
-        folder = root / f"course-{number}"
-        course: Course = DatasetCourse(folder, made, chance)
-        faults: Mapping[str, tuple[Callable[..., bool], float]] = DATASET
-        if kind != "dataset":
-            course = Course(folder, suite, chance, shop if kind == "money" else None, f"{options.seed}-{number}")
-            faults = injuries.STORE
-        names = [options.only] if options.only else list(faults)
+    def __init__(self, root: Path, options: argparse.Namespace):
+        from faults import vendor
+        from faults.store_course import write_suite
+
+        vendor.install(root / "site")
+        sys.path.insert(0, str(root / "site"))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root / "site"), os.environ.get("PYTHONPATH")]))
+        self.root, self.options = root, options
+        self.suite = write_suite(root / "suite")
+        self.shop = vendor.Vendor(root, options.seed)
+        preload()
+        self.tries: dict[str, Counter[str]] = defaultdict(Counter)
+        self.findings: list[str] = []
+        self.money: Counter[str] = Counter()
+        self.done, self.began = 0, time.monotonic()
+
+    @functools.cached_property
+    def made(self) -> "Made":
+        from faults.dataset_course import Made
+
+        return Made(self.root, self.suite)
+
+    def is_over(self) -> bool:
+        if self.options.minutes:
+            return time.monotonic() > self.began + 60 * self.options.minutes
+        return self.done >= self.options.faults
+
+    def run(self) -> int:
+        number = self.options.course or 0
+        while not self.is_over():
+            self.one_course(number)
+            if self.options.keep and self.findings:
+                break
+            number += 1
+        self.shop.close()
+        seconds = time.monotonic() - self.began
+        print(f"seed {self.options.seed}, {seconds:.0f} s\n{table_text(self.tries)}\n{self.money_text()}")
+        for finding in self.findings:
+            print(finding, file=sys.stderr)
+        print(f"{len(self.findings)} findings")
+        return 1 if self.findings else 0
+
+    def one_course(self, number: int) -> None:
+        """One run or dataset: about ten faults, and its end."""
+        from faults import injuries
+        from faults.dataset_course import DATASET, DatasetCourse
+        from faults.store_course import Course, Wrong
+
+        chance = Random(f"{self.options.seed} {number}")
+        kind = self.options.kind or chance.choices(("money", "free", "dataset"), (6, 3, 1))[0]
+        folder = self.root / f"course-{number}"
+        course: Course
+        faults: Mapping[str, tuple[Callable[..., bool], float]]
+        if kind == "dataset":
+            course, faults = DatasetCourse(folder, self.made, chance), DATASET
+        else:
+            shop = self.shop if kind == "money" else None
+            course, faults = Course(folder, self.suite, chance, shop, f"{self.options.seed}-{number}"), injuries.STORE
+        names = [self.options.only] if self.options.only else list(faults)
         history: list[str] = []
+        wrong = ""
         try:
             with injuries.small_disk(course.run.parent):
                 course.begin()
-                for _ in range(A_COURSE):
+                while len(history) < A_COURSE and not (history and self.options.minutes and self.is_over()):
                     name = chance.choices(names, [faults[each][1] for each in names])[0]
                     history.append(name)
-                    tries[name]["tried"] += 1
-                    done += 1
-                    tries[name]["met"] += faults[name][0](course)
+                    self.tries[name]["tried"] += 1
+                    self.tries[name]["met"] += faults[name][0](course)
                 course.finish()
         except Wrong as error:
-            tries[history[-1]]["wrong"] += 1
-            findings.append(f"--seed {options.seed} --course {number} --faults 1, after {', '.join(history)}:\n{error}")
+            self.tries[history[-1]]["wrong"] += 1
+            wrong = str(error)
         except Exception:  # noqa: BLE001 -- of the campaign itself, and a finding too
-            findings.append(
-                f"--seed {options.seed} --course {number}, after {', '.join(history)}:\n{traceback.format_exc()}"
-            )
-        else:
-            money["courses"] += 1
+            wrong = traceback.format_exc()
+        self.done += len(history)
+        self.money["courses"] += not wrong
+        if wrong:
+            repeat = f"--seed {self.options.seed} --course {number} --faults 1"
+            self.findings.append(f"{repeat}, after {', '.join(history)}:\n{wrong}")
         if kind == "money":
-            money["paid courses"] += 1
-            money["billed"] += shop.billed(course.key).total()
-            money["answers lost"] += course.lost.total()
-            money["in flight at a kill"] += course.excused
-            money["at their limit"] += (course.limit or 0) < 200
-        number += 1
-        if options.keep and findings:
-            shutil.copytree(course.folder, options.keep, dirs_exist_ok=True)
-            break
+            self.money["paid courses"] += 1
+            self.money["billed"] += self.shop.billed(course.key).total()
+            self.money["answers lost"] += course.lost.total()
+            self.money["in flight at a kill"] += course.excused
+            self.money["at their limit"] += (course.limit or 0) < 200
+        print(f"course {number}, {kind}: {', '.join(history)}: {wrong or 'whole'}", file=sys.stderr, flush=True)
+        if wrong and self.options.keep:
+            shutil.copytree(course.folder, self.options.keep, dirs_exist_ok=True)
         course.close()
-    shop.close()
-    print(f"seed {options.seed}, {time.monotonic() - began:.0f} s\n{table_text(tries)}")
-    print(money_text(money, vendor.PRICE))
-    for finding in findings:
-        print(finding, file=sys.stderr)
-    print(f"{len(findings)} findings")
-    return 1 if findings else 0
+
+    def money_text(self) -> str:
+        from faults.vendor import PRICE
+
+        known = self.money
+        return (
+            f"{known['courses']} courses ended whole; {known['paid courses']} had money, {known['at their limit']} of "
+            f"them with a low limit: {known['billed']} calls billed (${known['billed'] * PRICE:.2f}), never past a "
+            f"limit; {known['answers lost']} paid answers lost, of at most {known['in flight at a kill']} in flight "
+            "at a kill"
+        )
 
 
 class WithoutTorch:
@@ -124,14 +169,6 @@ def table_text(tries: dict[str, Counter[str]]) -> str:
     return "\n".join(lines)
 
 
-def money_text(money: Counter[str], price: float) -> str:
-    return (
-        f"{money['courses']} courses ended whole; {money['paid courses']} had money, {money['at their limit']} of "
-        f"them with a low limit: {money['billed']} calls billed (${money['billed'] * price:.2f}), never past a limit; "
-        f"{money['answers lost']} paid answers lost, of at most {money['in flight at a kill']} in flight at a kill"
-    )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", type=int, default=500)
@@ -150,7 +187,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as folder,
         contextlib.suppress(KeyboardInterrupt),
     ):
-        return campaign(Path(folder), options)
+        return Campaign(Path(folder), options).run()
     return 1
 
 

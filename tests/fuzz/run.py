@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from fuzz.targets import TARGETS
 from fuzz.workshop import Workshop, Wrong
 
-PATIENCE = 90  # seconds of one mutation, on a busy machine
+PATIENCE = 90  # seconds of work that one mutation may take
+LONGEST = 900  # seconds by the clock, on a busy machine
 OUTCOMES = ("named", "the same", "taken", "silent or wrong", "traceback", "hang")
 
 
@@ -37,7 +38,8 @@ def on_alarm(number: int, frame: object) -> None:
 def try_one(shop: Workshop, target: str, seed: int, number: int) -> tuple[str, str]:
     """What came of one mutation, and the finding where there is one."""
     chance = Random(f"{seed} {target} {number}")
-    signal.alarm(PATIENCE)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+    signal.alarm(LONGEST)
     try:
         return TARGETS[target][0](shop, chance), ""
     except Wrong as error:
@@ -47,6 +49,7 @@ def try_one(shop: Workshop, target: str, seed: int, number: int) -> tuple[str, s
     except (Exception, RecursionError):  # noqa: BLE001 -- whatever is raised is what we look for
         return "traceback", "".join(traceback.format_exc().splitlines(keepends=True)[-14:])
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
         shop.clean()
 
@@ -56,6 +59,7 @@ def campaign(
 ) -> tuple[dict[str, Counter[str]], list[str]]:
     """Counts of outcomes by target, and the findings."""
     signal.signal(signal.SIGALRM, on_alarm)
+    signal.signal(signal.SIGPROF, on_alarm)
     shop = Workshop(root)
     draw = Random(seed)
     names = [only] if only else list(TARGETS)
