@@ -24,7 +24,7 @@ def verify(folder: Path, repair: bool, as_json: bool) -> None:
 
     findings = verifying.verify(folder)
     moved = verifying.set_aside(folder, findings) if repair else []
-    is_run = (folder / "run.json").exists()
+    is_run = (folder / "chains").is_dir()
     anew = "`convergebench generate`" if is_run else "`convergebench build` and `convergebench score`"
     if as_json:
         found = [each._asdict() for each in findings]

@@ -51,6 +51,8 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
             before = read_run(run)
             if before != about:
                 raise UserError(f"{run} holds a run of {differing_words(before, about)}; choose another folder")
+        elif (run / "chains").is_dir():
+            raise Damaged(f"{run} holds chains and no run.json; restore it, or give another folder")
         else:
             foreign = sorted(path.name for path in run.iterdir() if path.name != LOCK)
             if foreign:

@@ -1,10 +1,11 @@
 """Reads the finished chains of the chain store, and believes its files only where they agree with each other."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from .files import UNFINISHED
 from .ledger import PLACE as LEDGER
@@ -106,13 +107,11 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
         folder / "chain.json", f"{folder} is done but has no chain.json; restore it or remove the folder"
     )
     done = read_json(folder / "done.json")
+    chain = described_chain(folder, values)
     try:
-        chain, status = Chain.from_dict(values), done["status"]
-        calls, digest = int(done["steps"]), done["sha256"]
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UserError) as error:
+        status, calls, digest = done["status"], int(done["steps"]), done["sha256"]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
-    if chain.id != folder.name:
-        raise Damaged(f"{folder / 'chain.json'} describes chain {chain.id}; restore it or remove the folder")
     if status not in ENDS:
         raise Damaged(f"{folder / 'done.json'} has status {status!r}; it is one of {', '.join(ENDS)}")
     if done.get("chain", hash_of_file(folder / "chain.json")) != hash_of_file(folder / "chain.json"):
@@ -153,18 +152,24 @@ def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
 
 
+def described_chain(folder: Path, values: Mapping[str, Any]) -> Chain:
+    """The chain that chain.json describes; raises Damaged where it is none, or another than the folder's."""
+    try:
+        chain = Chain.from_dict(values)
+        found = chain.id
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UserError) as error:
+        raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
+    if found != folder.name:
+        raise Damaged(f"{folder / 'chain.json'} describes chain {found}; restore it or remove the folder")
+    return chain
+
+
 def check_unfinished(folder: Path) -> None:
     """Raise Damaged where a chain that is not finished could not be taken up again; nothing is written."""
     steps, _ = read_unfinished(folder)
     if not steps and not (folder / "chain.json").exists():
         return  # its process died before it began
-    values = read_json(folder / "chain.json")
-    try:
-        chain = Chain.from_dict(values)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UserError) as error:
-        raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
-    if chain.id != folder.name:
-        raise Damaged(f"{folder / 'chain.json'} describes chain {chain.id}; restore it or remove the folder")
+    chain = described_chain(folder, read_json(folder / "chain.json"))
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     refuse_lost_lines(folder, len(steps))
     for step in steps:

@@ -188,6 +188,24 @@ def test_a_list_of_our_files_that_no_text_can_hold_is_not_believed(folder, text)
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
+def test_a_run_without_its_description_is_named_and_nothing_is_begun_in_its_place(folder):
+    (folder / "run" / "run.json").unlink()
+    assert "broken: run.json: " in verify(folder / "run").output
+    words = ["generate", "--suite", "smoke", "--editor", "identity", "--out", str(folder / "run")]
+    assert "holds chains and no run.json; restore it" in CliRunner().invoke(main, words).output
+
+
+@pytest.mark.parametrize("settings", [None, 7, "x"])
+def test_settings_of_another_type_are_damage(folder, settings):
+    for done in (True, False):
+        chain = sorted((folder / "run" / "chains").iterdir())[done]
+        values = json.loads((chain / "chain.json").read_text())
+        (chain / "chain.json").write_text(json.dumps({**values, "settings": settings}))
+        if not done:
+            (chain / "done.json").unlink()
+        assert f"broken: chains/{chain.name}: {chain} holds no readable chain" in verify(folder / "run").output
+
+
 def test_a_folder_that_is_neither_is_one_sentence(tmp_path):
     result = verify(tmp_path)
     assert result.exit_code == 2

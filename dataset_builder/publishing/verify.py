@@ -53,7 +53,7 @@ class Finding(NamedTuple):
 
 def verify(folder: Path, progress: Told = lambda file: None) -> list[Finding]:
     """Everything that is broken in a dataset or a run."""
-    if (folder / "run.json").exists():
+    if (folder / "run.json").exists() or (folder / "chains").is_dir():
         return list(verify_run(folder, progress))
     if not (folder / "data").is_dir():
         raise UserError(f"{folder} is neither a run nor a dataset: there is no run.json and no data folder in it")

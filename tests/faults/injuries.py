@@ -156,10 +156,8 @@ def other_clock(course: Course) -> bool:
         if course.chance.random() < 0.5:
             stamp = course.chance.choice((0, 1, 2**31 + 5, 4_000_000_000))
             os.utime(path, (stamp, stamp))
-    if not processes.faketime():
-        return False
-    command = under_way(course, processes.with_other_clock(course.chance), real=True)
-    time.sleep(course.chance.uniform(0.5, 2.0))
+    command = under_way(course, processes.with_other_clock(course.chance))
+    moment(course)
     met = command.send(signal.SIGKILL) if course.chance.random() < 0.5 else False
     after(course, command, (*ENDED, -signal.SIGKILL), CONCURRENCY * met, "another clock")
     return True

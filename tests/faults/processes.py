@@ -25,7 +25,7 @@ class Command:
         if real:
             with said.open("wb") as file:
                 self.process: subprocess.Popen[bytes] | multiprocessing.process.BaseProcess = subprocess.Popen(
-                    words, stdout=file, stderr=file, start_new_session=True, env=os.environ | getattr(hurt, "env", {})
+                    words, stdout=file, stderr=file, start_new_session=True, env=dict(os.environ)
                 )
         else:
             self.process = FORK.Process(target=perform, args=(words, said, hurt))
@@ -114,19 +114,15 @@ def with_slow_disk(chance: random.Random) -> Callable[[], None]:
     return hurt
 
 
-def faketime() -> str | None:
-    """The library that gives a process another clock, where it is installed."""
-    return next(map(str, Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)
-
-
 def with_other_clock(chance: random.Random) -> Callable[[], None]:
-    """A clock that is years off."""
-    word = chance.choice(("-56y", "+70y", "-1d", "+30d", "+11y"))
+    """A clock that is years off, and jumps."""
+    offsets = [86_400 * chance.choice((-20_000, -400, -1, 0, 1, 30, 4_000, 25_000)) for _ in range(2)]
+    jump = chance.randrange(1, 400)
 
     def hurt() -> None:
-        raise AssertionError("this is for a command of its own")
+        real, asked = time.time, iter(range(10**9))
+        time.time = lambda: real() + offsets[next(asked) > jump]
 
-    hurt.env = {"LD_PRELOAD": faketime() or "", "FAKETIME": word, "DONT_FAKE_MONOTONIC": "1"}  # type: ignore[attr-defined]
     return hurt
 
 
