@@ -289,7 +289,7 @@ def test_the_direction_of_a_pass_is_the_angle_between_two_changes():
     assert judged(given, first, half_back)["pass_direction"] < -0.98
     assert judged(given, first, half_back)["pass_size"] == pytest.approx(0.5, abs=0.02)
     assert judged(given, first, further)["pass_direction"] > 0.9
-    assert {*judged(given, first, first).values()} == {"nothing_changed"}
+    assert {*judged(given, first, first).values()} == {"pass_unchanged"}
     assert {*judged(given, first).values()} == {"first_pass"}
     assert {*judged(given, first, first, cycle=("add", "remove")).values()} == {"several_instructions"}
 

@@ -71,4 +71,4 @@ class Scorer:
             return dict.fromkeys(names, "pass_missing")
         given, first, before, now = needed
         found = direction(change(given, first), change(before, now))
-        return dict(zip(names, found, strict=True)) if found else dict.fromkeys(names, "nothing_changed")
+        return dict(zip(names, found, strict=True)) if found else dict.fromkeys(names, "pass_unchanged")

@@ -29,7 +29,7 @@ SPEC = {
     "reasons": {
         "first_pass": ["not applicable", "there is no pass before this one"],
         "several_instructions": ["not applicable", "a round has more than one instruction"],
-        "nothing_changed": ["nobody", "one of the two passes changed nothing"],
+        "pass_unchanged": ["nobody", "one of the two passes changed nothing"],
         "pass_missing": ["ours", "the picture of an earlier pass is missing"],
     },
 }
