@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from convergebench.generation.files import UNFINISHED, disk_errors_explained, locked, write_whole
 from convergebench.generation.records import UNKNOWN, EditorInfo, Source, UserError, canonical
 from convergebench.generation.store_reader import (
@@ -29,6 +30,7 @@ from convergebench.generation.store_reader import (
 
 from ..dataset import manifest
 from ..dataset.columns import CHAINS, EDITORS, SOURCES, STEPS, Config
+from ..dataset.damage import check_values
 from ..dataset.reader import Reader
 from ..dataset.rows import Row, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import SHARD, Shard, Written, config_of, write
@@ -80,8 +82,8 @@ def build(
     card.refuse_other_folders(out)
     with disk_errors_explained(out), locked(out):
         old = Reader(out)
-        if old.files("scores"):
-            old.table("scores")  # damage is told before anything is written: such values are not kept
+        for file in old.files("scores"):
+            check_values(old, file)  # damage is told before anything is written: such values are not kept
         draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
@@ -240,21 +242,31 @@ def drop_stale_scores(folder: Path) -> int:
     files = reader.files("scores")
     if not files:
         return 0
-    current = {score_key(row) for row in reader.table("steps", SCORE_KEY).to_pylist()}
+    current = score_keys(reader.table("steps", SCORE_KEY)).combine_chunks()
     dropped = 0
     for file in files:
         config = config_of(reader.footer(file), "scores")
-        rows = reader.file_rows(file)
-        kept = [row for row in rows if score_key(row) in current]
-        dropped += len(rows) - len(kept)
-        if not kept:
+        stays = pc.is_in(score_keys(reader.file_table(file, SCORE_KEY)), current)
+        count = pc.sum(stays).as_py() or 0
+        dropped += len(stays) - count
+        if not count:
             (folder / file).unlink()
-        elif len(kept) < len(rows):
+        elif count < len(stays):
             manifest.expect(folder, {file: {}})
-            write(folder / file, config.columns, kept, config.row)
+            write(folder / file, config.columns, rows_that_stay(reader, file, stays), config.row)
     return dropped
 
 
-def score_key(row: Row) -> tuple[Any, ...]:
-    """Names the picture that a row of scores belongs to."""
-    return tuple(row[name] for name in SCORE_KEY)
+def score_keys(table: pa.Table) -> pa.ChunkedArray:
+    """Names the picture that each row of scores belongs to: its chain, step and hash."""
+    words = [table[name].cast(pa.string()) for name in SCORE_KEY]
+    return pc.binary_join_element_wise(*words, "\n", null_handling="replace", null_replacement="-")
+
+
+def rows_that_stay(reader: Reader, file: str, stays: pa.ChunkedArray) -> Iterator[Row]:
+    """The rows of a file that are marked, of one row group at a time."""
+    start = 0
+    for group in range(reader.footer(file).num_row_groups):
+        part = reader.read(file, group)
+        yield from part.filter(stays.slice(start, part.num_rows)).to_pylist()
+        start += part.num_rows
