@@ -31,6 +31,7 @@ GPUS = {  # multiplications and additions a second in bfloat16 without sparsity,
 REACHED = 0.4  # of a stated peak, by a transformer on batches of 32; an assumption, not a measurement
 CORES = 8  # of a machine, beside each GPU; an assumption
 STEPS = 10_000_000
+SIZES = (300, 1_000, 10_000)  # pictures
 
 
 class Fit(NamedTuple):
@@ -103,6 +104,12 @@ def table(rows: list[list[object]], *titles: str) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
+def speedup(one: Fit, many: Fit, pictures: int) -> float:
+    """How many times as fast so many processes are as one, each on a core that nobody else uses."""
+    alone = one.start + pictures * one.picture
+    return alone / (many.start + pictures * many.picture / many.processes)
+
+
 def hours(seconds: float) -> str:
     return f"{seconds / 3600:,.0f} h" if seconds >= 7200 else f"{seconds / 60:,.1f} min"
 
@@ -119,6 +126,9 @@ def tables(fits: list[Fit], parts: dict[str, float], decode: float, size: int) -
             "processes", "start, s of the processor each", "a picture, ms of the processor", "beside one process",
             "pictures/s by the clock",
         ),
+        "On two cores that nobody else uses two processes are, by this fit, "
+        + ", ".join(f"{speedup(first, fits[1], count):.2f} times as fast as one for {count:,}" for count in SIZES)
+        + " pictures.",
         f"One picture on one core, ms: decoding {1000 * decode:.0f}, "
         + ", ".join(f"{name} {1000 * seconds:.0f}" for name, seconds in parts.items()) + ".",
     ]  # fmt: skip
