@@ -34,7 +34,8 @@ BREAKS = """## Where it breaks
 - Half of a thing that is left, faded or cut, can pass for undone, most of all small ones and under a colour cast. A
   part of a third picture passes for the edit itself in about one case of three: the cause is then named "not undone"
   instead of "part lost", the loss is the same.
-- Wear like an autoencoder's, twenty rounds of it: a part is called lost where detail has turned into another pattern.
+- A part that is drawn anew in its own colours, in a picture that is worn all over: it has to differ by four times the
+  median there.
 - Edits weaker than delta E 12, and wear that looks like an edit: casts of 35% and more, shifts beyond 20 pixels,
   growing zoom that registration does not accept. A strong cast passes for "make it night".
 - Smiles and dark things on dark ground are often too faint to be seen as edits.
