@@ -1,7 +1,8 @@
 """What the oracle, which undoes exactly, loses: one round of every case of a suite whose picture can be had."""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from convergebench.generation import pictures, prepare, suites
 from convergebench.generation.editors import oracle
 from convergebench.generation.packages import Unavailable
-from convergebench.generation.records import Chain, Turn
+from convergebench.generation.records import Chain, Program, Source, Turn
 from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.looks import look
@@ -25,28 +26,37 @@ def outcomes(suite: str, short_side: int, kept: Path) -> tuple[list[Row], int]:
     Rows go to the file `kept` as they come, so that a run that was stopped goes on.
     """
     cases = suites.cases(suites.load(suite))
-    rules = json.dumps([short_side, signature()], sort_keys=True)
     lines = kept.read_text().splitlines() if kept.exists() else []
-    known = {(row["source"], row["program"], row["rules"]): row for row in map(json.loads, lines)}
+    known = {row["key"]: row for row in map(json.loads, lines)}
     found: list[Row] = []
     kept.parent.mkdir(parents=True, exist_ok=True)
     with kept.open("a") as file:
         for source in dict.fromkeys(source for source, _ in cases):
-            asked = [program for each, program in cases if each == source]
-            rows = [known.get((source.id, program.id, rules)) for program in asked]
-            if None in rows:
-                try:
-                    rows = [row | {"rules": rules} for row in rows_of(source, asked, short_side)]
-                except Unavailable:
-                    continue
-                file.writelines(json.dumps(row) + "\n" for row in rows)
-                file.flush()
-            found += rows
+            keys = {key_of(source, program, short_side): program for each, program in cases if each == source}
+            new = {key: program for key, program in keys.items() if key not in known}
+            try:
+                rows = [
+                    row | {"key": key} for key, row in zip(new, rows_of(source, new.values(), short_side), strict=True)
+                ]
+            except Unavailable:
+                continue
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+            file.flush()
+            found += [*(known[key] for key in keys if key in known), *rows]
     return found, len(cases)
 
 
-def rows_of(source, asked, short_side: int) -> Iterator[Row]:
+def key_of(source: Source, program: Program, short_side: int) -> str:
+    """Names a case by all that its row depends on, but for the code."""
+    about = [source.to_dict(), program.to_dict(), short_side, signature()]
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def rows_of(source: Source, asked: Iterable[Program], short_side: int) -> Iterator[Row]:
     """The cases of one picture."""
+    asked = list(asked)
+    if not asked:
+        return
     shown = prepare.prepare(pictures.decode(catalogue.read(source.id)), short_side).convert("RGB")
     first = np.asarray(shown)
     known = look(first), grey(first)
@@ -69,7 +79,7 @@ def rows_of(source, asked, short_side: int) -> Iterator[Row]:
         yield {"source": source.id, "program": program.id, "lost": lost}
 
 
-def what_is_lost(program, position: int, seen) -> str | None:
+def what_is_lost(program: Program, position: int, seen: Sequence[tuple[np.ndarray, np.ndarray]]) -> str | None:
     """What a step loses, by the checks of edits and of parts."""
     cells, greys = zip(*seen, strict=True)
     about = {"source": cells[0], "small": program.small, "greys": greys, "source_grey": greys[0]}
