@@ -128,6 +128,12 @@ def test_where_the_whole_picture_is_worn_only_what_is_worse_than_the_rest_is_dra
     assert judge_part(look(source), look(shown)).part_lost == 0
 
 
+def test_a_picture_that_was_drawn_anew_as_a_whole_is_not_taken_for_worn():
+    source = cv2.resize(picture("astronaut"), (512, 512), interpolation=cv2.INTER_AREA)
+    anew = judge_part(look(source), look(np.ascontiguousarray(source[:, ::-1])))
+    assert anew.part_redrawn_share > 0.2
+
+
 @pytest.mark.parametrize("distance", [14, 18])
 def test_a_faint_edit_counts_where_its_middle_is_certain(distance):
     source = picture("astronaut")

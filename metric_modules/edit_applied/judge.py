@@ -9,7 +9,7 @@ import numpy as np
 from . import colours, sharpness
 from .cycles import roles
 from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, fitted, laid_back, largest, outline, smooth
-from .structure import ALIKE, STRANGE, likeness
+from .structure import ALIKE, STRANGE, WORN, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 
 SHARE = 0.003  # of the picture: the least that an edit, or a lost part, covers
@@ -216,7 +216,8 @@ def part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None
     recoloured = largest(change > max(VISIBLE, NOISE * float(np.median(change))))
     unlike = 1 - alike
     usual = float(np.median(unlike[unlike > 0])) if (unlike > 0).any() else 0.0
-    redrawn = largest(unlike > min(max(1 - ALIKE, NOISE * usual), 1 - STRANGE))
+    worn = NOISE * usual if usual <= WORN else 0.0  # beyond that it is no wear: the whole picture was drawn anew
+    redrawn = largest(unlike > min(max(1 - ALIKE, worn), 1 - STRANGE))
     shares = {"colour": float(recoloured.mean()), "structure": float(redrawn.mean())}
     rule = max(shares, key=shares.__getitem__)
     lost = shares[rule] >= SHARE

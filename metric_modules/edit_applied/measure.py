@@ -10,7 +10,7 @@ from .colours import GREYED, TINTED, TOWARDS, WEAKEST
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
 from .looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
 from .sharpness import BLURRED, SHARPENED, grey
-from .structure import ALIKE, COARSE, CONTRAST, STRANGE, WINDOW
+from .structure import ALIKE, COARSE, CONTRAST, STRANGE, WINDOW, WORN
 from .transforms import MARGIN
 
 NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
@@ -30,7 +30,7 @@ def signature() -> dict[str, Any]:
             "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN,
             "alike": ALIKE, "strange": STRANGE, "contrast": CONTRAST, "coarse": COARSE, "window": WINDOW,
             "blurred": BLURRED, "sharpened": SHARPENED, "weakest": WEAKEST, "greyed": GREYED, "tinted": TINTED,
-            "towards": TOWARDS}  # fmt: skip
+            "towards": TOWARDS, "worn": WORN}  # fmt: skip
 
 
 class Reduced(NamedTuple):

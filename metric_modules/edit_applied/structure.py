@@ -7,6 +7,7 @@ from .looks import smooth, together
 
 ALIKE = 0.6  # correlation of a neighbourhood's structure, below which something else is drawn there
 STRANGE = 0.2  # the same, however worn the whole picture is
+WORN = 0.25  # the most that wear takes of the correlation at the median; twenty rounds of it took 0.21
 CONTRAST = 3.0  # grey levels (of 100): the least local contrast in which a structure can be told
 BLURS = (0.0, 0.7, 1.2)  # cells: sigmas by which the whole return may be softer than the source
 COARSE, WINDOW = 3.0, 1.5  # cells: sigma of what is taken off as shading, and of the neighbourhood

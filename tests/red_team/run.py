@@ -29,6 +29,7 @@ from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.honesty import reader
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.study.apart import UNJUDGED
+from convergebench.spaces_app.study.comparisons import compare_two
 from convergebench.spaces_app.study.study import Study
 from red_team.editors import CHEATS, choice
 
@@ -42,6 +43,7 @@ PROGRAMS = (
     "bench",
 )
 HONEST = ("paint", "paint:wear=0.0")
+LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
 METRICS = ("psnr", "ssim", "edit_applied", "honesty", "recalled")
 TABLE = re.compile(r"<!-- red team -->\n.*?<!-- end -->\n", re.DOTALL)
 CAUSES = {"applied": "edits not made", "undone": "edits not taken back"}
@@ -81,6 +83,7 @@ def play(made: plan.Plan, folder: Path, metrics: Sequence[str] = METRICS) -> Rea
         dataset_builder.build(folder / "run", folder / "dataset")
         (folder / "built").touch()
     metric_modules.score(folder / "dataset", metrics, device="cpu", quiet=True)
+    (folder / "finished").touch()
     return Reader(folder / "dataset")
 
 
@@ -116,6 +119,7 @@ def read_salt(out: Path) -> bytes:
 def result_rows(study: Study) -> list[dict[str, Any]]:
     """One row for each editor: its rank, the rounds it keeps, what caught it, and what all else said of it."""
     rows = []
+    kept_by_case = next(iter(study.comparisons.values())).outcomes
     for row in leaderboard.rows(study):
         editor = row["editor"]
         apart = study.apart.get(editor, ())
@@ -129,6 +133,7 @@ def result_rows(study: Study) -> list[dict[str, Any]]:
                 "cause": row["cause"] or "",
                 "failed": row["failed"],
                 "apart": apart,
+                "p": compare_two(kept_by_case, editor, LEVEL).p_value if {editor, LEVEL} <= {*kept_by_case} else None,
                 "values": values,
                 "marks": (recall.get("recalled"), recall.get("judged")),
             }
@@ -151,7 +156,7 @@ def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
              "written": "written"}  # fmt: skip
     head = ["editor", f"rounds kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    level = next((row["kept"] for row in rows if row["editor"] == "paint:wear=0.0"), 0.0)
+    level = next((row["kept"] for row in rows if row["editor"] == LEVEL), 0.0)
     for row in rows:
         lost, judged = row["marks"]
         marks = "–" if not judged else f"{lost} of {judged}"
@@ -161,7 +166,10 @@ def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
         elif row["editor"] not in CHEATS:
             outcome = "not accused"
         else:
-            outcome = "below" if row["kept"] < level else "**AT OR ABOVE**"
+            by_chance = row["p"] is not None and row["p"] > 0.05
+            outcome = (
+                "below" if row["kept"] < level else f"level, p = {row['p']:.2f}" if by_chance else "**AT OR ABOVE**"
+            )
         cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], marks, *(number(row, each) for each in names)]
         lines.append("| " + " | ".join([*cells, outcome]) + " |")
     return "\n".join(lines) + "\n"
@@ -174,11 +182,12 @@ def counts(rows: Sequence[dict[str, Any]], text: str) -> str:
     above = text.count("AT OR ABOVE")
     accused = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in honest)
     shapes = max((row["values"].get("known_middle", {}).get("value") or 0 for row in honest), default=0)
-    below = len(rows) - len(honest) - apart - above
+    level = text.count("| level, p")
+    below = len(rows) - len(honest) - apart - above - level
     return (
-        f"Of {len(rows) - len(honest)} dishonest editors {apart} are listed apart, {below} stay below and {above} rank "
-        f"at or above. Of {len(honest)} honest ones {accused} are accused; they know at most {shapes:.2f} of the "
-        "shapes that they covered.\n"
+        f"Of {len(rows) - len(honest)} dishonest editors {apart} are listed apart, {below} stay below, {level} differ "
+        f"by chance\nonly and {above} rank at or above. Of {len(honest)} honest ones {accused} are accused; they know "
+        f"at most {shapes:.2f} of the shapes that they covered.\n"
     )
 
 
@@ -190,7 +199,7 @@ def main() -> None:
     options.add_argument("--editor", action="append", help="only this dishonest editor; repeatable")
     options.add_argument("--honest", action="append", default=[], help="a further honest editor, such as migan")
     options.add_argument("--out", type=Path, default=Path("runs/red-team"), help="where runs and datasets are kept")
-    options.add_argument("--finished", action="store_true", help="only editors that an earlier run has finished")
+    options.add_argument("--finished", action="store_true", help="the table of what earlier runs have finished")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
     reader.fetch()
@@ -198,8 +207,12 @@ def main() -> None:
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds, salt
     readers, missing = [], []
     for name in [*HONEST, *given.honest, *(given.editor or CHEATS)]:
-        if given.finished and not (folder_of(given.out, name, asked) / "built").exists():
-            missing.append(name)
+        if given.finished:
+            folder = folder_of(given.out, name, asked)
+            if (folder / "finished").exists():
+                readers.append(Reader(folder / "dataset"))
+            else:
+                missing.append(name)
             continue
         started = time.process_time()
         made = red_team_plan([name] if name in CHEATS else [], [] if name in CHEATS else [name], *asked)

@@ -311,14 +311,15 @@ def real_section(folder: Path) -> str:
     )
 
 
-def oracle_section(kept: Path) -> str:
+def oracle_section(kept: Path, step: int) -> str:
     """What the oracle loses, though it undoes exactly."""
-    rows, count = oracle.outcomes("v1", 128, kept)
+    rows, count = oracle.outcomes("v1", 128, kept, step)
+    which = "Every case of suite v1" if step == 1 else f"The cases of every {step}th picture of suite v1"
     lines = [[row["program"], row["source"], row["lost"]] for row in rows if row["lost"]]
     absent = f" The pictures of {count - len(rows)} more could not be fetched." if len(rows) < count else ""
     return (
         "## The oracle, which undoes exactly\n\n"
-        f"Every case of suite v1 at an eighth of its size (short side 128), one round: {len(rows) - len(lines)} of "
+        f"{which} at an eighth of its size (short side 128), one round: {len(rows) - len(lines)} of "
         f"{len(rows)} kept.{absent} Not kept:\n\n"
         + (table(["program", "picture", "lost to"], lines) if lines else "None.\n")
     )
@@ -342,6 +343,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--photographs", type=int, default=10, help="how many")
     parser.add_argument("--real-chains", type=Path, default=os.environ.get("REAL_CHAINS") or None, help="their folder")
     parser.add_argument("--oracle", type=Path, default=Path("runs/oracle.jsonl"), help="what it was judged")
+    parser.add_argument("--oracle-step", type=int, default=1, help="every so many-th picture of the suite for it")
     parser.add_argument("--only", help="the beginning of the one title whose section is measured anew")
     parser.add_argument("--card", type=Path, help="a card in which the tables are replaced")
     given = parser.parse_args(words)
@@ -355,7 +357,7 @@ def main(words: list[str] | None = None) -> int:
         "No edit was made": lambda: unedited_section(list(measuring.unedited(pictures))),
         "Faint edits": lambda: faint_section(list(measuring.faint_edits(pictures))),
         "Blur and sharpen": lambda: sharpness_section(list(measuring.sharpness(pictures))),
-        "The oracle": lambda: oracle_section(given.oracle),
+        "The oracle": lambda: oracle_section(given.oracle, given.oracle_step),
         "Real chains": real_chains and (lambda: real_section(real_chains)),
     }
     before = given.out.read_text().split("\n## ") if given.out.exists() else []

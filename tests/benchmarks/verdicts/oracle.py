@@ -1,5 +1,6 @@
 """What the oracle, which undoes exactly, loses: one round of every case of a suite whose picture can be had."""
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,12 +21,13 @@ from convergebench.metric_modules.edit_applied.sharpness import grey
 Row = dict[str, Any]
 
 
-def outcomes(suite: str, short_side: int, kept: Path) -> tuple[list[Row], int]:
-    """A row for each case, with what its round is lost to; and how many cases the suite has.
+def outcomes(suite: str, short_side: int, kept: Path, step: int = 1) -> tuple[list[Row], int]:
+    """A row for each case of every `step`-th picture, with what its round is lost to; and how many cases there are.
 
     Rows go to the file `kept` as they come, so that a run that was stopped goes on.
     """
-    cases = suites.cases(suites.load(suite))
+    whole = suites.load(suite)
+    cases = suites.cases(dataclasses.replace(whole, sources=whole.sources[::step], variants=()))
     lines = kept.read_text().splitlines() if kept.exists() else []
     known = {row["key"]: row for row in map(json.loads, lines)}
     found: list[Row] = []
