@@ -75,6 +75,7 @@ def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) ->
         build.build(found, out, lambda: advance(1, ""))
     names = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None
     outcome = metric_modules.score(out, names, quiet=quiet)
+    absent = outcome.absent if outcome else {}
     about = submission.write(out)
     wrong = suite_cases.departures(Reader(out).chains(), read_salt()) or submission_checks.check(out)
     if wrong:
@@ -82,9 +83,9 @@ def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) ->
     counts = {"chains": len(about["chains"]), "files": len(about["files"])}
     if not quiet:
         click.echo(f"{out}: submission {about['name']}, {counts['chains']} chains in {counts['files']} files")
-        for name, why in outcome.absent.items():
+        for name, why in absent.items():
             click.echo(f"left out: {name}, because {why}", err=True)
-    return {"folder": str(out), "name": about["name"], "left_out": outcome.absent} | counts
+    return {"folder": str(out), "name": about["name"], "left_out": absent} | counts
 
 
 def propose_to(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:

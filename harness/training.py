@@ -67,7 +67,7 @@ class ConvergenceCallback:
             edit = as_function(editor)
             words: dict[str, Any] = {"name": name, "version": version, "audit": False, "quiet": True}
             outcome = generation.generate(edit, self.suite, folder / "run", rounds=self.rounds, **words)
-            if outcome.stopped:
+            if outcome and outcome.stopped:
                 raise UserError(f"the check at step {step} stopped: {outcome.stopped}")
             dataset_builder.build(folder / "run", folder / "dataset", quiet=True)
             metric_modules.score(folder / "dataset", list(self.metrics), quiet=True)
