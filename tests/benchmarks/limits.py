@@ -126,9 +126,8 @@ def tables(fits: list[Fit], parts: dict[str, float], decode: float, size: int) -
             "processes", "start, s of the processor each", "a picture, ms of the processor", "beside one process",
             "pictures/s by the clock",
         ),
-        "On two cores that nobody else uses two processes are, by this fit, "
-        + ", ".join(f"{speedup(first, fits[1], count):.2f} times as fast as one for {count:,}" for count in SIZES)
-        + " pictures.",
+        "Two processes on two cores that nobody else uses are, by this fit, so many times as fast as one: "
+        + ", ".join(f"{speedup(first, fits[1], count):.2f} for {count:,} pictures" for count in SIZES) + ".",
         f"One picture on one core, ms: decoding {1000 * decode:.0f}, "
         + ", ".join(f"{name} {1000 * seconds:.0f}" for name, seconds in parts.items()) + ".",
     ]  # fmt: skip
