@@ -36,14 +36,17 @@ def draw(sections: list[Section], path: Path) -> bool:
 
 def draw_curves(axes, curves) -> None:
     """Retained quality of every chain, round by round."""
-    names = list(dict.fromkeys(name for name, _ in curves))
-    for (name, photograph), values in curves.items():
-        place = names.index(name)
-        axes.plot(range(1, len(values) + 1), values, color=SERIES[place].light, linewidth=2, alpha=0.85)
-        axes.annotate(
-            f"{name}, {photograph}", (len(values), values[-1]), xytext=(4, 0), textcoords="offset points",
-            color=SERIES[place].light, va="center",
-        )  # fmt: skip
+    for place, name in enumerate(dict.fromkeys(name for name, _ in curves)):
+        own = {photograph: values for (each, photograph), values in curves.items() if each == name}
+        ends = [values[-1] for values in own.values()]
+        for photograph, values in own.items():
+            axes.plot(range(1, len(values) + 1), values, color=SERIES[place].light, linewidth=2, alpha=0.85)
+            if max(ends) - min(ends) > 0.06 or photograph == next(iter(own)):
+                words = f"{name}, {photograph}" if max(ends) - min(ends) > 0.06 else name
+                axes.annotate(
+                    words, (len(values), values[-1]), xytext=(4, 3), textcoords="offset points",
+                    color=SERIES[place].light,
+                )  # fmt: skip
     axes.axhline(0.5, color=MUTED.light, linestyle="--", linewidth=1)
     axes.set(ylim=(0, 1.02), xlabel="round", ylabel="retained quality", title="Two autoencoders, again and again")
     axes.set_xlim(1, 1.35 * max(map(len, curves.values()), default=1))
