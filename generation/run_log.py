@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .files import disk_errors_explained, locked
+from .files import disk_errors_explained, locked, remove_unfinished
 from .records import Chain, Step, UserError, canonical
 from .store import read_json, write_json
 
@@ -44,6 +44,7 @@ class RunLog:
     def start(self, mine: Sequence[Chain], every: Sequence[Chain]) -> None:
         """Say what this process is to do; what was given before under the same part stays."""
         with disk_errors_explained(self.folder), locked(self.folder, wait=True):
+            remove_unfinished(self.folder)
             path = self.folder / f"{self.name}.json"
             before = read_json(path) if path.exists() else {}
             write_json(path, before | {chain.id: [chain.editor, calls_of(chain)] for chain in mine})

@@ -180,3 +180,13 @@ def test_twenty_thousand_chains_are_told_of_in_three_seconds():
     said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True).stdout
     print(said)
     assert float(said.split(" s of the processor")[0].split()[-1]) < 3
+
+
+def test_what_a_killed_process_left_of_its_log_is_removed_by_the_next(tmp_path):
+    from convergebench.generation.run_log import RunLog
+
+    left = tmp_path / "log" / ".0-of-1.json.7-8.part"
+    left.parent.mkdir()
+    left.write_text("{")
+    RunLog(tmp_path).start([], [])
+    assert not left.exists()
