@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 
+from ..study.stored_rows import rows_of
 from ..study.study import Study
 from ..study.tables import Column
 from . import OnPage
@@ -34,7 +35,8 @@ Row = Mapping[str, Any]
 
 def rows(study: Study) -> list[dict[str, Any]]:
     """A row for each judge and editor; what has no value is left out on both sides."""
-    scored = {(row["chain"], row["step"]): row for row in study.scores}
+    chains = {chain for steps in study.judged.by_step.values() for chain, _ in steps}
+    scored = {(row["chain"], row["step"]): row for row in rows_of(study.scores, chains)}
     found = []
     for judge in study.judged.judges_of(*NAMES):
         answers = {question: study.judged.by_step.get((judge, question), {}) for question in NAMES}
