@@ -7,7 +7,7 @@ A file here holds one frozen dataclass named `Editor`: its docstring says what i
 import functools
 import importlib
 import importlib.metadata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol, get_args, get_type_hints
@@ -94,30 +94,41 @@ def choose(spec: str, find_out: bool = True) -> Choice:
     kind = load(name)
     if not isinstance(kind, type):
         return own_choice(kind, spec, {"name": name, **dict(map(split_word, filter(None, words.split(","))))})
-    options = {field.name: field for field in fields(kind)}
-    hints = get_type_hints(kind)
+    given, rates = parse_words("editor", name, words, kind, ("seed",))
+    seed = given.pop("seed", "per-step")
+    one_of(f"{name}:seed", str(seed), SEEDS)
+    editor = kind(**given)
+    values, label = identity_and_label(name, editor, {} if seed == "per-step" else {"seed": seed})
+    found = trait(editor, "identity")() if find_out else {}
+    return Choice(spec, name, label, {**values, **found, "seed": seed}, editor, rates)
+
+
+def parse_words(
+    what: str, name: str, words: str, kind: type, also: Sequence[str] = ()
+) -> tuple[dict[str, Setting], dict[str, int]]:
+    """Options given as name=value for a class whose fields they are (or that are named in `also`), and the rates."""
+    allowed, hints = [*(field.name for field in fields(kind)), *also, *RATES], get_type_hints(kind)
     given: dict[str, Setting] = {}
     for word in filter(None, words.split(",")):
         key, equals, text = word.partition("=")
-        if not equals or key not in (*options, "seed", *RATES):
-            allowed = ", ".join([*options, "seed", *RATES])
-            raise UserError(f"editor {name!r} has no option {word!r}; its options are {allowed}, as name=value")
+        if not equals or key not in allowed:
+            known = ", ".join(allowed)
+            raise UserError(f"{what} {name!r} has no option {word!r}; its options are {known}, as name=value")
         if key in given:
-            raise UserError(f"editor {name!r} is given the option {key!r} twice; give it once")
+            raise UserError(f"{what} {name!r} is given the option {key!r} twice; give it once")
         given[key] = parse_option(f"{name}:{key}", text, int if key in RATES else hints.get(key, str))
-    seed = given.pop("seed", "per-step")
-    one_of(f"{name}:seed", str(seed), SEEDS)
     rates = {key: int(given.pop(key) or 0) for key in RATES if key in given}
     if low := [key for key, value in rates.items() if value < 1]:
         raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
-    editor = kind(**given)
-    values = {key: value for key in options if is_identity(options[key], value := getattr(editor, key))}
-    changed = {key: value for key, value in values.items() if value != default_of(options[key])}
-    if seed != "per-step":
-        changed["seed"] = seed
-    label = name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
-    found = trait(editor, "identity")() if find_out else {}
-    return Choice(spec, name, label, {**values, **found, "seed": seed}, editor, rates)
+    return given, rates
+
+
+def identity_and_label(name: str, made: Any, more: Mapping[str, Setting]) -> tuple[dict[str, Setting], str]:
+    """The options that shape answers, and the name with those that differ from their defaults, and with `more`."""
+    options = {field.name: field for field in fields(made)}
+    values = {key: value for key in options if is_identity(options[key], value := getattr(made, key))}
+    changed = {key: value for key, value in values.items() if value != default_of(options[key])} | dict(more)
+    return values, name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
 
 
 def choose_file(spec: str) -> Choice:

@@ -8,13 +8,13 @@ and a reason mean that it declined. Calls that fail raise what editors raise: Tr
 import importlib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, get_type_hints
+from typing import Any, Protocol
 
-from convergebench.generation.editors import RATES, default_of, is_identity, parse_option
-from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
+from convergebench.generation.editors import identity_and_label, parse_words
+from convergebench.generation.records import Answer, FinishedChain, Setting, one_of
 from convergebench.generation.vendors import models
 from PIL import Image
 
@@ -83,23 +83,9 @@ def choose(spec: str) -> Choice:
     name, _, words = spec.partition(":")
     one_of("judge", name, tuple(names()))
     kind = importlib.import_module(f"{__name__}.{name}").Judge
-    options, hints = {option.name: option for option in fields(kind)}, get_type_hints(kind)
-    given: dict[str, Setting] = {}
-    for word in filter(None, words.split(",")):
-        key, equals, text = word.partition("=")
-        if not equals or key not in (*options, *RATES):
-            allowed = ", ".join([*options, *RATES])
-            raise UserError(f"judge {name!r} has no option {word!r}; its options are {allowed}, as name=value")
-        if key in given:
-            raise UserError(f"judge {name!r} is given the option {key!r} twice; give it once")
-        given[key] = parse_option(f"{name}:{key}", text, int if key in RATES else hints[key])
-    rates = {key: int(given.pop(key) or 0) for key in RATES if key in given}
-    if low := [key for key, value in rates.items() if value < 1]:
-        raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
+    given, rates = parse_words("judge", name, words, kind)
     judge = kind(**given)
-    values = {key: value for key in options if is_identity(options[key], value := getattr(judge, key))}
-    changed = {key: value for key, value in values.items() if value != default_of(options[key])}
-    label = name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
+    values, label = identity_and_label(name, judge, {})
     return Choice(name, label, {**values, **trait(judge, "identity")()}, judge, rates)
 
 
