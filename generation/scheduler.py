@@ -1,12 +1,10 @@
 """Runs a plan's chains, several at a time, until nothing is left to do or something says stop."""
 
-import contextlib
 import math
-import signal
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from .call_limits import Budget, CallLimits, OverBudget
 from .calls import Caller, Stopped, Unusable
 from .editors import Choice, editor_info, trait
 from .files import Locked
+from .interruptible import do_all
 from .ledger import Ledger
 from .loop import Report, run_chain
 from .plan import Plan
@@ -23,8 +22,6 @@ from .records import Chain, Step, UserError
 from .requirements import FetchedByFirstCall
 from .run_log import Follow, RunLog
 from .sources import catalogue
-
-GRACE = 60.0  # seconds that calls in flight are given when the run is interrupted: they are paid for
 
 
 @dataclass
@@ -108,56 +105,20 @@ def generate(
         for each in callers.values():
             each.stop()
 
-    pool = ThreadPoolExecutor(max_workers=workers or chains_at_once(plan.choices))
-    running: dict[Future[str], Chain] = {}
-    unsent = iter(waiting)
-    deadline: float | None = None
     try:
-        with sigterm_interrupts():
-            while True:
-                try:
-                    for chain in unsent:
-                        running[pool.submit(take, chain)] = chain
-                    while running and (deadline is None or time.monotonic() < deadline):
-                        left = None if deadline is None else deadline - time.monotonic()
-                        finished, _ = wait(running, left, return_when=FIRST_COMPLETED)
-                        for future in finished:
-                            record_end(future, running[future], outcome, stop, ended)
-                            del running[future]
-                    break
-                except KeyboardInterrupt:
-                    if deadline is not None:  # told twice
-                        break
-                    stop("interrupted; give the same command again to go on")
-                    deadline = time.monotonic() + GRACE
-    except BaseException:
-        stop("a fault of ours")
-        raise
+        outcome.abandoned = do_all(
+            waiting,
+            take,
+            lambda future, chain: record_end(future, chain, outcome, stop, ended),
+            stop,
+            workers or chains_at_once(plan.choices),
+        )
     finally:
-        outcome.abandoned = sum(future.running() for future in running)
-        pool.shutdown(wait=deadline is None, cancel_futures=True)
         outcome.spent = float(budget.paid)
         for name, reason in outcome.left.items():
             log.event("left", chain=name, reason=reason)
         log.event("ended", stopped=outcome.stopped, spent=outcome.spent)
     return outcome
-
-
-@contextlib.contextmanager
-def sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM, by which machines that are shut down end their programs, does what Ctrl-C does while the block runs."""
-    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
-        yield
-        return
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def record_end(

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from convergebench.dataset_builder.dataset.columns import PLACE, Column, Config
+from convergebench.dataset_builder.dataset.columns import STEP_PLACE, Column, Config
 
 from .specs import metric_roots, specs
 
@@ -151,9 +151,7 @@ def signature_texts(signature: Mapping[str, Any]) -> list[str]:
 
 
 STEP = (
-    Column("step", "int32", "number of the step in its chain"),
-    Column("round", "int32", "round of the chain, from 1"),
-    Column("position", "int32", "place in the round's cycle of instructions, from 1"),
+    *STEP_PLACE,
     Column("status", "string", "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"),
     Column("sha256", "string", "of the picture the numbers belong to"),
 )
@@ -179,7 +177,6 @@ def scores_config(optional: Collection[str] = ()) -> Config:
         "scores",
         "the numbers of one step against its chain's reference",
         (
-            *PLACE,
             *STEP,
             *measured[:place],
             sizes,

@@ -40,8 +40,8 @@ ALLOWED = {
         *(
             f"generation.{name}"
             for name in (
-                *("call_limits", "calls", "editors", "ledger", "requirements", "scheduler", "torch_models", "vendors"),
-                *("files", "pictures", "records"),
+                *("call_limits", "calls", "editors", "ledger", "requirements", "torch_models", "vendors"),
+                *("files", "interruptible", "pictures", "records"),
             )
         ),
     ),

@@ -34,15 +34,19 @@ PLACE = (
     Column("run", "int32", "1 for the first time this editor takes this source through this program"),
 )
 
+STEP_PLACE = (
+    *PLACE,
+    Column("step", "int32", "number of the step in its chain; 0 is the input as prepared for the editor"),
+    Column("round", "int32", "round of the chain, from 1; 0 for the input"),
+    Column("position", "int32", "place in the round's cycle of instructions, from 1; 0 for the input"),
+)
+
 STEPS = Config(
     "steps",
     "one step of a chain: one call of the editor, or (step 0) the input as prepared for it",
     (
         Column("image", "image", "the answer, its bytes exactly as received; null where there is no picture"),
-        *PLACE,
-        Column("step", "int32", "number of the call in its chain; 0 is the input as prepared for the editor"),
-        Column("round", "int32", "round of the chain, from 1; 0 for the input"),
-        Column("position", "int32", "place in the round's cycle of instructions, from 1; 0 for the input"),
+        *STEP_PLACE,
         Column("instruction", "string", "the words the editor was given with the picture before"),
         Column("status", "string", "input, ok, shrunk, refused, no_image or failed"),
         Column("reason", "string", "why there is no picture, where there is none"),

@@ -6,7 +6,7 @@ One file for each judge and question, so that another judge adds files and rewri
 from dataclasses import dataclass
 from typing import Any
 
-from convergebench.dataset_builder.dataset.columns import PLACE, Column, Config
+from convergebench.dataset_builder.dataset.columns import STEP_PLACE, Column, Config
 from convergebench.generation.records import FinishedChain, Record, UserError, one_of
 
 NAME = "judgements"
@@ -27,10 +27,7 @@ JUDGEMENTS = Config(
     NAME,
     "one answer of a judge, which is a vision or language model, to one question about one step",
     (
-        *PLACE,
-        Column("step", "int32", "number of the step in its chain; 0 is the input"),
-        Column("round", "int32", "round of the chain, from 1; 0 for the input"),
-        Column("position", "int32", "place in the round's cycle of instructions, from 1; 0 for the input"),
+        *STEP_PLACE,
         Column("judge", "string", "the judge with the options that differ from their defaults"),
         Column("question", "string", "name of the question"),
         Column("title", "string", "the question as a reader sees it"),

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,9 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.call_limits import Budget, CallLimits, OverBudget
 from convergebench.generation.calls import Caller, Rejected, Stopped, Transient, Unusable
 from convergebench.generation.files import Locked
+from convergebench.generation.interruptible import do_all
 from convergebench.generation.records import Answer, UserError, canonical
 from convergebench.generation.requirements import FetchedByFirstCall
-from convergebench.generation.scheduler import GRACE, sigterm_interrupts
 from convergebench.generation.vendors.keys import scrub
 
 from . import drift
@@ -216,29 +216,16 @@ def ask_all(
     def take(call: Call) -> Judgement | None:
         return None if stopping.is_set() else make_call(call, choice, answers, caller, reader)
 
-    pool = ThreadPoolExecutor(max_workers=min(2 * limits.concurrency, max(len(plan.calls), 1)))
-    running: dict[Future[Judgement | None], Call] = {}
-    deadline: float | None = None
     try:
-        with sigterm_interrupts(), shown_progress(advance, len(plan.calls)) as tell:
-            running = {pool.submit(take, call): call for call in plan.calls}
-            while running and (deadline is None or time.monotonic() < deadline):
-                try:
-                    left = None if deadline is None else deadline - time.monotonic()
-                    for future in wait(running, left, return_when=FIRST_COMPLETED)[0]:
-                        count_call(future, running.pop(future), outcome, stop)
-                        tell(1, f"${budget.spent:.2f}" if plan.price else "")
-                except KeyboardInterrupt:
-                    if deadline is not None:  # told twice
-                        break
-                    stop("interrupted; give the same command again to go on")
-                    deadline = time.monotonic() + GRACE
-    except BaseException:
-        stop("a fault of ours")
-        raise
+        with shown_progress(advance, len(plan.calls)) as tell:
+
+            def record(future: Future[Judgement | None], call: Call) -> None:
+                count_call(future, call, outcome, stop)
+                tell(1, f"${budget.spent:.2f}" if plan.price else "")
+
+            at_once = min(2 * limits.concurrency, max(len(plan.calls), 1))
+            outcome.abandoned = do_all(plan.calls, take, record, stop, at_once)
     finally:
-        outcome.abandoned = sum(future.running() for future in running) if deadline is not None else 0
-        pool.shutdown(wait=deadline is None, cancel_futures=True)
         outcome.spent = float(budget.paid)
 
 
@@ -253,7 +240,7 @@ def shown_progress(
         yield tell
 
 
-def count_call(future: "Future[Judgement | None]", call: Call, outcome: Outcome, stop: Callable[[str], None]) -> None:
+def count_call(future: Future[Judgement | None], call: Call, outcome: Outcome, stop: Callable[[str], None]) -> None:
     """Count one answer, or say why there is none."""
     try:
         judgement = future.result()

@@ -1,0 +1,72 @@
+"""Work in several threads that Ctrl-C ends in order: nothing new is begun, and what is paid for may come to its end."""
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+GRACE = 60.0  # seconds that calls in flight are given after Ctrl-C: they are paid for
+
+
+def do_all(
+    items: Iterable[Item],
+    do: Callable[[Item], Result],
+    record: Callable[[Future[Result], Item], None],
+    stop: Callable[[str], None],
+    at_once: int,
+) -> int:
+    """Do every item, so many at once, and record each in this thread as it ends; gives how many were abandoned.
+
+    `stop` is called at Ctrl-C and at SIGTERM, with a sentence for the user, and at a fault of ours; from then on `do`
+    begins nothing that costs. What runs then has a minute to end, or until Ctrl-C is given again.
+    """
+    pool = ThreadPoolExecutor(max_workers=at_once)
+    running: dict[Future[Result], Item] = {}
+    unsent = iter(items)
+    deadline: float | None = None
+    try:
+        with sigterm_interrupts():
+            while True:
+                try:
+                    for item in unsent:
+                        running[pool.submit(do, item)] = item
+                    while running and (deadline is None or time.monotonic() < deadline):
+                        left = None if deadline is None else deadline - time.monotonic()
+                        for future in wait(running, left, return_when=FIRST_COMPLETED)[0]:
+                            record(future, running[future])
+                            del running[future]
+                    break
+                except KeyboardInterrupt:
+                    if deadline is not None:  # told twice
+                        break
+                    stop("interrupted; give the same command again to go on")
+                    deadline = time.monotonic() + GRACE
+        return sum(future.running() for future in running)
+    except BaseException:
+        stop("a fault of ours")
+        raise
+    finally:
+        pool.shutdown(wait=deadline is None, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """SIGTERM, by which machines that are shut down end their programs, does what Ctrl-C does while the block runs."""
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
