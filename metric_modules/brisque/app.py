@@ -2,33 +2,14 @@
 
 from pathlib import Path
 
-import evaluate
 import gradio as gr
+from no_reference_page import page
 
-METRIC = evaluate.load(str(Path(__file__).with_name("brisque.py")))
-
-
-def measure(picture: str | None) -> tuple[str, dict]:
-    """The headline in words, and everything the metric gives."""
-    if picture is None:
-        raise gr.Error("give a picture")
-    try:
-        result = METRIC.compute(predictions=[picture])
-    except (ValueError, FileNotFoundError) as error:
-        raise gr.Error(str(error)) from error
-    return f"## BRISQUE {result['brisque']:.2f}, lower is better", result
-
-
-with gr.Blocks(title="BRISQUE") as demo:
-    gr.Markdown(
-        "# BRISQUE\nA score of visible damage that was learned from the opinions of people, without a reference."
-    )
-    # A path, in the mode the file has: the metric reads the bytes as they were uploaded.
-    picture = gr.Image(type="filepath", image_mode=None, sources=["upload", "clipboard"], label="Picture")
-    button = gr.Button("Measure", variant="primary")
-    headline = gr.Markdown()
-    everything = gr.JSON(label="Everything")
-    button.click(measure, [picture], [headline, everything])
+demo = page(
+    Path(__file__).with_name("brisque.py"),
+    "BRISQUE",
+    "A score of visible damage that was learned from the opinions of people, without a reference.",
+)
 
 if __name__ == "__main__":
     demo.launch(theme=gr.themes.Soft())

@@ -1,13 +1,12 @@
 """BRISQUE as an `evaluate` module; the pure functions are in measure.py."""
 
-import functools
 from typing import Any
 
-import datasets
 import evaluate
 
-from .images import ImageInputs, batches, dealt, pixels, reason_text, signature_text
+from .images import ImageInputs
 from .measure import Regression, brisque, published_regression, signature
+from .no_reference import NoReference
 from .nss import luma
 from .packages import Unavailable
 from .parameters import load
@@ -15,60 +14,25 @@ from .pictures import resize_to
 from .registries import python_indexes
 from .spec import SPEC
 
-__all__ = [
-    "Brisque",
-    "Unavailable",
-    "load",
-    "luma",
-    "python_indexes",
-    "resize_to",
-]  # evaluate brings what this file imports
-
-DESCRIPTION = """A score of visible damage that was learned from the opinions of people; lower is better, 0 to 100 on
-the pictures it was learned from, and beyond on others. There is no reference: a picture is judged on its own."""
-
-INPUTS = """
-Args:
-    predictions: pictures: Pillow images, arrays, tensors, paths or encoded bytes, each at its own size.
-    batch_size: pictures dealt together; under `accelerate launch` batches are dealt to the ranks.
-    device, dtype: taken as the other image metrics take them; whatever they say, it is computed on the processor.
-Returns:
-    brisque: the mean over the pictures; brisque_values: one number each; signature: what they depend on.
-"""
+# `evaluate` brings along what this file itself imports.
+__all__ = ["Brisque", "ImageInputs", "Unavailable", "load", "luma", "python_indexes", "resize_to"]
 
 
-@functools.lru_cache(maxsize=1)
-def ready() -> Regression:
-    """The parameters from the user's cache."""
-    return published_regression()
-
-
-class Brisque(ImageInputs, evaluate.Metric):
+class Brisque(NoReference, evaluate.Metric):
     """A score of visible damage that was learned from the opinions of people."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation="",
-            inputs_description=INPUTS,
-            features=datasets.Features({"predictions": datasets.Image()}),
-        )
+    spec = SPEC
+    about = """A score of visible damage that was learned from the opinions of people; lower is better, 0 to 100 on
+    the pictures it was learned from, and beyond on others. There is no reference: a picture is judged on its own."""
 
-    def _compute(
-        self, predictions: list[Any], batch_size: int = 16, device: str = "cpu", dtype: str = "float64"
-    ) -> dict[str, Any]:
-        known = ready()
-        read = [pixels(picture, f"prediction {number}") for number, picture in enumerate(predictions)]
-        done = dealt(
-            batches([(one, one) for one in read], batch_size),
-            lambda batch: [brisque(picture, known) for picture, _ in batch],
-        )
-        values = [value for batch in done for value in batch]
-        for number, value in enumerate(values):
-            if not isinstance(value, float):
-                raise ValueError(f"prediction {number}: {reason_text(SPEC, value)}")
-        return {
-            "brisque": sum(values) / len(values),
-            "brisque_values": values,
-            "signature": signature_text("brisque", signature()),
-        }
+    @staticmethod
+    def load_parameters() -> Regression:
+        return published_regression()
+
+    @staticmethod
+    def score(picture: Any, parameters: Regression) -> Any:
+        return brisque(picture, parameters)
+
+    @staticmethod
+    def signature(parameters: Regression) -> dict[str, Any]:
+        return signature()

@@ -2,31 +2,14 @@
 
 from pathlib import Path
 
-import evaluate
 import gradio as gr
+from no_reference_page import page
 
-METRIC = evaluate.load(str(Path(__file__).with_name("piqe.py")))
-
-
-def measure(picture: str | None) -> tuple[str, dict]:
-    """The headline in words, and everything the metric gives."""
-    if picture is None:
-        raise gr.Error("give a picture")
-    try:
-        result = METRIC.compute(predictions=[picture])
-    except (ValueError, FileNotFoundError) as error:
-        raise gr.Error(str(error)) from error
-    return f"## PIQE {result['piqe']:.2f}, lower is better", result
-
-
-with gr.Blocks(title="PIQE") as demo:
-    gr.Markdown("# PIQE\nThe share of a picture's busy blocks that are visibly impaired or noisy, without a reference.")
-    # A path, in the mode the file has: the metric reads the bytes as they were uploaded.
-    picture = gr.Image(type="filepath", image_mode=None, sources=["upload", "clipboard"], label="Picture")
-    button = gr.Button("Measure", variant="primary")
-    headline = gr.Markdown()
-    everything = gr.JSON(label="Everything")
-    button.click(measure, [picture], [headline, everything])
+demo = page(
+    Path(__file__).with_name("piqe.py"),
+    "PIQE",
+    "The share of a picture's busy blocks that are visibly impaired or noisy, without a reference.",
+)
 
 if __name__ == "__main__":
     demo.launch(theme=gr.themes.Soft())

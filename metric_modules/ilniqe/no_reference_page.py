@@ -1,0 +1,1 @@
+../niqe/no_reference_page.py
