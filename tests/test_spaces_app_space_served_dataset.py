@@ -1,7 +1,11 @@
 """The dataset that the Space serves: found by Parquet's index, refused in one sentence where it is none."""
 
+import os
 import shutil
+import subprocess
+import sys
 
+import pyarrow as pa
 import pytest
 import small_dataset
 from convergebench.generation.records import UserError
@@ -9,6 +13,7 @@ from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.leaderboard import leaderboard
 from convergebench.spaces_app.space.leaderboard_tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.study.stored_rows import SlicedRows, by_chain
 from small_dataset import chain_of
 
 
@@ -73,3 +78,31 @@ def test_what_is_no_dataset_is_refused_in_one_sentence(tmp_path):
     shutil.rmtree(made / "data" / "scores")
     with pytest.raises(UserError, match="convergebench score"):
         open_dataset(str(made))
+
+
+def test_slices_of_a_table_give_the_rows_that_the_table_itself_gives():
+    chains = pa.array(["a", "a", "b", "c", "c"]).dictionary_encode()
+    columns = {
+        "whole": [1, 2, 3, 4, 5],
+        "gaps": pa.array([1, None, 3, None, 5], pa.int32()),
+        "share": [0.1, None, 0.3, float("inf"), None],
+        "small": pa.array([0.1, 0.2, 0.3, 0.4, 0.5], pa.float32()),
+        "nothing": pa.nulls(5, pa.float64()),
+        "mark": [True, None, False, None, True],
+        "word": pa.array(["x", None, "y", "x", None]).dictionary_encode(),
+        "text": ["{}", None, "", "é", "z"],
+    }
+    table = pa.table({"chain": chains} | columns)
+    rows = table.to_pylist()
+    sliced = SlicedRows(table, [(3, 5), (2, 2), (0, 2)])
+    assert repr(list(sliced)) == repr(rows[3:] + rows[:2])  # the types too
+    assert dict(by_chain(sliced)) == {"c": rows[3:], "a": rows[:2]}
+    assert list(SlicedRows(table, [])) == []
+
+
+def test_the_space_asks_for_one_thread_of_blas_before_numpy_is_loaded():
+    imports = "import os, sys, convergebench.spaces_app.space"
+    code = f"{imports}; print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    asked = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    said = subprocess.run([sys.executable, "-c", code], env=asked, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["1", "False"]

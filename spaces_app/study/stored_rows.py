@@ -50,12 +50,31 @@ class SlicedRows(StoredRows):
         return sum(end - start for start, end in self.slices)
 
     def __iter__(self) -> Iterator[Row]:
-        for start, end in self.slices:
-            yield from self.table.slice(start, end - start).to_pylist()
+        parts = [self.table.slice(start, end - start) for start, end in self.slices if start < end]
+        if not parts:
+            return
+        columns = [plain_values(column) for column in pa.concat_tables(parts).itercolumns()]
+        names = self.table.column_names
+        for values in zip(*columns, strict=True):
+            yield dict(zip(names, values, strict=True))
 
     def select(self, columns: Collection[str]) -> "SlicedRows":
         there = [name for name in columns if name in self.table.column_names]
         return SlicedRows(self.table.select(there), self.slices)
+
+
+def plain_values(column: pa.ChunkedArray) -> list[Any]:
+    """What `to_pylist` gives, much faster for numbers and repeated words."""
+    array = column.combine_chunks()
+    if array.null_count == len(array):
+        return [None] * len(array)
+    if pa.types.is_dictionary(array.type):
+        words = array.dictionary.to_pylist()
+        return [None if code is None else words[code] for code in plain_values(pa.chunked_array([array.indices]))]
+    is_number = pa.types.is_floating(array.type) or pa.types.is_integer(array.type)
+    if not pa.types.is_boolean(array.type) and not (is_number and not array.null_count):
+        return array.to_pylist()
+    return array.to_numpy(zero_copy_only=False).tolist()
 
 
 def narrow(rows: Iterable[Row], columns: Collection[str]) -> Iterable[Row]:
@@ -95,6 +114,8 @@ def by_chain(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 def stand_together(rows: StoredRows) -> bool:
     """Whether no chain's rows are in two places, as no program of ours writes them."""
+    if isinstance(rows, SlicedRows):
+        return True
     names = [row["chain"] for row in rows.select(["chain"])]
     changes = sum(one != other for one, other in itertools.pairwise(names))
     return changes + bool(names) == len(set(names))
