@@ -32,7 +32,7 @@ def decide(plan: "Plan", pilot: Path | None = None, spread: float | None = None)
     from convergebench.generation.plan import call_count
     from convergebench.generation.records import UserError
     from convergebench.metric_modules.halflife import sequential
-    from convergebench.spaces_app.study.deciding import run_order
+    from convergebench.spaces_app.study.comparisons import run_order
 
     first, second = (choice.label for choice in plan.choices[:2])
     if len(plan.choices) > 2:
@@ -89,7 +89,7 @@ def seen_so_far(pilot: Path, first: str, second: str, order: list[str]) -> dict[
     from convergebench.metric_modules.halflife import sequential
     from convergebench.spaces_app.reporting.board import check_dataset
     from convergebench.spaces_app.reporting.write import read_study
-    from convergebench.spaces_app.study.deciding import differences_by_source
+    from convergebench.spaces_app.study.comparisons import differences_by_source
 
     check_dataset(pilot, 0.5)
     study = read_study(Reader(pilot), steps=False)

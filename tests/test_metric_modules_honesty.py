@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from convergebench.generation import programs
 from convergebench.generation.marks import adds_a_thing, with_marks
-from convergebench.metric_modules.honesty import checks, meaning, reader
+from convergebench.metric_modules.honesty import checks, reader
 from convergebench.metric_modules.honesty.measure import Scorer
 from skimage import data
 
@@ -170,4 +170,4 @@ def test_what_an_edit_shows_is_compared_with_all_else_that_could_have_been_asked
 
 def test_the_things_are_what_the_programs_that_add_one_thing_show():
     adding = [one for one in programs.load().values() if len(one.cycle) == 2 and adds_a_thing(one.cycle, one.closes)]
-    assert set(meaning.THINGS) <= {one.shows for one in adding}
+    assert set(checks.THINGS) <= {one.shows for one in adding}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import checks, meaning, reader
+from . import checks, reader
 from .looks import SIDE, VISIBLE, compare, look
 from .marks import adds_a_thing
 
@@ -115,7 +115,7 @@ class Scorer:
         before, forward = kept[0].embedding, kept[1].embedding
         if self.embed_words is None or before is None or forward is None:
             return "no_clip"
-        return meaning.rises(before, forward, shows, self.embed_words) if shows else "no_words"
+        return checks.rises(before, forward, shows, self.embed_words) if shows else "no_words"
 
 
 def missing_weights() -> str | None:

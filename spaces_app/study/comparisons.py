@@ -1,9 +1,10 @@
 """Compares every two editors on their own common cases, corrects the tests together, and ranks the editors."""
 
-from collections.abc import Hashable, Mapping, Sequence
+import hashlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
@@ -15,8 +16,12 @@ from convergebench.metric_modules.halflife.comparison import (
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
-from .groups import CaseGroup, OutcomesByEditor, count_failures, outcome_of_case
+from .groups import CaseGroup, OutcomesByEditor, count_failures, group_cases, outcome_of_case
 
+if TYPE_CHECKING:
+    from .study import Study
+
+LARGEST = ("round trips", "replication")  # the first of these that both editors have is the headline
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
 
 
@@ -109,3 +114,24 @@ def comparison_row(pair: Comparison) -> dict[str, Any]:
         "p_corrected": pair.p_corrected,
         "verdict": verdict_name(pair),
     }
+
+
+def run_order(seed: str, sources: Iterable[str]) -> list[str]:
+    """The sources in an order by chance that is the same everywhere: who comes first depends on no result.
+
+    >>> run_order("v1", ["a", "b", "c"]) == run_order("v1", ["c", "b", "a"])
+    True
+    """
+    return sorted(set(sources), key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).hexdigest())
+
+
+def differences_by_source(study: "Study", first: str, second: str) -> dict[str, float]:
+    """How many rounds more the first keeps than the second, on average over the common cases of each source."""
+    groups = group_cases(
+        [case for case in study.cases if case.editor in (first, second)], study.excluded, None, study.roles, True
+    )
+    for name in LARGEST:
+        if name in groups and len(groups[name].cases) == 2:
+            [pair] = compare_editors(outcomes_by_case(groups[name], study.options.threshold), [first, second])
+            return {str(source): value for source, value in pair.by_source.items()}
+    return {}
