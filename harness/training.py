@@ -166,13 +166,15 @@ def as_function(editor: Any) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def training_undisturbed(editor: Any) -> Iterator[None]:
-    """Afterwards random numbers go on as if nothing had been, and modules that were training are training again."""
+    """Afterwards random numbers go on as if nothing had been, and every module is in the mode it was in."""
     import numpy as np
 
     states = random.getstate(), np.random.get_state()  # noqa: NPY002 - the training may use it
     torch = sys.modules.get("torch")
     parts = getattr(editor, "components", None) or {}
     training = [part for part in parts.values() if getattr(part, "training", False) and hasattr(part, "eval")]
+    # A part may hold modules that the training keeps in eval: each gets back its own mode.
+    modes = [(module, module.training) for part in training for module in part.modules()]
     kept = torch.get_rng_state() if torch else None
     on_devices = torch.cuda.get_rng_state_all() if torch and torch.cuda.is_available() else []
     for part in training:
@@ -180,8 +182,8 @@ def training_undisturbed(editor: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        for part in training:
-            part.train()
+        for module, mode in modes:
+            module.training = mode
         random.setstate(states[0])
         np.random.set_state(states[1])  # noqa: NPY002
         if torch:

@@ -98,7 +98,8 @@ class TinyPipeline:
     """As a pipeline of diffusers looks from outside: its call, its components, its result."""
 
     def __init__(self):
-        self.unet = torch.nn.Dropout()
+        self.unet = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.BatchNorm2d(3))
+        self.unet[1].eval()  # frozen, as many keep it while they train the rest
         self.components = {"unet": self.unet}
         self.seen = []
 
@@ -114,7 +115,7 @@ def test_a_pipeline_is_called_as_its_own_call_says_without_gradients_and_out_of_
     assert check(1, pipeline)["convergence/rounds_kept"] >= 0
     assert {(training, gradients) for _, training, gradients, _ in pipeline.seen} == {(False, False)}
     assert len({seed for *_, seed in pipeline.seen}) == len(pipeline.seen) == 8
-    assert pipeline.unet.training
+    assert [module.training for module in pipeline.unet.modules()] == [True, True, False]
     assert (tmp_path / "step-00000001" / "strip.png").exists()
 
 
