@@ -100,9 +100,14 @@ def test_slices_of_a_table_give_the_rows_that_the_table_itself_gives():
     assert list(SlicedRows(table, [])) == []
 
 
-def test_the_space_asks_for_one_thread_of_blas_before_numpy_is_loaded():
-    imports = "import os, sys, convergebench.spaces_app.space"
-    code = f"{imports}; print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
-    asked = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
-    said = subprocess.run([sys.executable, "-c", code], env=asked, capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["1", "False"]
+def test_before_numpy_and_arrow_are_loaded_the_space_asks_for_one_thread_and_an_allocator_that_gives_back():
+    code = """
+import os, sys, convergebench.spaces_app.space
+assert not {"numpy", "pyarrow"} & sys.modules.keys()
+from convergebench.spaces_app.space import served_dataset
+print(os.environ["OPENBLAS_NUM_THREADS"], sys.modules["pyarrow"].default_memory_pool().backend_name)
+"""
+    ours = ("OPENBLAS_NUM_THREADS", "ARROW_DEFAULT_MEMORY_POOL")
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+    said = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["1", "system"]
