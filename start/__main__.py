@@ -1,8 +1,43 @@
-"""`python -m convergebench` is the command `convergebench`."""
+"""The command `convergebench`, also as `python -m convergebench`: Ctrl-C never shows the middle of an import.
 
-import sys
+While the command itself is imported, Ctrl-C just ends the process: nothing is lost. Later it is KeyboardInterrupt as
+usual, of which a library that is being imported may make an error of its own.
+"""
 
-from convergebench.cli.__main__ import main
+import signal
+from types import FrameType
+from typing import NoReturn
+
+USUAL = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not where a shell runs us in the background
+pressed = False
+
+if USUAL:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    global pressed
+    pressed = True
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    from convergebench.cli.__main__ import main as command
+
+    try:
+        if USUAL:
+            signal.signal(signal.SIGINT, interrupt)
+        command(prog_name="convergebench")
+    except Exception as error:
+        if not pressed:
+            raise
+        raise SystemExit("Aborted!") from error
+    except KeyboardInterrupt:
+        raise SystemExit("Aborted!") from None
+    finally:
+        if USUAL:  # only Python itself has something left to do
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 
 if __name__ == "__main__":
-    sys.exit(main(prog_name="convergebench"))
+    main()

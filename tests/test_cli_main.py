@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from random import Random
 from unittest import mock
 
 import pytest
@@ -130,3 +133,54 @@ def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
     assert "a file would be larger than the file system or `ulimit -f` allows" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+
+
+def takes_ctrl_c(pid):
+    """Whether the process has a handler of SIGINT."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    caught = next((line for line in lines if line.startswith("SigCgt:")), "SigCgt: 0").split()[1]
+    return bool(int(caught, 16) & 1 << signal.SIGINT - 1)
+
+
+def wait_until(is_so, most=2.0):
+    until = time.monotonic() + most
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.0005)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says when Python has given Ctrl-C into our hands")
+@pytest.mark.parametrize(
+    "command", [[Path(sys.executable).with_name("convergebench")], [sys.executable, "-m", "convergebench"]]
+)
+def test_ctrl_c_in_the_first_second_shows_no_traceback(command):
+    chance = Random()
+    moments = [0.0, 0.02, *(chance.uniform(0, 0.9) for _ in range(4))]
+    for moment in moments:
+        words = [*command, "plan", "--suite", "v1", "--editor", "paint"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+            wait_until(lambda pid=process.pid: takes_ctrl_c(pid))
+            wait_until(lambda pid=process.pid: not takes_ctrl_c(pid))
+            time.sleep(moment)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)[0]
+        assert "Traceback" not in said, f"after {moment:.3f} s: {said}"
+        assert process.returncode in (0, 1, -signal.SIGINT)
+
+
+def test_what_a_library_makes_of_ctrl_c_is_no_traceback():
+    program = """
+import signal, sys
+from unittest import mock
+from convergebench import __main__ as start
+
+def importing(*words, **more):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise ImportError("numpy._core.multiarray failed to import") from None
+
+with mock.patch("convergebench.cli.__main__.main", importing):
+    start.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "Aborted!\n")
