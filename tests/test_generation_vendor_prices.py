@@ -72,6 +72,17 @@ def test_a_table_that_cannot_be_read_changes_nothing(tmp_path, monkeypatch, cach
     assert not (cache / "prices.json").exists()
 
 
+@pytest.mark.parametrize("theirs", ["my prices", '{"gemini": 3}'])
+def test_a_strangers_file_in_the_place_of_the_prices_stays_and_is_named(refreshed, cache, theirs):
+    cache.mkdir()
+    (cache / "prices.json").write_text(theirs)
+    models.refreshed.cache_clear()
+    told = refreshed(ROWS)
+    models.refreshed.cache_clear()
+    assert (told.exit_code, "prices.json" in told.output) == (2, True)
+    assert (cache / "prices.json").read_text() == theirs
+
+
 def test_without_a_package_index_the_prices_stay_and_one_sentence_says_why(monkeypatch, cache):
     def unavailable(name):
         raise prices.packages.Unavailable(f"no wheel of {name} (the index does not answer)")

@@ -147,6 +147,14 @@ def test_the_reader_reads_what_is_drawn(source):
     assert judge([source, with_disc(source)[0]], position=1)["written"] < 0.5
 
 
+def test_a_strangers_file_in_the_place_of_the_reader_stays_and_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
+    reader.file().write_bytes(b"theirs")
+    with pytest.raises(ValueError, match=rf"{reader.file()} is not what was published"):
+        reader.fetch()
+    assert reader.file().read_bytes() == b"theirs"
+
+
 class StandIn:
     """CLIP's place: a picture is its mean colour, and each thing a direction of its own."""
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import judging
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from convergebench import metric_modules
@@ -452,6 +454,16 @@ def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
     done = CliRunner().invoke(main, words)
     assert (done.exit_code, "is no dataset" in done.output) == (2, True)
     assert not (tmp_path / "typo").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--plan"]])
+def test_a_strangers_table_in_the_place_of_the_answers_stays_and_is_named(data, more):
+    file = data / store.Answers(data, "paint", "object_count").file
+    file.parent.mkdir()
+    pq.write_table(pa.table({"chain": ["theirs"]}), file)
+    theirs = file.read_bytes()
+    done = CliRunner().invoke(main, ["judge", str(data), "--judge", "paint", "--question", "object_count", *more])
+    assert (done.exit_code, file.name in done.output, file.read_bytes()) == (2, True, theirs)
 
 
 def test_what_cannot_judge_says_what_is_allowed(data):

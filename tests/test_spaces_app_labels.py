@@ -154,6 +154,14 @@ def test_labels_go_out_as_they_came_in_and_the_card_explains_them(folder, labell
     assert "config_name: labels" in (folder / "README.md").read_text()
 
 
+@pytest.mark.parametrize("theirs", ["a thesis", '{"format": 1}', "[]"])
+def test_labels_are_not_saved_over_a_strangers_file(folder, labelled, tmp_path, theirs):
+    (tmp_path / "notes.json").write_text(theirs)
+    done = invoke("labels", "save", "--dataset", folder, "--out", tmp_path / "notes.json")
+    assert (done.exit_code, "notes.json was not written by this benchmark" in done.output) == (2, True)
+    assert (tmp_path / "notes.json").read_text() == theirs
+
+
 def test_who_answers_again_changes_their_mind_and_strangers_are_left_out(folder, labelled, tmp_path):
     row = returns(folder)[0]
     later = [

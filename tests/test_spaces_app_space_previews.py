@@ -10,7 +10,7 @@ import pytest
 import small_dataset
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.space.errors import NoPicture
-from convergebench.spaces_app.space.previews import Previews
+from convergebench.spaces_app.space.previews import Previews, cache_folder
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from PIL import Image
 from small_dataset import chain_of
@@ -123,6 +123,26 @@ def test_an_awkward_picture_is_shown_as_it_is_scored(tmp_path, name):
                                                 answer=lambda editor, step: awkward.data)))  # fmt: skip
     shown = Previews(made, tmp_path / "previews").path(next(iter(made.chains)), 1)
     awkward_pictures.assert_looks_right(Image.open(shown), awkward)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="others write into a folder of this system's own")
+@pytest.mark.parametrize("how", ["link", "open to all", "file"])
+def test_a_cache_where_another_user_may_have_put_pictures_is_refused_by_name(dataset, tmp_path, monkeypatch, how):
+    monkeypatch.delenv("CONVERGEBENCH_PREVIEWS", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    base = cache_folder(dataset).parent
+    base.rmdir()
+    if how == "link":
+        (tmp_path / "elsewhere").mkdir()
+        base.symlink_to(tmp_path / "elsewhere")
+    elif how == "file":
+        base.write_text("theirs")
+    else:
+        base.mkdir()
+        base.chmod(0o777)
+    with pytest.raises(UserError, match=rf"{base.name} is not yours alone.*--previews"):
+        cache_folder(dataset)
+    assert how != "file" or base.read_text() == "theirs"
 
 
 def test_a_strangers_file_in_the_cache_is_neither_counted_nor_removed(dataset, tmp_path):

@@ -120,6 +120,15 @@ def test_a_model_writes_undos_from_words_alone_and_the_suite_runs_both_wordings(
     assert suite.fits("astronaut", suite.program("hat~m-1"))
 
 
+@pytest.mark.parametrize("more", [[], ["--plan"]])
+def test_a_suite_that_somebody_wrote_by_hand_is_not_written_over(tmp_path, more):
+    out = tmp_path / "mine.toml"
+    out.write_text('programs = ["hat"]\n')
+    words = ["undos", "--suite", "demo", "--judge", "openai:base_url=http://127.0.0.1:9/v1,model=m-1", "--out", out]
+    assert "mine.toml was not written by this benchmark" in run(*words, *more, code=2).output
+    assert out.read_text() == 'programs = ["hat"]\n'
+
+
 def test_only_programs_with_one_edit_and_one_undo_are_written_for():
     fit = {id for id, program in programs.load().items() if undos.has_one_undo(program)}
     assert {"hat", "make-it-night"} & fit == {"hat", "make-it-night"} & set(programs.load())

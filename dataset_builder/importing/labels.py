@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import disk_errors_explained, locked, write_whole
+from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from convergebench.generation.records import UserError
 
 from ..building import card
@@ -74,6 +74,16 @@ def export_labels(folder: Path, out: Path) -> int:
     """Write a dataset's labels as the Space saves them; how many there are."""
     labels = read_labels(Reader(folder))
     rows = [{name: value for name, value in asdict(label).items() if value is not None} for label in labels]
+    refuse_strangers_file(out, is_label_file)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, json.dumps({"format": FORMAT, "labels": rows}, indent=1, ensure_ascii=False).encode() + b"\n")
     return len(rows)
+
+
+def is_label_file(data: bytes) -> bool:
+    """Whether a file holds labels as they are saved here and in the Space."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("format") == FORMAT and isinstance(found.get("labels"), list)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from convergebench.generation.files import refuse_strangers_file
 from convergebench.generation.records import UserError
 
 from ..dataset.reader import Reader
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 TASK = "convergence"  # as docs/eval.yaml names it
 METRIC = "rounds_kept"  # of leaderboard.json
 FILE = "convergebench.yaml"
+IN_REPO = f".eval_results/{FILE}"
+SOURCE = "ConvergeBench"  # by which a file of ours is known
 
 REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # which also keeps the file inside its folder
 
@@ -60,27 +63,44 @@ def write_results(
                     dataset_revision=revision,
                     date=date,
                     source_url=f"https://huggingface.co/datasets/{repo}",
-                    source_name="ConvergeBench",
+                    source_name=SOURCE,
                     notes=editor if ":" in editor else None,
                 )
             )
     written = {}
     for model, listed in entries.items():
-        path = out / model / ".eval_results" / FILE
+        path = out / model / IN_REPO
+        refuse_strangers_file(path, is_ours)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(eval_result_entries_to_yaml(listed), sort_keys=False), encoding="utf-8")
         written[model] = path
     return written
 
 
+def is_ours(data: bytes) -> bool:
+    return SOURCE.encode() in data
+
+
+def refuse_others(api: "HfApi", model: str) -> None:
+    """Raise where the model's repository has a file of somebody else in the place of ours."""
+    remote = hub.read_repo(api, model, "model")
+    if IN_REPO in remote.files:
+        with hub.hub_errors_explained(model):
+            there = Path(api.hf_hub_download(model, IN_REPO, revision=remote.revision))
+        if not is_ours(there.read_bytes()):
+            raise UserError(f"{model} holds {IN_REPO}, which this benchmark did not write; nothing was proposed")
+
+
 def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, str]:
     """Open a pull request with its results file in each model repository; by model, the request's address."""
     opened = {}
+    for model in written:
+        refuse_others(api, model)
     for model, path in written.items():
         with hub.hub_errors_explained(model):
             made = api.upload_file(
                 path_or_fileobj=path,
-                path_in_repo=f".eval_results/{FILE}",
+                path_in_repo=IN_REPO,
                 repo_id=model,
                 commit_message="Add results of ConvergeBench",
                 commit_description=f"The mean number of rounds that the model keeps a picture, measured on {repo}.",

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from convergebench.generation.files import write_whole
+from convergebench.generation.files import refuse_strangers_file, write_whole
 from convergebench.generation.records import FinishedChain, Step, UserError, canonical
 
 from ..building import card
@@ -58,9 +58,19 @@ def describe(folder: Path) -> dict[str, Any]:
 
 def write(folder: Path) -> dict[str, Any]:
     """Make a submission of a scored dataset; what it says."""
+    refuse_strangers_file(folder / FILE, is_submission)
     about = describe(folder)
     write_whole(folder / FILE, (json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
     return about
+
+
+def is_submission(data: bytes) -> bool:
+    """Whether a file is one that `write` wrote, be it of another version."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and {"format", "name", "chains", "files"} <= found.keys()
 
 
 def read(folder: Path) -> dict[str, Any]:

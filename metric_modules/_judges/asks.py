@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode, encode_png
 from convergebench.generation.records import FinishedChain, Step, UserError, canonical
@@ -88,9 +89,10 @@ def chooser(editors: Sequence[str], programs: Sequence[str]) -> Callable[[Ask], 
 
 
 def require_dataset(reader: Reader) -> None:
-    """Raise UserError where there is no dataset, before anything is written beside it."""
+    """Raise UserError where there is no dataset, or a stranger's files in it, before anything is written beside it."""
     if not reader.files("chains"):
         raise UserError(f"{reader.where} is no dataset: there is no data/chains; `convergebench build` makes one")
+    card.refuse_other_folders(reader.folder)
 
 
 def is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:

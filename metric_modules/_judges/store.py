@@ -161,6 +161,7 @@ class Answers:
             return
         rows = sorted(self.rows.values(), key=lambda row: row.order)
         with disk_errors_explained(self.dataset), locked(self.dataset / FOLDER, wait=True), locked(self.dataset):
+            card.refuse_other_folders(self.dataset)
             manifest.expect(self.dataset, {self.file: {}})
             written = schema.write(
                 self.dataset / self.file, JUDGEMENTS.columns, (row.to_dict() for row in rows), JUDGEMENTS.row

