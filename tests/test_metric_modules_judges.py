@@ -101,6 +101,41 @@ def test_a_question_that_cannot_be_asked_is_refused_with_what_is_allowed(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ("type = false", "False is not valid under any of the given schemas"),
+        ('pattern = "("', "by which no answer can be judged"),
+        ('"$ref" = "http://127.0.0.1/x"', r"a schema with \$ref"),
+    ],
+)
+def test_a_schema_that_cannot_judge_an_answer_is_refused_before_anything_is_paid(tmp_path, schema, words):
+    known = 'title = "Why?"\nwords = "Why?"\nasked_of = "all"\nscale = "count"\nvalue = "count"\n'
+    (tmp_path / "mine.toml").write_text(f"{known}[schema.properties.count]\n{schema}\n")
+    with pytest.raises(UserError, match=words):
+        questions.load(str(tmp_path / "mine.toml"))
+
+
+@pytest.mark.parametrize(
+    ("scale", "text", "value"),
+    [
+        ("count", '{"count": true}', None),
+        ("count", '{"count": "3"}', None),
+        ("count", "[]", None),
+        ("count", '{"count": 3.0}', 3.0),
+        ("yes or no", '{"count": 3}', None),
+        ("yes or no", '{"count": 1}', 1.0),
+        ("share of the things", '{"count": ["a"]}', None),
+        ("share of the things", '{"count": [2]}', 0.5),
+    ],
+)
+def test_what_a_schema_of_ones_own_lets_through_has_a_value_on_its_scale_or_none(tmp_path, scale, text, value):
+    known = f'title = "Why?"\nwords = "Why?"\nasked_of = "all"\nscale = "{scale}"\nvalue = "count"\n[schema]\n'
+    (tmp_path / "mine.toml").write_text(known + 'title = "anything"\n')
+    reading = questions.read_answer(questions.load(str(tmp_path / "mine.toml")), text, things=2)
+    assert (reading.value, reading.reason) == (value, None if value is not None else "off_scale")
+
+
+@pytest.mark.parametrize(
     ("name", "text", "value", "reason"),
     [
         ("edit_applied", '{"applied": true}', 1.0, None),
@@ -114,6 +149,7 @@ def test_a_question_that_cannot_be_asked_is_refused_with_what_is_allowed(tmp_pat
         ("edit_applied", "  ", None, "empty"),
         ("object_count", '{"count": 7}', 7.0, None),
         ("object_count", '{"count": -1}', None, "off_schema"),
+        ("object_count", '{"count": 1' + "0" * 400 + "}", None, "off_scale"),
         ("object_count", '{"count": 2.5}', None, "off_schema"),
         ("additions_there", '{"there": [1, 3, 3, 9]}', 0.5, None),
         ("self_evaluation", "Yes.", 1.0, None),

@@ -18,12 +18,23 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+if TYPE_CHECKING:
+    from fuzz.doors import Door
+
 SHOWN = 1500  # bytes of a finding that are printed
 SHARES = {"parquet": 4, "uploads": 4, "endpoints": 4, "manifest": 4}  # the other doors have one share of the time each
+
+
+def doors() -> "dict[str, type[Door]]":
+    """All doors by their names."""
+    from fuzz import doors, people_doors
+
+    return {**doors.DOORS, **people_doors.DOORS}
 
 
 def by_atheris(name: str, folder: Path, seconds: float, seed: int) -> None:
@@ -31,8 +42,8 @@ def by_atheris(name: str, folder: Path, seconds: float, seed: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["convergebench"]):
-        from fuzz.doors import DOORS
-    door = DOORS[name](folder / "door")
+        known = doors()
+    door = known[name](folder / "door")
     corpus = folder / "corpus"
     corpus.mkdir()
     for number, data in enumerate(door.seeds):
@@ -52,9 +63,8 @@ def by_hypothesis(name: str, folder: Path, seconds: float, seed: int) -> None:
     """Documents with other parts, the smallest one that is a finding last."""
     import hypothesis
     from fuzz.documents import documents
-    from fuzz.doors import DOORS
 
-    door = DOORS[name](folder / "door")
+    door = doors()[name](folder / "door")
     until, count = time.monotonic() + seconds, 0
 
     class TimeIsUp(BaseException):
@@ -122,14 +132,12 @@ def main() -> int:
         engine, folder, seconds = given.inside
         (by_atheris if engine == "atheris" else by_hypothesis)(given.only[0], Path(folder), float(seconds), given.seed)
         return 0
-    from fuzz.doors import DOORS
-
     if given.repeat:
         with tempfile.TemporaryDirectory() as made:
-            DOORS[given.only[0]](Path(made) / "door").enter(given.repeat.read_bytes())
+            doors()[given.only[0]](Path(made) / "door").enter(given.repeat.read_bytes())
         return 0
     engines = ("atheris", "hypothesis") if given.engine == "both" else (given.engine,)
-    names = given.only or list(DOORS)
+    names = given.only or list(doors())
     shares = {name: SHARES.get(name, 1) for name in names}
     seconds = 60 * given.minutes / sum(shares.values()) / len(engines)
     findings: list[str] = []

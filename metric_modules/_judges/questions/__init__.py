@@ -19,7 +19,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +39,7 @@ ASKED_OF = {
 }
 SCALES = ("yes or no", "count", "share of the things")
 FIELDS = ("instruction", "thing", "things", "shows", "reasoning_summary")
+MOST_COUNTED = 2**31
 SHOWN = 120  # characters of what a judge said in place of an answer
 
 
@@ -89,7 +90,36 @@ def load(name: str) -> Question:
         values = tomllib.loads(data.decode())
     except (OSError, ValueError) as error:
         raise UserError(f"{path} is no readable question ({error})") from error
-    return from_values(path, values, hashlib.sha256(data).hexdigest())
+    question = from_values(path, values, hashlib.sha256(data).hexdigest())
+    if path.parent != Path(__file__).parent:
+        check_schema(path, question.schema)
+    return question
+
+
+def check_schema(path: Path, schema: Mapping[str, Any]) -> None:
+    """Raise UserError where a schema cannot judge answers: better than after they were paid for."""
+    try:
+        import jsonschema
+    except ModuleNotFoundError:
+        return  # then nothing is asked, and whoever asks is told what to install
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for name, value in parts(schema):
+            if name in ("$ref", "$dynamicRef"):
+                raise UserError(f"{path} has a schema with {name}; write out what it stands for")
+            for pattern in value if name == "patternProperties" else [value] if name == "pattern" else []:
+                re.compile(str(pattern))
+    except (jsonschema.SchemaError, re.error, RecursionError) as error:
+        said = getattr(error, "message", None) or str(error)
+        raise UserError(f"{path} has a schema by which no answer can be judged: {said[:SHOWN]}") from error
+
+
+def parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every name of a nested table with what stands under it."""
+    for name, inner in value.items() if isinstance(value, Mapping) else [("", each) for each in value]:
+        yield name, inner
+        if isinstance(inner, Mapping | list):
+            yield from parts(inner)
 
 
 def from_values(path: Path, values: Mapping[str, Any], sha256: str) -> Question:
@@ -129,14 +159,28 @@ def read_answer(question: Question, text: str, things: int = 0) -> Reading:
         return Reading(reason="not_json", detail=said[:SHOWN])
     if wrong := off_schema(question, answer):
         return Reading(reason="off_schema", detail=wrong[:SHOWN])
-    value, stored = answer[question.value], json.dumps(answer, sort_keys=True, ensure_ascii=False)
-    if question.scale == "share of the things":
-        if not things:
-            return Reading(reason="off_scale", detail="nothing was listed")
-        return Reading(len({number for number in value if 1 <= number <= things}) / things, stored)
-    if question.scale == "count" and value < 0:
-        return Reading(reason="off_scale", detail=f"{value}")
-    return Reading(float(value), stored)
+    found = answer.get(question.value) if isinstance(answer, dict) else None
+    value = value_on_scale(question.scale, found, things)
+    if value is None:
+        nothing = question.scale == "share of the things" and not things
+        return Reading(reason="off_scale", detail="nothing was listed" if nothing else str(found)[:SHOWN])
+    return Reading(value, json.dumps(answer, sort_keys=True, ensure_ascii=False))
+
+
+def value_on_scale(scale: str, found: Any, things: int) -> float | None:
+    """The value of an answer that has the form of its schema, which may be one of the user's own."""
+    if scale == "share of the things":
+        if not things or not isinstance(found, list) or not all(map(is_count, found)):
+            return None
+        return len({number for number in found if 1 <= number <= things}) / things
+    if not is_count(found) and not isinstance(found, bool):
+        return None
+    allowed = found in (0, 1) if scale == "yes or no" else 0 <= found < MOST_COUNTED and not isinstance(found, bool)
+    return float(found) if allowed else None
+
+
+def is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
 
 
 def refuse_constant(word: str) -> float:
