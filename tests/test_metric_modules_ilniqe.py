@@ -72,6 +72,7 @@ def test_the_template_is_given_as_a_file_and_checked(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["weights", "ilniqe", "--file", str(right), "--json"])
     assert done.exit_code == 0, done.output
     digest = json.loads(done.output.splitlines()[-1])["ilniqe"]["digest"]
-    assert measure.Scorer("cpu", "float32", {}).signature["parameters"] == digest
+    signature = measure.Scorer("cuda", "float32", {}).signature
+    assert (signature["parameters"], signature["device"], signature["batch"]) == (digest, "cpu", 1)
     other = CliRunner().invoke(main, ["weights", "niqe", "--file", str(right)])
     assert "only ilniqe takes a file" in other.output

@@ -130,6 +130,15 @@ def test_a_batch_changes_no_number(published):
         assert together == [scorer.compare(None, [picture], [{}])[0] for picture in pictures]
 
 
+def test_the_signature_tells_version_device_and_batch_that_a_score_was_made_with(published):
+    for metric in ("niqe", "brisque"):
+        parameters.fetch(metric, lambda line: None)
+    for module in (niqe, brisque, piqe):
+        for asked in ("cpu", "cuda"):  # these metrics run on the processor whatever the engine offers
+            signature = module.Scorer(asked, "float32", {}).signature
+            assert (signature["version"], signature["device"], signature["batch"]) == (1, "cpu", 1)
+
+
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     folder = tmp_path_factory.mktemp("no_reference")

@@ -86,7 +86,8 @@ def statistics(grey: np.ndarray) -> np.ndarray:
 
 def signature() -> dict[str, Any]:
     """What a number depends on besides the picture."""
-    return {"version": 1, "parameters": parameters.PUBLISHED["brisque"].file_sha256[:12]}
+    digest = parameters.PUBLISHED["brisque"].file_sha256[:12]
+    return {"version": 1, "parameters": digest, "device": "cpu", "batch": 1}
 
 
 def missing_weights() -> str | None:

@@ -51,7 +51,8 @@ def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
 
 def signature() -> dict[str, Any]:
     """What a number depends on besides the picture."""
-    return {"version": 1, "block": BLOCK, "parameters": parameters.PUBLISHED["niqe"].file_sha256[:12]}
+    digest = parameters.PUBLISHED["niqe"].file_sha256[:12]
+    return {"version": 1, "block": BLOCK, "parameters": digest, "device": "cpu", "batch": 1}
 
 
 def missing_weights() -> str | None:

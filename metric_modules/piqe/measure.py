@@ -57,7 +57,8 @@ def is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
 
 def signature() -> dict[str, Any]:
     """What a number depends on besides the picture."""
-    return {"version": 1, "block": BLOCK, "activity": ACTIVITY, "impaired": IMPAIRED}
+    known = {"block": BLOCK, "activity": ACTIVITY, "impaired": IMPAIRED}
+    return {"version": 1, **known, "device": "cpu", "batch": 1}
 
 
 class Scorer:
