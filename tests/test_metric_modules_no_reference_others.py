@@ -63,6 +63,72 @@ def test_no_more_pictures_go_together_than_the_signature_tells(monkeypatch, toge
     assert scorer.signature == {"version": 1, "model": "bright", "device": "cpu", "batch": together}
 
 
+def hiding(seed):
+    """A network that keeps a part in a list and numbers in an array, as those of pyiqa do that are made of CLIP."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(seed)
+    network = torch.nn.Linear(2, 1)
+    with torch.no_grad():
+        network.weight.fill_(1)
+        network.bias.fill_(0)
+    network.kept_apart = [torch.nn.Linear(3, 3)]
+    network.trees = {"thresholds": np.arange(4.0), "name": "made up"}
+    return network
+
+
+def test_the_digest_of_a_network_knows_what_lies_beside_its_state():
+    digest = lambda network: measure.digest_of(pyiqa_networks.tensors_of(network))  # noqa: E731
+    one, same, other_part, other_trees = hiding(0), hiding(0), hiding(1), hiding(0)
+    other_trees.trees["thresholds"] = np.arange(4.0) + 1e-9
+    assert digest(one) == digest(same)
+    assert len({digest(one), digest(other_part), digest(other_trees), measure.digest_of(one.state_dict())}) == 4
+
+
+@pytest.fixture
+def pyiqa_of(monkeypatch):
+    """A function that has pyiqa's place: its one metric is a network's `forward`."""
+    torch = pytest.importorskip("torch")
+
+    def made(forward):
+        model = torch.nn.Module()
+        model.net = hiding(0)
+        model.forward = forward
+        monkeypatch.setattr(pyiqa_networks.importlib.util, "find_spec", lambda name: True)
+        monkeypatch.setattr(pyiqa_networks, "create", lambda name, device: model)
+
+    return made
+
+
+def test_a_network_that_gives_no_number_says_why_and_the_others_go_on(pyiqa_of):
+    import torch
+
+    def forward(batch):
+        if batch.mean() > 0.4:
+            raise AttributeError("this version has no such thing\nand more")
+        return batch.mean((1, 2, 3))[:, None]
+
+    pyiqa_of(forward)
+    scorer = measure.Scorer("cpu", "float32", {}, metric="musiq")
+    bright, dark = np.full((8, 8, 3), 200, np.uint8), np.full((8, 8, 3), 51, np.uint8)
+    rows = scorer.compare(None, [bright, dark], [{}] * 2)
+    assert [row["musiq"] for row in rows] == [
+        ("network_failed", "this version has no such thing"), pytest.approx(0.2)
+    ]  # fmt: skip
+
+    def full(batch):
+        raise torch.OutOfMemoryError("no room")
+
+    pyiqa_of(full)
+    with pytest.raises(torch.OutOfMemoryError):  # says nothing of the picture
+        measure.Scorer("cpu", "float32", {}, metric="musiq").compare(None, [dark], [{}])
+
+
+def test_what_takes_one_picture_gets_one_picture_on_a_gpu_too(pyiqa_of):
+    pyiqa_of(lambda batch: batch.mean((1, 2, 3)))
+    together = {name: pyiqa_networks.PyiqaNetwork(name, "cuda").most_together for name in ("musiq", "qalign")}
+    assert together == {"musiq": 8, "qalign": 1}
+
+
 @pytest.mark.slow
 def test_rali_is_read_in_its_published_layout_and_scores_within_its_prototypes(tmp_path, monkeypatch):
     tiny_judges = pytest.importorskip("tiny_judges")

@@ -1,7 +1,7 @@
 """A metric of pyiqa, called as its users call it: `pyiqa.create_metric(NAME)(pictures)`."""
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ INSTALL = (
     "(it brings torchvision, so in an environment whose torch and torchvision belong together)"
 )
 TOGETHER_ON_A_GPU = 8
+TAKE_ONE = {"qalign"}  # refuse more pictures in a call
+# What networks raise on a picture that is too small or too flat for them, or beside a library of another version.
+FAILURES = (RuntimeError, ValueError, AssertionError, IndexError, AttributeError, TypeError)
 
 
 class PyiqaNetwork:
@@ -23,8 +26,8 @@ class PyiqaNetwork:
             raise FileNotFoundError(INSTALL)
         self.model = create(name, device)
         self.device = device
-        self.most_together = 1 if device == "cpu" else TOGETHER_ON_A_GPU
-        weights = digest_of(self.model.net.state_dict())
+        self.most_together = 1 if device == "cpu" or name in TAKE_ONE else TOGETHER_ON_A_GPU
+        weights = digest_of(tensors_of(self.model.net))
         self.about: dict[str, Any] = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
 
     def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
@@ -34,10 +37,44 @@ class PyiqaNetwork:
         batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).to(torch.float32) / 255
         try:
             found = self.model(batch)
-        except RuntimeError as error:  # what torch raises where a window is larger than the picture
-            return [("too_small_for_network", str(error).splitlines()[0][:80])] * len(pictures)
+        except torch.OutOfMemoryError:
+            raise
+        except FAILURES as error:
+            words = (str(error).strip() or type(error).__name__).splitlines()[0][:80]
+            return [("network_failed", words)] * len(pictures)
         found = found[0] if isinstance(found, tuple) else found
         return [float(value) for value in found.detach().cpu().reshape(len(pictures), -1).mean(1)]
+
+
+def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
+    """All numbers that a network holds, by name: its state, and what lies in lists and fields beside it.
+
+    CLIP stands in a list where it shall not be saved with the network, and decision trees in arrays.
+    """
+    import torch
+
+    seen = set() if seen is None else seen
+    if id(thing) in seen:
+        return {}
+    seen.add(id(thing))
+    if isinstance(thing, torch.Tensor):
+        return {name: thing}
+    if isinstance(thing, np.ndarray) and thing.dtype.kind in "biuf":
+        return {name: torch.from_numpy(np.ascontiguousarray(thing, thing.dtype.newbyteorder("=")))}
+    found: dict[str, Any] = {}
+    inside: Mapping[str, Any] = {}
+    if isinstance(thing, torch.nn.Module):
+        found = {f"{name}.{key}": value for key, value in thing.state_dict().items()}
+        for place, module in thing.named_modules():
+            plain = {key: value for key, value in vars(module).items() if not key.startswith("_")}
+            inside = {**inside, **{f"{place}.{key}" if place else key: value for key, value in plain.items()}}
+    elif isinstance(thing, Mapping):
+        inside = {str(key): value for key, value in thing.items()}
+    elif isinstance(thing, (list, tuple)):
+        inside = {str(number): value for number, value in enumerate(thing)}
+    for key, value in inside.items():
+        found |= tensors_of(value, f"{name}.{key}", seen)
+    return found
 
 
 def create(name: str, device: str) -> Any:

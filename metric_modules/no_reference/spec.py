@@ -25,7 +25,7 @@ SPECS = [
             },
         ],
         "reasons": {
-            "too_small_for_network": ["nobody", "the network takes no picture of this size: {}"],
+            "network_failed": ["nobody", "the network gave no number: {}"],
             "no_score_in_answer": ["nobody", "the model's answer holds no score: {}"],
         },
     }

@@ -7,6 +7,7 @@ that it lacks are declared.
 import contextlib
 import importlib
 import sys
+import tempfile
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -15,22 +16,78 @@ from unittest import mock
 import torch
 
 MODULES = {"hyperiqa": "hypernet", "topiq_nr": "topiq", "wadiqam_nr": "wadiqam", "pi": "nrqm"}
-NOT_MADE_UP = {
-    "nrqm": "its weights are decision trees in a file of MATLAB",
-    "pi": "it is made of NRQM",
-    "qalign": "it is a language model of seven billion parameters",
-    "qualiclip": "it reads its prompts out of its checkpoint",
-    "paq2piq": "it needs compiled operators of torchvision",
-}
 
 
 def declare_operators() -> torch.library.Library:
-    """What torchvision wants to find; the library has to be kept."""
+    """What torchvision wants to find, and the one operator that a metric calls; the library has to be kept."""
     library = torch.library.Library("torchvision", "DEF")
     for name in ("nms", "qnms"):
         with contextlib.suppress(RuntimeError):
             library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    with contextlib.suppress(RuntimeError):
+        library.define(
+            "roi_pool(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width)"
+            " -> (Tensor, Tensor)"
+        )
+        library.impl("roi_pool", roi_pool, "CPU")
+    import torchvision.extension
+
+    torchvision.extension._has_ops = lambda: True
     return library
+
+
+def roi_pool(
+    features: torch.Tensor, regions: torch.Tensor, scale: float, height: int, width: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest value of each cell of each region, as torchvision's compiled operator computes it."""
+    found = features.new_zeros(len(regions), features.shape[1], height, width)
+    for number, (picture, *edges) in enumerate(regions.tolist()):
+        left, top, right, bottom = (int(edge * scale + 0.5) for edge in edges)
+        tall, wide = max(bottom - top + 1, 1) / height, max(right - left + 1, 1) / width
+        for row in range(height):
+            for column in range(width):
+                rows = slice(top + int(row * tall), top - int(-(row + 1) * tall // 1))
+                columns = slice(left + int(column * wide), left - int(-(column + 1) * wide // 1))
+                cell = features[int(picture), :, rows, columns].flatten(1)
+                if cell.shape[1]:
+                    found[number, :, row, column] = cell.amax(1)
+    return found, torch.zeros_like(found, dtype=torch.int32)
+
+
+def forest_file(folder: str) -> str:
+    """NRQM's file of MATLAB with trees of three nodes that are made up: 3 forests of 60 trees, and a weighted sum."""
+    import numpy as np
+    import scipy.io
+
+    drawn = np.random.default_rng(int(torch.randint(1 << 30, ())))
+    fields = [(name, object) for name in ("left", "right", "b", "c", "threshold", "answer", "feature")]
+    forests = np.empty((1, 3), object)
+    for number in range(3):
+        forest = np.empty((1, 1), fields)
+        leaves = np.zeros((3, 60), np.int64)
+        first = np.array([[1]] + [[0]] * 2)
+        forest[0, 0] = (
+            leaves + 2 * first, leaves + 3 * first, leaves, leaves,
+            np.exp(drawn.uniform(-3, 4, (3, 60))), drawn.uniform(2, 9, (3, 60)), drawn.integers(1, 10, (3, 60)),
+        )  # fmt: skip
+        forests[0, number] = forest
+    model = np.empty((1, 1), [("linear", object), ("rf", object)])
+    model[0, 0] = np.array([[0.1], [0.3], [0.3], [0.3]]), forests
+    path = f"{folder}/NRQM_model.mat"
+    scipy.io.savemat(path, {"model": model})
+    return path
+
+
+def pristine_file(folder: str) -> str:
+    """NIQE's file of MATLAB, for the perceptual index, made up."""
+    import numpy as np
+    import scipy.io
+
+    path = f"{folder}/niqe_modelparameters.mat"
+    scipy.io.savemat(
+        path, {"mu_prisparam": np.linspace(0, 2, 36)[None], "cov_prisparam": np.diag(np.linspace(1, 3, 36))}
+    )
+    return path
 
 
 def random_clip(name: str, device: str = "cpu", **options: Any) -> Any:
@@ -40,6 +97,55 @@ def random_clip(name: str, device: str = "cpu", **options: Any) -> Any:
     if name.startswith("RN"):
         return CLIP(1024, 224, (3, 4, 6, 3), 64, None, 77, 49408, 512, 8, 12).eval()
     return CLIP(512, 224, 12, 768, 32, 77, 49408, 512, 8, 12).eval()
+
+
+def small_language_model(module: Any) -> list[Any]:
+    """Q-Align at its own interface with two small layers in the place of seven billion weights."""
+    from transformers import CLIPImageProcessor
+
+    inside = importlib.import_module("pyiqa.archs.q_align.modeling_mplug_owl2")
+    eye = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    visual = {
+        "visual_model": inside.MplugOwlVisionConfig(**eye, image_size=448, patch_size=56).to_dict(),
+        "visual_abstractor": inside.MplugOwlVisualAbstractorConfig(
+            **eye, encoder_hidden_size=32, num_learnable_queries=4, grid_size=8
+        ).to_dict(),
+    }
+
+    def words(text: Any) -> Any:
+        lists = [
+            [3 + sum(map(ord, word)) % 250 for word in one.split()]
+            for one in ([text] if isinstance(text, str) else text)
+        ]
+        return SimpleNamespace(input_ids=lists[0]) if isinstance(text, str) else {"input_ids": lists}
+
+    words.bos_token_id = 1  # type: ignore[attr-defined]
+
+    def made(*given: Any, **more: Any) -> Any:
+        config = inside.MPLUGOwl2Config(visual_config=visual, vocab_size=256, **eye)
+        config._attn_implementation = "eager"
+        network = inside.MPLUGOwl2LlamaForCausalLM(config)
+        with torch.no_grad():
+            for tensor in network.parameters():
+                tensor.normal_(0, 0.4)
+        return network.half().eval()
+
+    abstractor = inside.MplugOwlVisualAbstractorModel
+    if not hasattr(
+        abstractor, "invert_attention_mask"
+    ):  # transformers 5.23 has it no more, and pyiqa 0.1.16 asks for it
+        abstractor.invert_attention_mask = lambda self, mask: (1 - mask[:, None, None].to(self.dtype)) * -65504
+    eyes = CLIPImageProcessor(size={"shortest_edge": 448}, crop_size={"height": 448, "width": 448})
+    return [
+        mock.patch.object(module.MPLUGOwl2LlamaForCausalLM, "from_pretrained", made),
+        mock.patch.object(inside.LlamaTokenizer, "from_pretrained", return_value=words),
+        mock.patch.object(CLIPImageProcessor, "from_pretrained", return_value=eyes),
+    ]
+
+
+def unit(rows: torch.Tensor) -> torch.Tensor:
+    """Each row at length 1."""
+    return torch.nn.functional.normalize(rows, dim=-1)
 
 
 @contextlib.contextmanager
@@ -53,6 +159,7 @@ def nothing_downloaded(name: str) -> Iterator[None]:
     sys.modules.setdefault("pkg_resources", SimpleNamespace(packaging=packaging))  # type: ignore[arg-type]
     module = importlib.import_module(f"pyiqa.archs.{MODULES.get(name, name)}_arch")
     create = timm.create_model
+    loaded = {"liqe": torch.randn(495, 512), "qualiclip": {"prompts_features": unit(torch.randn(14, 1024))}}
     patches = [
         mock.patch.object(timm, "create_model", lambda *given, **more: create(*given, **{**more, "pretrained": False})),
         mock.patch.object(torch.hub, "load_state_dict_from_url", return_value={}),
@@ -60,15 +167,22 @@ def nothing_downloaded(name: str) -> Iterator[None]:
         mock.patch.object(torch.nn.Module, "load_state_dict", return_value=None),
         mock.patch.object(torch.jit, "load", return_value=torch.nn.Linear(4096, 1)),
         mock.patch.object(torch, "save", return_value=None),
-        mock.patch.object(torch, "load", return_value=torch.randn(495, 512)),
+        mock.patch.object(torch, "load", return_value=loaded.get(name)),
     ]
+    folder = tempfile.TemporaryDirectory()
+    forest, pristine = forest_file(folder.name), pristine_file(folder.name)
     made_up = {
         "load_pretrained_network": lambda *given, **more: None,
-        "load_file_from_url": lambda *given, **more: "nothing",
+        "load_file_from_url": lambda *given, **more: forest,
         "load": random_clip,
     }
     patches += [mock.patch.object(module, key, value) for key, value in made_up.items() if hasattr(module, key)]
-    with contextlib.ExitStack() as stack:
+    if name == "pi":
+        niqe = importlib.import_module("pyiqa.archs.niqe_arch")
+        patches.append(mock.patch.object(niqe, "load_file_from_url", return_value=pristine))
+    if name == "qalign":
+        patches += small_language_model(module)
+    with folder, contextlib.ExitStack() as stack:
         for patch in patches:
             stack.enter_context(patch)
         yield
