@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import missing_values
-from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.reporting.write import make_report, read_study, write_report
 
 CLEAN = ("harbour", "market", "tower")
 
@@ -71,6 +71,27 @@ def test_methods_stand_side_by_side_with_ranges_over_clean_pictures(dataset):
     assert scenes["motion blur", "sharp"]["pictures"] == 3
     assert scenes["old photo", "sharp"].get("psnr") is None
     assert np.isfinite(scenes["old photo", "sharp"]["piqe"])
+
+
+def test_the_report_shows_typical_pictures_degraded_as_each_method_restored_them_and_clean(dataset, tmp_path):
+    written = write_report(dataset, tmp_path / "report")
+    shown = written.report.tables["restoration_pictures"].rows
+    told = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
+    assert told == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
+    everything = [each for each in written.report.study.restored[0].pictures if each.degradation == "motion-blur"]
+    means = {name: np.mean([one.values["psnr"] for one in everything if one.picture == name]) for name in
+             {one.picture for one in everything}}  # fmt: skip
+    assert {row["picture"] for row in shown if row["degradation"] == "motion-blur"} == {sorted(means, key=means.get)[1]}
+    page = (tmp_path / "report" / "index.html").read_text()
+    section = page.partition('<h2 id="restoration">')[2].partition("</section>")[0]
+    strips = section.split('<div class="strip">')[1:]
+    assert len(strips) == 3
+    for strip in strips:
+        has_clean = "attic" not in strip
+        words = ", degraded", "as sharp restored it", "as dull restored it", ", clean"
+        assert [strip.count(each) for each in words] == [1, 1, 1, int(has_clean)]
+        assert strip.count("<img ") == 3 + has_clean
+        assert ("not known" in strip) is not has_clean
 
 
 def test_what_has_no_clean_picture_is_not_compared_with_its_degraded_self(dataset):

@@ -1,4 +1,4 @@
-"""The cases in which each editor did worst, as strips of small pictures inside the page."""
+"""Strips of small pictures inside the page: cases in which an editor did worst, typical ones, restored pictures."""
 
 import base64
 import io
@@ -12,8 +12,9 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from PIL import Image
 
 from ..study.cases import Case
-from ..study.display_names import display_name
+from ..study.display_names import display_name, display_names
 from ..study.reasons import TITLES, losing_step, loss_clause
+from ..study.restoration import metric_title
 from ..study.tables import Table, format_value
 from ..study.typical import frames_of
 
@@ -56,6 +57,34 @@ def make_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> lis
         cause = TITLES.get(one["cause"], str(one["cause"])).lower()
         found.append(Strip(display_name(one["editor"]), f"{name}: {cause} in round {one['lost_in']}", tuple(frames)))
     return found
+
+
+def restored_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> list[Strip]:
+    """A strip for each picture of the table: as it was degraded, as each method restored it, and clean."""
+    names = display_names(row["editor"] for row in table.rows)
+    found = []
+    for picture in dict.fromkeys(row["picture"] for row in table.rows):
+        rows = [row for row in table.rows if row["picture"] == picture]
+        one, title, metric = rows[0], rows[0]["title"], metric_title(rows[0]["by"])
+        frames = [make_frame(reader.picture(one["chain"], 0), "degraded", f"{title}, degraded")]
+        for row in rows:
+            step = (row["round"] or 0) * lengths[row["chain"]]
+            data = reader.picture(row["chain"], step) if step else None
+            value = format_value(row.get(row["by"]), "score")
+            label = f"{names[row['editor']]}, {metric} {value}" if step else names[row["editor"]]
+            frames.append(make_frame(data, label, f"{title}, as {names[row['editor']]} restored it"))
+        clean = reader.reference(one["chain"])
+        words = "not known" if clean is None else f"{title}, clean"
+        frames.append(replace(make_frame(clean, "clean", words), words=words))
+        kind = ", ".join(filter(None, (readable(one["degradation"]), one["scene"]))) or "restoration"
+        among = f"the middle one of {one['of_pictures']} by {metric}" if one["of_pictures"] > 1 else "the only one"
+        found.append(Strip(title, f"{kind}: {among}", tuple(frames)))
+    return found
+
+
+def readable(degradation: str) -> str:
+    """'motion blur' for motion-blur."""
+    return degradation.replace("-", " ")
 
 
 def typical_strip(

@@ -10,16 +10,17 @@ from convergebench.dataset_builder.dataset.labels import read_labels
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import locked
 
-from ..statistics import compute_tables, leaderboard
+from ..statistics import compute_tables, leaderboard, restoration_pictures
 from ..study.stored_rows import StoredRows, rows_of
 from ..study.study import Options, Study
 from ..study.tables import Table, as_csv, as_json, as_latex
 from ..study.typical import case_at, typical_cases
-from .filmstrips import Strip, make_strips, typical_strip
+from .filmstrips import Strip, make_strips, restored_strips, typical_strip
 from .page import WORST_CASES, make_sections, render_page, slug, take_answer
 from .sentences import methods_paragraph, page_sentences
 
 PAGE = "index.html"
+RESTORATION = restoration_pictures.SECTION
 MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
@@ -64,9 +65,9 @@ def write_report(dataset: Path, out: Path, options: Options = Options()) -> Writ
     reader = Reader(dataset)
     report = make_report(read_study(reader, options))
     lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
-    return write_files(
-        report, out, make_strips(report.tables["worst"], reader, lengths), typical_strips(report, reader)
-    )
+    worst = make_strips(report.tables["worst"], reader, lengths)
+    restored = restored_strips(report.tables["restoration_pictures"], reader, lengths)
+    return write_files(report, out, worst, typical_strips(report, reader), restored)
 
 
 def typical_strips(report: Report, reader: Reader) -> list[Strip]:
@@ -89,14 +90,18 @@ def typical_strips(report: Report, reader: Reader) -> list[Strip]:
     return found
 
 
-def write_files(report: Report, out: Path, strips: list[Strip], top: Sequence[Strip] = ()) -> WrittenReport:
+def write_files(
+    report: Report, out: Path, strips: list[Strip], top: Sequence[Strip] = (), restored: Sequence[Strip] = ()
+) -> WrittenReport:
     """Everything made first, then put in place of an earlier report."""
-    files = make_files(report, strips, top)
+    files = make_files(report, strips, top, restored)
     replace_files(out, files)
     return WrittenReport(report, out / PAGE, len(files), strips)
 
 
-def make_files(report: Report, strips: list[Strip], top: Sequence[Strip] = ()) -> dict[str, bytes]:
+def make_files(
+    report: Report, strips: list[Strip], top: Sequence[Strip] = (), restored: Sequence[Strip] = ()
+) -> dict[str, bytes]:
     """The content of every file by its name."""
     sections = make_sections(report.tables, list(report.study.groups))
     files: dict[str, bytes] = {}
@@ -116,7 +121,7 @@ def make_files(report: Report, strips: list[Strip], top: Sequence[Strip] = ()) -
     groups = list(report.study.groups)
     for section in sections:
         section.sentences = sentences.get(groups[sections.index(section)] if section.is_group else section.title, [])
-        section.strips = strips if section.title == WORST_CASES else ()
+        section.strips = {WORST_CASES: strips, RESTORATION: restored}.get(section.title, ())
     answer = take_answer(sections, board, top)
     return files | {PAGE: render_page(sections, sentences["lead"], answer).encode()}
 

@@ -1,0 +1,96 @@
+"""Which restored pictures the page shows: of each degradation a typical one, as every method returned it."""
+
+from collections import defaultdict
+from typing import Any
+
+from ..study.display_names import display_names
+from ..study.prompt_choice import chosen_elsewhere
+from ..study.restoration import Restored, RestoredSet, metric_columns, prompt_name
+from ..study.study import Study
+from ..study.tables import Column
+from . import OnPage, Rows
+
+TITLE = "Restored pictures that the page shows"
+SECTION = "Restoration"
+ON_PAGE = OnPage(show=False)
+MOST = 6  # degraded pictures
+COLUMNS = (
+    Column("picture", "Degraded picture"),
+    Column("title", "Title"),
+    Column("clean", "Clean picture"),
+    Column("scene", "Scene"),
+    Column("degradation", "Degradation"),
+    Column("of_pictures", "Chosen among", "count"),
+    Column("by", "By"),
+    Column("editor", "Method"),
+    Column("prompt", "Prompt"),
+    Column("chain", "Chain"),
+    Column("round", "Pass", "count"),
+)
+
+
+def columns(rows: Rows) -> list[Column]:
+    return [*COLUMNS, *metric_columns(rows)]
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """A row for each method on each picture shown; baselines come last, as they do in the table of methods."""
+    titles = {chain.source.id: chain.source.title for chain in study.chains}
+    for each in study.restored:
+        if not each.name and each.metrics:  # published tables have no pictures
+            return [row | {"title": titles[row["picture"]] or row["picture"]} for row in rows_of_set(each, study)]
+    return []
+
+
+def rows_of_set(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
+    shown = first_passes(each)
+    names = display_names(each.methods)
+    last = {method: study.roles.get(method, "editor") != "editor" for method in each.methods}
+    found = []
+    for picture, metric, count in typical_pictures(each, shown):
+        for method in sorted(each.methods, key=lambda name: (last[name], names[name].casefold())):
+            if one := shown.get((method, picture)):
+                found.append(
+                    {
+                        **{key: getattr(one, key) for key in ("picture", "clean", "scene", "degradation", "chain")},
+                        "of_pictures": count,
+                        "by": metric,
+                        "editor": method,
+                        "prompt": prompt_name(one.prompt) or None,
+                        "round": one.round if one.values else None,
+                        "of": each.metrics,
+                        **one.values,
+                    }
+                )
+    return found
+
+
+def first_passes(each: RestoredSet) -> dict[tuple[str, str], Restored]:
+    """The first pass of the first run of each method on each picture, with the prompt that counts for it."""
+    found: dict[tuple[str, str], Restored] = {}
+    choices = {method: chosen_elsewhere(each, method) for method in each.methods}
+    for one in sorted(each.pictures, key=lambda one: one.run):
+        if one.round == 1 and one.chain and choices[one.method].get(one.clean) == one.prompt:
+            found.setdefault((one.method, one.picture), one)
+    return found
+
+
+def typical_pictures(each: RestoredSet, shown: dict[tuple[str, str], Restored]) -> list[tuple[str, str, int]]:
+    """Of each degradation the picture in the middle, by its mean over methods in the first metric that it has.
+
+    With the metric and the number of pictures it was chosen among. Degradations with many pictures come first.
+    """
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    kinds: dict[str, str] = {}
+    for (_, picture), one in shown.items():
+        metric = next((name for name in each.metrics if name in one.values), None)
+        if metric:
+            kinds[picture] = one.degradation
+            values[picture][metric].append(one.values[metric])
+    groups: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
+    for picture, by_metric in values.items():
+        metric = next(name for name in each.metrics if name in by_metric)
+        own = by_metric[metric]
+        groups[kinds[picture], metric].append((sum(own) / len(own), picture))
+    largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [(sorted(own)[(len(own) - 1) // 2][1], metric, len(own)) for (_, metric), own in largest[:MOST]]
