@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--calibration",
     type=click.IntRange(0),
-    help="How many steps the fixed sample has that is asked four times in each run, on top of the others. Default: 80.",
+    help="How many steps the fixed sample has that is asked again in each run, on top of the others. Default: 120.",
 )
 @click.option(
     "--again", is_flag=True, help="Ask the fixed sample again though nothing is missing: does the judge drift?"

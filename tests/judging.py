@@ -20,7 +20,7 @@ from pathlib import Path
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.ledger import Ledger
-from convergebench.metric_modules._judges import asks, backends, questions, run, store
+from convergebench.metric_modules._judges import asks, backends, drift, questions, run, store
 from vendors.loopback import serving, told
 
 RATES = {"text": 2.0, "image": 2.0, "output": 10.0}  # US dollars for a million tokens
@@ -115,7 +115,7 @@ def planned(folder, base, sample):
     for ask in every:
         shown = backends.Shown(ask, list(asks.read_pictures(reader, ask, 1024)), lambda number: None)
         body = json.dumps(choice.judge.body(shown), separators=(",", ":"), ensure_ascii=False).encode()
-        found[ask.key] = (hashlib.sha256(body).hexdigest(), 1 + 4 * (ask.key in fixed))
+        found[ask.key] = (hashlib.sha256(body).hexdigest(), 1 + drift.FIRST_REPEATS * (ask.key in fixed))
     return found
 
 
@@ -135,13 +135,13 @@ def under_kills(folder, kills):
 
     vendor = Vendor(answer, fail)
     with serving(vendor) as server:
-        wanted = planned(data, server.base, 20)
+        wanted = planned(data, server.base, 10)
         while True:
             known = store.Answers(data, choose(server.base).label, "edit_applied").rows.values()
             stored = Counter(wanted[row.key][0] for row in known)
             before = Counter(vendor.delivered)
             context = multiprocessing.get_context("fork")
-            child = context.Process(target=judge, args=(data, server.base), kwargs={"sample": 20})
+            child = context.Process(target=judge, args=(data, server.base), kwargs={"sample": 10})
             child.start()
             until = vendor.number + chance.randint(
                 0, 8

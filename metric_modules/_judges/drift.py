@@ -3,8 +3,9 @@
 Under no drift the answers to one question about one picture are exchangeable between runs, however noisy the judge is.
 So each item's answers are shuffled between the first run and a later one, and what was seen is compared with that: the
 test is exact for any noise of the judge's own. Two statistics look for two kinds of drift: answers that moved (how
-often a new answer differs from an old one), and answers that only began to waver (how much the old ones agree with one
-another, given all). The alarm's level is shared by both.
+often a new answer differs from an old one), and answers that only began to waver (how many new ones are rare among all
+answers to their item). The alarm's level is shared by both. The first run asks oftener: every later one is compared
+with it.
 """
 
 import itertools
@@ -18,9 +19,10 @@ import numpy as np
 
 from .answers import CALIBRATION
 
-SAMPLE = 80  # items that are asked again in each run
+SAMPLE = 120  # items that are asked again in each run
 REPEATS = 4  # times that each is asked in a run
-LEVEL = 0.02  # of a false alarm for each run, both statistics together
+FIRST_REPEATS = 8  # in the first run that asks it
+LEVEL = 0.03  # of a false alarm for each run, both statistics together
 SHUFFLES = 1999
 MOST_WAYS = 5000  # of dividing one item's answers in two, beyond which they are drawn
 SEED = 0
@@ -110,17 +112,15 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
     """
     generator = np.random.default_rng(SEED)
     tables = [divided(*pattern(old, new)) for old, new in pairs]
-    moved, apart = (np.array([table[each, 0] for table in tables]) for each in (0, 1))
+    moved, wavering = np.array([table[:, 0] for table in tables]).sum(axis=0)
     among = sum(len(old) * (len(old) - 1) / 2 for old, _ in pairs)
+    apart = sum(first != second for old, _ in pairs for first, second in itertools.combinations(old, 2))
     across = sum(len(old) * len(new) for old, new in pairs)
-    seen = moved.sum(), -apart.sum()
     drawn = np.zeros((2, SHUFFLES))
     for table in tables:
-        ways = generator.integers(0, table.shape[1], SHUFFLES)
-        drawn += table[:, ways] * [[1], [-1]]
-    tails = [(1 + int((drawn[each] >= seen[each] - 1e-9).sum())) / (SHUFFLES + 1) for each in (0, 1)]
-    chance = min(1.0, 2 * min(tails))
-    return float(moved.sum() / across), float(apart.sum() / among) if among else 0.0, chance
+        drawn += table[:, generator.integers(0, table.shape[1], SHUFFLES)]
+    tails = (1 + (drawn >= np.array([[moved], [wavering]]) - 1e-9).sum(axis=1)) / (SHUFFLES + 1)
+    return float(moved / across), apart / among if among else 0.0, min(1.0, 2 * float(tails.min()))
 
 
 def pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ...], int]:
@@ -132,14 +132,15 @@ def pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ..
 @cache
 def divided(answers: tuple[int, ...], old: int) -> np.ndarray:
     """For each way to divide an item's answers between two runs: the pairs of an old and a new answer that differ, and
-    the pairs of two old ones that do. The first way is the one that was seen."""
+    the new answers that are rarer than the item's most common one. The first way is the one that was seen."""
     numbers = np.array(answers)
     differ = (numbers[:, None] != numbers).astype(float)
+    counts = np.bincount(numbers)
+    is_rare = (counts < counts.max())[numbers].astype(float)
     ways = np.array(list(ways_to_divide(len(answers), old, np.random.default_rng(SEED))))
     member = np.zeros((len(ways), len(answers)))
     member[np.arange(len(ways))[:, None], ways] = 1
-    among = np.einsum("wi,ij,wj->w", member, differ, member) / 2
-    return np.array([np.einsum("wi,ij,wj->w", member, differ, 1 - member), among])
+    return np.array([np.einsum("wi,ij,wj->w", member, differ, 1 - member), (1 - member) @ is_rare])
 
 
 def ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Iterable[Sequence[int]]:

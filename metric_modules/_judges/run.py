@@ -109,10 +109,15 @@ def plan_run(
         return Plan(asks, [], 0, already, price)
     number = answers.session(question.sha256, begin)
     calls = [Call(ask, DATASET, number, 1) for ask in missing]
-    fixed = sampled(asks.asks, answers.of_question(question.sha256), sample) if trait(choice.judge, "drifts") else []
+    known = answers.of_question(question.sha256)
+    fixed = sampled(asks.asks, known, sample) if trait(choice.judge, "drifts") else []
+    earlier = {row.key for row in known if row.purpose == CALIBRATION and row.session < number}
     again_asked = [
-        Call(ask, CALIBRATION, number, repeat) for repeat in range(1, drift.REPEATS + 1) for ask in fixed
-    ]  # fmt: skip
+        Call(ask, CALIBRATION, number, repeat)
+        for repeat in range(1, drift.FIRST_REPEATS + 1)
+        for ask in fixed
+        if repeat <= drift.REPEATS or ask.key not in earlier
+    ]
     again_asked = [call for call in again_asked if call.identity not in answers.rows]
     return Plan(asks, spread(calls, again_asked), number, already, price)
 

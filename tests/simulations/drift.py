@@ -11,7 +11,7 @@ from pathlib import Path
 import judging
 import numpy as np
 from convergebench.metric_modules._judges import questions, run
-from convergebench.metric_modules._judges.drift import LEVEL, REPEATS, SAMPLE, compare_runs
+from convergebench.metric_modules._judges.drift import FIRST_REPEATS, LEVEL, REPEATS, SAMPLE, compare_runs
 from vendors.loopback import serving
 
 PAGE = "judges.md"
@@ -36,8 +36,8 @@ def answered(generator, items=SAMPLE, noise=0.02, moved=0.0, wavering=0.0):
     """The sample's answers of a first and of a later run of a judge with noise of its own."""
     right = generator.random((items, 1)) < 0.5
     turned = right ^ (generator.random((items, 1)) < moved)
+    old = right ^ (generator.random((items, FIRST_REPEATS)) < noise)
     shape = (items, REPEATS)
-    old = right ^ (generator.random(shape) < noise)
     new = turned ^ (generator.random(shape) < noise) ^ (generator.random(shape) < wavering)
     return [(list(each.astype(float)), list(other.astype(float))) for each, other in zip(old, new, strict=True)]
 
