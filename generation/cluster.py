@@ -55,7 +55,6 @@ class Stage:
     words: Mapping[str, Any]
     carry: Any = None  # of carried.Carry, where a task has a disk of its own
     always: bool = False  # run even where it was complete
-    heavy: tuple[str, ...] = ()  # modules that all tasks on one machine share, where it can be had
 
 
 def launch_of(
@@ -144,6 +143,17 @@ def remove_logs(launch: Launch) -> None:
             Path(launch.logs).parent.rmdir()
 
 
+def start_server(*modules: str) -> None:
+    """Start the process from which tasks on this machine are forked, where there is none yet.
+
+    It imports these modules once for all tasks, while this process goes on with what it has to do before they begin.
+    """
+    from multiprocess import forkserver
+
+    forkserver.set_forkserver_preload([*modules, __name__.replace("cluster", "tasks")])
+    forkserver.ensure_running()
+
+
 def make_executor(launch: Launch, stage: Stage) -> Any:
     """A stage as an executor of datatrove's."""
     from .tasks import Task
@@ -151,9 +161,7 @@ def make_executor(launch: Launch, stage: Stage) -> Any:
     arguments = dict(launch.arguments)
     each: int | None = None
     if launch.executor == "local":
-        import multiprocess
-
-        multiprocess.set_forkserver_preload([stage.work.__module__, __name__.replace("cluster", "tasks"), *stage.heavy])
+        start_server(stage.work.__module__)
         arguments.setdefault("workers", min(stage.tasks, cores()))
         each = max(1, cores() // int(arguments["workers"]))
     elif launch.executor in ("ray", "slurm"):

@@ -2,8 +2,9 @@
 
 `python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
 them for PATH. `Jobs` takes the place of two functions of huggingface_hub. `score FOLDER ...` scores by an executor and
-writes what the shards held in the end; `fetch PLACE FOLDER` unpacks what tasks have sent. Where a file `kills` stands
-in a folder, the next tasks there are killed, each when so many chains are scored.
+writes what the shards held in the end, `generate` and `build` are the other verbs; `fetch PLACE FOLDER` unpacks what
+tasks have sent. Where a file `kills` stands in a folder, the next tasks there are killed, each when it has finished so
+many chains or files.
 """
 
 import json
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -87,12 +89,24 @@ def chains_scored(folder: Path) -> int:
     return sum(path.read_bytes().count(b'"chain"') for path in folder.rglob(".scoring/*.jsonl"))
 
 
-def ended_or_killed(command: list[str], own: dict[str, str], output, watch: Path, chains: int | None = None) -> int:
-    """How a program ended, which is killed with all its children when so many chains are scored."""
+def things_finished(folder: Path) -> int:
+    """How many chains are made, or files written, below a folder."""
+    return len(list(folder.rglob("chains/*/done.json"))) + len(list(folder.rglob(".building/**/*.parquet.json")))
+
+
+def ended_or_killed(
+    command: list[str],
+    own: dict[str, str],
+    output,
+    watch: Path,
+    chains: int | None = None,
+    count: Callable[[Path], int] = chains_scored,
+) -> int:
+    """How a program ended, which is killed with all its children when it has finished so many."""
     about = {"stdout": output, "stderr": output, "env": {**os.environ, **own}, "start_new_session": True}
     process = subprocess.Popen(command, **about)
     while process.poll() is None:
-        if chains is not None and chains_scored(watch) >= chains:
+        if chains is not None and count(watch) >= chains:
             os.killpg(process.pid, signal.SIGKILL)
             return process.wait() or 1
         time.sleep(0.005)
@@ -102,8 +116,9 @@ def ended_or_killed(command: list[str], own: dict[str, str], output, watch: Path
 class Jobs:
     """Hub Jobs: each runs the script that it is given in a process with a disk and a home of its own."""
 
-    def __init__(self, folder: Path):
-        self.folder, self.kills, self.stages = folder, take_kills(folder), {}
+    def __init__(self, folder: Path, stage: str, count: Callable[[Path], int]):
+        self.folder, self.stage, self.count = folder, stage, count
+        self.kills, self.stages = take_kills(folder), {}
         self.before = len(list(folder.iterdir()))
 
     def run_uv_job(self, script: str, *, script_args: list[str], env: dict[str, str], secrets: dict, **about):
@@ -115,8 +130,9 @@ class Jobs:
 
         def run() -> None:
             with (home / "log").open("w") as output:
-                kill = self.kills.pop() if self.kills and "scores" in script_args[0] else None
-                ended = ended_or_killed([sys.executable, script, *script_args], own, output, home, kill)
+                kill = self.kills.pop() if self.kills and f"/{self.stage}/" in script_args[0] else None
+                command = [sys.executable, script, *script_args]
+                ended = ended_or_killed(command, own, output, home, kill, self.count)
             self.stages[number] = "ERROR" if ended else "COMPLETED"
 
         threading.Thread(target=run).start()
@@ -129,7 +145,6 @@ class Jobs:
 def score(dataset: Path, words: str, jobs: str = "") -> None:
     """Score with the arguments that are given as JSON; beside the dataset, `shards.json` says what its shards held."""
     from convergebench import metric_modules
-    from convergebench.generation import carried
     from convergebench.metric_modules._engine import engine
 
     clear = engine.clear
@@ -141,17 +156,39 @@ def score(dataset: Path, words: str, jobs: str = "") -> None:
 
     engine.clear = clear_and_tell
     if jobs:
-        import huggingface_hub
-
-        carried.PAUSE = 0.2
-        stand_in = Jobs(Path(jobs))
-        huggingface_hub.run_uv_job, huggingface_hub.inspect_job = stand_in.run_uv_job, stand_in.inspect_job
+        by_jobs(jobs, "scores", chains_scored)
     metric_modules.score(dataset, **json.loads(words), quiet=True)
 
 
+def by_jobs(folder: str, stage: str, count: Callable[[Path], int]) -> None:
+    """Let this process's jobs be those of the stand-in, whose tasks send what they finished at once."""
+    import huggingface_hub
+    from convergebench.generation import carried
+
+    carried.PAUSE = 0.2
+    stand_in = Jobs(Path(folder), stage, count)
+    huggingface_hub.run_uv_job, huggingface_hub.inspect_job = stand_in.run_uv_job, stand_in.inspect_job
+
+
+def generate(run: Path, words: str, jobs: str) -> None:
+    """Generate with the arguments that are given as JSON."""
+    from convergebench import generation
+
+    by_jobs(jobs, "chains", things_finished)
+    generation.generate(**json.loads(words), out=run, quiet=True)
+
+
+def build(run: Path, out: str, words: str, jobs: str) -> None:
+    """Build with the arguments that are given as JSON."""
+    from convergebench import dataset_builder
+
+    by_jobs(jobs, "files", things_finished)
+    dataset_builder.build(run, out, **json.loads(words), quiet=True)
+
+
 def main(program: str, *words: str) -> None:
-    if program == "score":
-        score(Path(words[0]), *words[1:])
+    if program in ("score", "generate", "build"):
+        globals()[program](Path(words[0]), *words[1:])
     elif program == "fetch":
         from convergebench.generation import carried
 

@@ -14,10 +14,14 @@ import huggingface_hub.constants
 import pytest
 import scored
 from convergebench import dataset_builder, generation, metric_modules
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import parts as building_parts
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import carried
+from convergebench.generation import carried, run_log
+from convergebench.generation import parts as generating
 from convergebench.generation.cluster import launch_of, parse_arguments
 from convergebench.generation.records import UserError
+from convergebench.generation.store_reader import find_finished
 from convergebench.metric_modules._engine import earlier_results, engine, parts
 from hub_server import HubServer
 
@@ -126,8 +130,6 @@ def test_parts_of_a_build_are_put_in_place_by_the_plain_command(run, clean, tmp_
     for part in ("1/3", "0/3", "2/3"):
         assert dataset_builder.build(run, out, shard=part).state == "part"
     assert not (out / "data").exists()
-    from convergebench.dataset_builder.building import build as building
-
     monkeypatch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
     dataset_builder.build(run, out, quiet=True)
     assert content(out) == content(clean)
@@ -164,6 +166,86 @@ def test_what_a_task_finished_is_carried_and_found_by_its_successor(tmp_path):
     assert carried.fetch(carry.place, tmp_path / "all", None, 3) == 2
     assert {path.name for path in (tmp_path / "all").rglob("*.txt")} == {"one.txt", "two.txt"}
     assert not (tmp_path / "all" / "unfinished").exists()
+
+
+def test_what_could_not_be_sent_goes_with_the_next_parcel(tmp_path, monkeypatch):
+    place_of, refused = carried.place_of, []
+
+    def unreachable(place):
+        if len(refused) < 2:
+            refused.append(place)
+            raise ConnectionError
+        return place_of(place)
+
+    carry = carried.Carry(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")), "folder", pause=60)
+    monkeypatch.setattr(carried, "AGAIN", (0, 0))
+    with carry.carried(0) as told:
+        (told["folder"] / "one.txt").write_text("1")
+        monkeypatch.setattr(carried, "place_of", unreachable)
+    assert len(refused) == 2
+    assert carried.fetch(carry.place, tmp_path / "home", None, 0) == 1
+    assert (tmp_path / "home" / "one.txt").read_text() == "1"
+
+
+def test_a_job_leaves_alone_the_chains_that_were_done_before_it_began(tmp_path):
+    words = {"editor": ["jpeg"], "suite": "smoke", "rounds": 1, "limit": 2, "audit": False}
+    home = tmp_path / "home"
+    generation.generate(**{**words, "limit": 1}, out=home, quiet=True)
+    [done] = home.glob("chains/*/done.json")
+    generating.give(home, str(tmp_path / "given"), ())
+    place = str(tmp_path / "place")
+    with carried.Carry(place, generating.finished_files, "folder", given=str(tmp_path / "given")).carried(0) as told:
+        generating.work(0, 1, {**words, "out": "elsewhere"}, **told)
+    before = done.read_bytes(), done.stat().st_mtime_ns
+    with carried.arriving(place, home):
+        pass
+    assert (done.read_bytes(), done.stat().st_mtime_ns) == before
+    assert len(list(home.glob("chains/*/done.json"))) == 2
+    assert sum(event["event"] == "chain_ended" for event in run_log.read_events(home, "0/1")) == 2
+    made = dataset_builder.build(home, tmp_path / "dataset", quiet=True)
+    assert (made.chains, made.unfinished, made.foreign) == (2, (), ())
+
+
+def test_the_mark_that_a_chain_is_done_comes_home_after_all_that_it_marks(run):
+    names = [path.name for path in generating.finished_files(run)]
+    assert names[-CHAINS:] == ["done.json"] * CHAINS
+    assert "done.json" not in names[:-CHAINS]
+
+
+def test_jobs_are_sent_the_chains_of_their_files_and_write_those_of_one_process(run, clean, tmp_path):
+    shares = [building_parts.share(building_parts.plan_of(find_finished([run])), rank, 3) for rank in range(3)]
+    sent, out = str(tmp_path / "sent"), tmp_path / "dataset"
+    building_parts.send_chains(shares, sent)
+    whole = {name: (tmp_path / "sent" / name).read_bytes() for name in carried.names_at(sent)}
+    torn = max(whole)
+    (tmp_path / "sent" / torn).write_bytes(b"torn")
+    building_parts.send_chains(shares, sent)
+    assert (tmp_path / "sent" / torn).read_bytes() == whole[torn]
+    for rank in range(3):
+        carry = carried.Carry(str(tmp_path / "place"), building_parts.written_files, "folder")
+        with carry.carried(rank) as told:
+            building_parts.work_far_away(rank, 3, sent, {}, **told)
+    with carried.arriving(carry.place, out), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
+        dataset_builder.build(run, out, quiet=True)
+    assert content(out) == content(clean)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ({"editor": "gemini"}, "gemini costs money, which jobs cannot count together"),
+        ({"pictures": "photographs"}, "--pictures photographs is of this machine, which a job does not have"),
+    ],
+)
+def test_what_a_job_cannot_have_is_refused_before_anything_is_sent(tmp_path, monkeypatch, words, complaint):
+    (tmp_path / "photographs").mkdir()
+    for seed in (1, 2, 3):
+        (tmp_path / "photographs" / f"{seed}.png").write_bytes(scored.encoded(scored.picture(seed, (640, 480))))
+    monkeypatch.chdir(tmp_path)
+    about = {"editor": "jpeg", "suite": "smoke", "executor": "jobs", "tasks": 2, "logs": "hf://buckets/NS/work"}
+    with pytest.raises(UserError, match=complaint):
+        generation.generate(**{**about, **words}, out=tmp_path / "run", quiet=True)
 
 
 @pytest.mark.parametrize(
@@ -270,33 +352,78 @@ def test_slurm_makes_the_files_of_one_process_and_a_killed_task_is_submitted_aga
     assert repeated(dataset, [earlier]) == []
 
 
-@pytest.mark.slow
-def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, alone, tmp_path, monkeypatch):
-    with HubServer(tmp_path / "hub") as hub:
-        env = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A Hub on this machine that jobs read from and write to: its API and what a program needs to find it."""
+    with HubServer(tmp_path / "hub") as server:
+        env = {"HF_ENDPOINT": server.url, "HF_TOKEN": server.token, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
         for name, value in env.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
-        api = huggingface_hub.HfApi(endpoint=hub.url, token=hub.token)
-        api.create_repo("NS/work", repo_type="dataset")
-        api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
         (tmp_path / "jobs").mkdir()
-        (tmp_path / "jobs" / "kills").write_text("1 1")
-        about = {"dataset": "hf://datasets/NS/work", "poll_interval": 1, "max_retries": 0}
-        words = {"executor": "jobs", "tasks": 4, "logs": "hf://datasets/NS/logs", "executor_args": about}
-        job = scoring(dataset, jobs=str(tmp_path / "jobs"), env=env, **words)
-        with (tmp_path / "log").open("a") as log:
-            assert cluster.ended_or_killed(**job, output=log, watch=dataset), "two jobs were to be killed"
-            assert "give the same command again" in (tmp_path / "log").read_text()
-            sent = tmp_path / "sent"
-            [key] = {path.split("/")[0] for path in api.list_repo_files("NS/logs", repo_type="dataset") if "/" in path}
-            place = f"hf://datasets/NS/logs/{key}/carried"
-            subprocess.run([sys.executable, cluster.__file__, "fetch", place, str(sent)], check=True)
-            earlier = whole_lines(sent)
-            assert cluster.ended_or_killed(**job, output=log, watch=dataset) == 0, (tmp_path / "log").read_text()
+        yield huggingface_hub.HfApi(endpoint=server.url, token=server.token), env
+
+
+ON_JOBS = {"executor": "jobs", "tasks": 4, "logs": "hf://datasets/NS/logs"}
+PATIENCE = {"poll_interval": 1, "max_retries": 0}
+
+
+def ended_jobs(log, env, *words):
+    """How a verb by jobs ended, which is never killed itself."""
+    command = [sys.executable, cluster.__file__, *map(str, words)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
+    with log.open("a") as output:
+        return cluster.ended_or_killed(command, environment, output, log.parent)
+
+
+@pytest.mark.slow
+def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, alone, tmp_path, hub):
+    api, env = hub
+    api.create_repo("NS/work", repo_type="dataset")
+    api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
+    (tmp_path / "jobs" / "kills").write_text("1 1")
+    about = {"dataset": "hf://datasets/NS/work", **PATIENCE}
+    words = json.dumps({"metrics": ASKED, "device": "cpu", **ON_JOBS, "executor_args": about})
+    command = ["score", dataset, words, tmp_path / "jobs"]
+    assert ended_jobs(tmp_path / "log", env, *command), "two jobs were to be killed"
+    assert "give the same command again" in (tmp_path / "log").read_text()
+    sent = tmp_path / "sent"
+    [key] = {path.split("/")[0] for path in api.list_repo_files("NS/logs", repo_type="dataset") if "/" in path}
+    place = f"hf://datasets/NS/logs/{key}/carried"
+    subprocess.run([sys.executable, cluster.__file__, "fetch", place, str(sent)], check=True)
+    earlier = whole_lines(sent)
+    assert ended_jobs(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
     assert content(dataset) == alone(ASKED)
-    assert repeated(dataset, [earlier]) == []
+    assert repeated(dataset, earlier) == []
+
+
+@pytest.mark.slow
+def test_a_run_by_jobs_that_are_killed_and_its_dataset_are_those_of_one_process(tmp_path, hub):
+    _, env = hub
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3}
+    one, four, kills = tmp_path / "one", tmp_path / "four", tmp_path / "jobs" / "kills"
+    generation.generate(**words, out=one, quiet=True)
+    kills.write_text("3 2")
+    command = ["generate", four, json.dumps({**words, **ON_JOBS, "executor_args": PATIENCE}), tmp_path / "jobs"]
+    assert ended_jobs(tmp_path / "log", env, *command), "two jobs were to be killed"
+    assert "2 of 4 tasks of stage chains are not complete" in (tmp_path / "log").read_text()
+    done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
+    assert ended_jobs(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+
+    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
+    kills.write_text("1")
+    out = tmp_path / "b" / "convergebench"
+    command = ["build", four, out, json.dumps({**ON_JOBS, "tasks": 2, "executor_args": PATIENCE}), tmp_path / "jobs"]
+    assert ended_jobs(tmp_path / "log", env, *command), "a job was to be killed"
+    draft = out / ".building"
+    written = {path.relative_to(draft): path.stat().st_mtime_ns for path in draft.rglob("*.parquet")}
+    assert ended_jobs(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert written
+    assert {path: (out / path).stat().st_mtime_ns for path in written} == written
+    assert content(tmp_path / "a" / "convergebench") == content(out) != {}
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.building import card
-from convergebench.generation.cluster import Launch, Stage, forget, launch_of, remove_logs, run_stages
+from convergebench.generation.cluster import Launch, Stage, forget, launch_of, remove_logs, run_stages, start_server
 from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError
 
@@ -164,6 +164,9 @@ def score_by(
         raise UserError(
             "jobs need --executor-arg dataset=hf://datasets/NAMESPACE/NAME, the published copy that they read"
         )
+    launch = launch_of(executor, tasks, logs, source, dataset, f"score-{dataset.resolve().name}-")
+    if executor == "local":
+        start_server(__name__, "torch")
     words = {
         "dataset": str(dataset.resolve()),
         "asked": tuple(asked) if asked is not None else None,
@@ -175,7 +178,6 @@ def score_by(
     card.refuse_other_folders(dataset)
     job = job_of(folder=None, **words)  # type: ignore[arg-type]
     chains, floors = job.left
-    launch = launch_of(executor, tasks, logs, source, dataset, f"score-{dataset.resolve().name}-")
     size = max(1, min(launch.tasks, len(chains)))
     few = max(1, min(launch.tasks, len(floors)))
     keys = {each: job.key(each) for each in (size, few)}
@@ -184,8 +186,8 @@ def score_by(
     carry = Carry(f"{launch.logs}/carried", shards_of, "folder", shared=True) if remote else None
     about = {"words": told, "keys": keys, "batch": batch}
     stages = [
-        Stage("floors", few, work, {**about, "floors_only": True}, carry, heavy=("torch",)),
-        Stage("scores", size, work, {**about, "floors_only": False}, carry, heavy=("torch",)),
+        Stage("floors", few, work, {**about, "floors_only": True}, carry),
+        Stage("scores", size, work, {**about, "floors_only": False}, carry),
     ]
     stages = [stage for stage, left in zip(stages, (floors, chains), strict=True) if left]
     names = [stage.name for stage in stages]

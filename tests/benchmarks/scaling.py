@@ -1,44 +1,70 @@
-"""Throughput of scoring on two cores beside one: eight tasks by datatrove on this machine, and one process on one core.
+"""Throughput of scoring on two cores beside one: by tasks, by the threads of one process, and what the machine allows.
 
-python tests/benchmarks/scaling.py
+python tests/benchmarks/scaling.py [--turns 3] [--chains 4 24]
 
-Both take turns, and the fastest turn of each counts, with all that starting costs. Wanted: at least 1.7.
+A job has a price for starting (imports, networks, the index) and one for each picture. Two sizes of job tell them
+apart: pictures per second are those between the two sizes, and the whole job stands beside them with all that starting
+costs. All ways take turns, and the fastest turn of each counts. What the machine allows are two jobs of one core each,
+which share nothing: where they hinder each other, no program can do better. Wanted of the tasks: at least 1.7.
 """
 
+import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import limits
 import scoring
 
-TURNS, CHAINS, STEPS = 2, 32, 12
+TASKS = ("--executor", "local", "--tasks", "8")
+STEPS = 12  # pictures of a chain
 
 
-def seconds(dataset: Path, cores: int, *words: str) -> float:
-    """From the start of the program to its end, on so many of the cores."""
+class Took(NamedTuple):
+    clock: float  # seconds from the start of the program to its end
+    processor: float
+
+
+def command(dataset: Path, *words: str) -> list[str]:
+    """The program that scores a dataset anew."""
     for made in ("data/scores", "data/floors", ".scoring"):
         shutil.rmtree(dataset / made, ignore_errors=True)
-    mine = sorted(os.sched_getaffinity(0))[:cores]
-    command = [sys.executable, "-m", "convergebench.cli", "score", str(dataset), "--metrics", limits.ASKED, *words]
-    started = time.perf_counter()
-    done = subprocess.run(
-        [*command, "--device", "cpu", "--dtype", "float32", "--json"],
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, mine),
-    )
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return time.perf_counter() - started
+    asked = [sys.executable, "-m", "convergebench.cli", "score", str(dataset), "--metrics", limits.ASKED]
+    return [*asked, "--device", "cpu", "--dtype", "float32", "--json", *words]
 
 
-def main() -> None:
+def took(*jobs: tuple[list[str], set[int]]) -> Took:
+    """Of programs that start together, each on the cores that it is given."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    running = [
+        subprocess.Popen(
+            words,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda cores=cores: os.sched_setaffinity(0, cores),
+        )
+        for words, cores in jobs
+    ]
+    for process in running:
+        complaint = process.communicate()[1]
+        if process.returncode:
+            raise SystemExit(complaint)
+    clock, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Took(clock, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def main(turns: int, few: int, many: int) -> None:
     scoring.SIDE = 512
+    first, second = sorted(os.sched_getaffinity(0))[:2]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -46,18 +72,54 @@ def main() -> None:
 
         os.environ["XDG_CACHE_HOME"] = str(place / "cache")
         scored.lpips_weights(place / "cache")
-        dataset = scoring.chains(place, CHAINS, STEPS)
-        one, two, tasks = [], [], []
-        for _ in range(TURNS):
-            one.append(seconds(dataset, 1))
-            two.append(seconds(dataset, 2))
-            tasks.append(seconds(dataset, 2, "--executor", "local", "--tasks", "8"))
-    pictures = CHAINS * STEPS
-    print(f"{pictures} pictures of 512x512, {limits.ASKED}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    for title, values in (("one core", one), ("two cores, threads", two), ("two cores, eight tasks", tasks)):
-        best = min(values)
-        print(f"  {title:24} {best:6.1f} s, {pictures / best:5.1f} pictures/s, {min(one) / best:4.2f} x one core")
+        datasets = {}
+        for chains in (few, many):
+            (place / str(chains)).mkdir()
+            datasets[chains * STEPS] = scoring.chains(place / str(chains), chains, STEPS)
+        twins = {size: shutil.copytree(path, path.with_name("twin")) for size, path in datasets.items()}
+        ways: dict[str, Callable[[int], Took]] = {
+            "one core": lambda size: took((command(datasets[size]), {first})),
+            "two cores, eight tasks": lambda size: took((command(datasets[size], *TASKS), {first, second})),
+            "two cores, threads": lambda size: took((command(datasets[size]), {first, second})),
+            "two jobs, a core each": lambda size: took(
+                (command(datasets[size]), {first}), (command(twins[size]), {second})
+            ),
+        }
+        seen: dict[tuple[str, int], list[Took]] = defaultdict(list)
+        for turn in range(turns):
+            for size in datasets:
+                for title, way in ways.items():
+                    seen[title, size].append(way(size))
+            print(f"turn {turn + 1} of {turns}", file=sys.stderr)
+        report(list(ways), sorted(datasets), seen)
+
+
+def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[Took]]) -> None:
+    """Each way beside one core: the larger job as a whole, and what it does once it has started."""
+    few, many = sizes
+    print(
+        f"{few} and {many} pictures of 512x512, {limits.ASKED} in float32; load {os.getloadavg()[0]:.1f} on "
+        f"{os.cpu_count()} cores; fastest of {len(seen[ways[0], few])} turns"
+    )
+    print(f"{'':24}{f'{few}, s':>9}{f'{many}, s':>9}{'start, s':>10}{'pictures/s':>12}{'whole job':>11}{'started':>9}"
+          f"{'cpu ms/picture':>16}{'cpu start, s':>14}")  # fmt: skip
+    base: tuple[float, float] = (0.0, 0.0)
+    for title in ways:
+        copies = 2 if title.startswith("two jobs") else 1
+        clocks = [min(each.clock for each in seen[title, size]) for size in sizes]
+        cpu = [min(each.processor for each in seen[title, size]) for size in sizes]
+        picture, work = (clocks[1] - clocks[0]) / (many - few) / copies, (cpu[1] - cpu[0]) / (many - few) / copies
+        start, whole = clocks[0] - few * picture * copies, clocks[1] / copies
+        base = base if base[0] else (whole, picture)
+        print(
+            f"{title:24}{clocks[0]:9.1f}{clocks[1]:9.1f}{start:10.1f}{1 / picture:12.1f}{base[0] / whole:10.2f}x"
+            f"{base[1] / picture:8.2f}x{1000 * work:16.1f}{(cpu[0] - few * work * copies) / copies:14.1f}"
+        )
 
 
 if __name__ == "__main__":
-    main()
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    options.add_argument("--turns", type=int, default=3)
+    options.add_argument("--chains", type=int, nargs=2, default=(4, 24), help="of the smaller job and the larger one")
+    given = options.parse_args()
+    main(given.turns, *given.chains)
