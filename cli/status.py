@@ -1,9 +1,10 @@
-"""`convergebench status`: how a run is doing, from its folder alone."""
+"""`convergebench status`: how a run is doing, or the building and scoring of a dataset, from its folder alone."""
 
 import json
+import time
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,22 +15,68 @@ if TYPE_CHECKING:
 
 
 @click.command("status")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
 @json_option
-def status(run: Path, as_json: bool) -> None:
+def status(folder: Path, as_json: bool) -> None:
     """Say how far a run is: done, running, refused and failed with reasons, spent, time left, slowest, by shard.
 
-    Works while the run is going on, in any number of processes, and afterwards. The events themselves are lines of
-    JSON in RUN/log/.
+    Of a dataset it says what is built and scored, and how far those are that build and score it. Works while the work
+    is going on, in any number of processes, and afterwards. A run's events are lines of JSON in RUN/log/.
 
     \b
     convergebench status runs/demo
     convergebench status runs/v1 --json
+    convergebench status convergebench
     """
     from convergebench.generation.status import read_status
 
-    found = read_status(run)
+    if not (folder / "run.json").exists() and any((folder / name).is_dir() for name in ("data", ".building")):
+        about = dataset_status(folder)
+        click.echo(json.dumps(about) if as_json else dataset_text(about))
+        return
+    found = read_status(folder)
     click.echo(json.dumps(found.to_dict()) if as_json else as_text(found))
+
+
+def dataset_status(folder: Path) -> dict[str, Any]:
+    """What a dataset's files hold, and how far those are that write them."""
+    import pyarrow.parquet as pq
+    from convergebench.dataset_builder.building.parts import files_so_far
+    from convergebench.dataset_builder.dataset.reader import Reader
+    from convergebench.metric_modules._engine.parts import scored_so_far
+
+    reader = Reader(folder)
+    rows = {
+        config: sum(pq.read_metadata(folder / file).num_rows for file in reader.files(config))
+        for config in ("chains", "steps", "scores")
+    }
+    building, scoring = files_so_far(folder), scored_so_far(folder, time.time())
+    return {
+        "dataset": str(folder),
+        "chains": rows["chains"],
+        "answers": rows["steps"] - rows["chains"],  # every chain has its input as a step
+        "scored": rows["scores"],
+        "building": None if building is None else dict(zip(("files", "of"), building, strict=True)),
+        "scoring": None if scoring is None else vars(scoring),
+    }
+
+
+def dataset_text(about: dict[str, Any]) -> str:
+    """A few lines."""
+    from convergebench.dataset_builder.building.card_tables import count_text
+
+    lines = [f"{about['dataset']}: {count_text(about['chains'], 'chain')}; scores of {about['scored']:,} of "]
+    lines[0] += count_text(about["answers"], "answer")
+    if building := about["building"]:
+        of = "" if building["of"] is None else f" of {building['of']:,}"
+        lines.append(f"  being built: {count_text(building['files'], 'file')}{of} written, not in place yet")
+    if scoring := about["scoring"]:
+        lines += [
+            f"  being scored: {count_text(scoring['chains'], 'chain')} finished, not in the dataset's files yet",
+            f"  {scoring['working']:,} of {count_text(scoring['parts'], 'part')} finished something in the last ten "
+            f"minutes, the last of them {timedelta(seconds=round(scoring['quiet']))} ago",
+        ]
+    return "\n".join(lines)
 
 
 def as_text(found: "Status") -> str:

@@ -90,7 +90,8 @@ class Status:
 def read_status(run: Path, now: float | None = None) -> Status:
     """All that the folder says; `now` is seconds since 1970."""
     now = time.time() if now is None else now
-    about = read_run(run, f"{run} holds no run.json; give the folder that `generate --out` made")
+    advice = "give the folder that `generate --out` or `build --out` made"
+    about = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
     parts = read_parts(run)
     events = {part: read_events(run, part) for part in parts}
     planned = {name: values for own in parts.values() for name, values in own.items()}

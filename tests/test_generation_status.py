@@ -159,7 +159,7 @@ def test_progress_can_be_drawn_with_trackio(tmp_path, monkeypatch):
 def test_what_is_no_run_is_one_sentence(tmp_path):
     result = CliRunner().invoke(main, ["status", str(tmp_path)])
     assert result.exit_code == 2
-    assert "holds no run.json; give the folder that `generate --out` made" in result.output
+    assert "neither a run nor a dataset; give the folder that `generate --out` or `build --out` made" in result.output
 
 
 @pytest.mark.parametrize(

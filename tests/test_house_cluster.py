@@ -13,7 +13,9 @@ import huggingface_hub
 import huggingface_hub.constants
 import pytest
 import scored
+from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
+from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import parts as building_parts
 from convergebench.dataset_builder.dataset.reader import Reader
@@ -123,6 +125,28 @@ def test_nobody_takes_the_shards_away_from_a_part_that_is_being_computed(dataset
     folder = dataset / earlier_results.FOLDER
     with parts.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
         metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
+
+
+def status_of(folder):
+    result = CliRunner().invoke(main, ["status", str(folder)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_status_says_how_far_those_are_that_build_and_score_a_dataset(run, dataset, tmp_path):
+    metric_modules.score(dataset, ["psnr"], device="cpu", shard="1/3", quiet=True)
+    finished = cluster.chains_scored(dataset)
+    while_scored = status_of(dataset)
+    assert f"{CHAINS} chains; scores of 0 of 59 answers" in while_scored
+    assert f"being scored: {finished} chains finished" in while_scored
+    assert "1 of 3 parts finished something in the last ten minutes, the last of them 0:00:0" in while_scored
+    metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
+    assert status_of(dataset).count("\n") == 1
+    dataset_builder.build(run, tmp_path / "half", shard="0/2")
+    assert "being built: " in status_of(tmp_path / "half")
+    result = CliRunner().invoke(main, ["status", str(tmp_path)])
+    assert "holds neither a run nor a dataset" in result.output
+    assert result.exit_code == 2
 
 
 def test_parts_of_a_build_are_put_in_place_by_the_plain_command(run, clean, tmp_path, monkeypatch):
@@ -235,13 +259,11 @@ def test_jobs_are_sent_the_chains_of_their_files_and_write_those_of_one_process(
     ("words", "complaint"),
     [
         ({"editor": "gemini"}, "gemini costs money, which jobs cannot count together"),
-        ({"pictures": "photographs"}, "--pictures photographs is of this machine, which a job does not have"),
+        ({"salt_file": "salt"}, "--salt-file salt is of this machine, which a job does not have"),
     ],
 )
 def test_what_a_job_cannot_have_is_refused_before_anything_is_sent(tmp_path, monkeypatch, words, complaint):
-    (tmp_path / "photographs").mkdir()
-    for seed in (1, 2, 3):
-        (tmp_path / "photographs" / f"{seed}.png").write_bytes(scored.encoded(scored.picture(seed, (640, 480))))
+    (tmp_path / "salt").write_text("5a" * 32)
     monkeypatch.chdir(tmp_path)
     about = {"editor": "jpeg", "suite": "smoke", "executor": "jobs", "tasks": 2, "logs": "hf://buckets/NS/work"}
     with pytest.raises(UserError, match=complaint):
@@ -395,7 +417,7 @@ def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, a
     earlier = whole_lines(sent)
     assert ended_jobs(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
     assert content(dataset) == alone(ASKED)
-    assert repeated(dataset, earlier) == []
+    assert repeated(dataset, [earlier]) == []
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Building in parts: each writes some of the dataset's files into the draft, from which `build` puts them in place."""
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,6 +61,20 @@ def write_part(files: Sequence[PlannedFile], out: Path, rank: int, size: int, ri
         for planned in own:
             write_file(out / DRAFT, planned, lambda: None, rights)
     return built_so_far(out, own, "part")
+
+
+def files_so_far(out: Path) -> tuple[int, int | None] | None:
+    """How many files of a dataset are written and wait for the others, of how many where parts write them.
+
+    None where nobody is building.
+    """
+    if not (out / DRAFT).is_dir():
+        return None
+    planned = None
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        plan = json.loads((out / DRAFT / PLAN).read_bytes())
+        planned = sum(len(own) for shares in plan.values() for own in shares)
+    return len(list((out / DRAFT).rglob("*.parquet.json"))), planned
 
 
 def built_so_far(out: Path, files: Sequence[PlannedFile], state: str) -> Built:

@@ -5,8 +5,10 @@ takes in whatever parts there are, computes what is missing and writes the datas
 """
 
 import contextlib
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,9 @@ from . import earlier_results, engine, metrics
 from .earlier_results import Shard, ShardLines
 from .engine import Job, Outcome
 from .worker import Advance, Worker
+
+CHAIN = re.compile(rb', "chain": "([^"]+)"')  # where a shard's line names its chain, after its checksum
+FRESH = 600.0  # seconds; a part that finished something since then is taken for working
 
 
 def run_part(
@@ -136,6 +141,30 @@ def finish(job: Job, launch: Launch, stages: Sequence[str]) -> Outcome:
     with contextlib.suppress(OSError):
         folder.rmdir()
     return outcome
+
+
+@dataclass(frozen=True)
+class ScoredSoFar:
+    """What is finished of a dataset's scores and not in its files yet."""
+
+    chains: int
+    parts: int  # into which the work was dealt
+    working: int  # of them, those that have finished something lately
+    quiet: float  # seconds since the last of them did
+
+
+def scored_so_far(dataset: Path, now: float) -> ScoredSoFar | None:
+    """How far those are that score a dataset; None where nobody has begun. Nothing is locked and nothing is written."""
+    shards = {path: path.stat().st_mtime for path in shards_of(dataset)}
+    if not shards:
+        return None
+    chains = set()
+    for path in shards:
+        with path.open("rb") as file:
+            chains |= {found[1] for line in file if (found := CHAIN.match(line, earlier_results.CHECKED - 2))}
+    dealt = [int(path.stem.rpartition("-of-")[2]) for path in shards if "-of-" in path.stem]
+    working = {path.stem.removeprefix("floors-") for path, at in shards.items() if now - at < FRESH}
+    return ScoredSoFar(len(chains), max(dealt, default=len(shards)), len(working), max(0.0, now - max(shards.values())))
 
 
 def shards_of(folder: Path) -> list[Path]:

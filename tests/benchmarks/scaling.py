@@ -67,11 +67,7 @@ def main(turns: int, few: int, many: int) -> None:
     first, second = sorted(os.sched_getaffinity(0))[:2]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        sys.path.insert(0, str(Path(__file__).parents[1]))
-        import scored
-
-        os.environ["XDG_CACHE_HOME"] = str(place / "cache")
-        scored.lpips_weights(place / "cache")
+        scoring.without_network(place)
         datasets = {}
         for chains in (few, many):
             (place / str(chains)).mkdir()

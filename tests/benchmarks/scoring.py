@@ -5,7 +5,9 @@
 (c) ours: `convergebench score`, on chains whose reference never changes.
 (d) the limit: one decode and the networks' multiplications for one picture, at the speed of a large matrix product.
 
-All take turns in one run, and the fastest turn of each counts. `make bench` makes the peers' environment.
+All take turns in one run, and the fastest turn of each counts; the machine's speed in float32 and bfloat16, on which
+the ratios depend, stands beside each. Networks have random weights, and nothing is fetched: it runs without a network.
+`make bench` makes the peers' environment.
 """
 
 import argparse
@@ -26,8 +28,18 @@ ALEXNET = 2 * sum(  # multiplications and additions at 1024x1024: weights of eac
     weights * places**2
     for weights, places in ((64 * 3 * 121, 255), (192 * 64 * 25, 127), (384 * 192 * 9, 63), (256 * 384 * 9, 63))
 ) + 2 * (256 * 256 * 9 * 63**2)
+DTYPES = ("float32", "bfloat16")
 TOKENS, WIDTH = 257, 1024
 CLIP = 24 * (2 * TOKENS * 12 * WIDTH**2 + 4 * TOKENS**2 * WIDTH) + 2 * 256 * 588 * WIDTH
+
+
+def without_network(place: Path) -> None:
+    """Random weights where LPIPS looks for its own, and nothing fetched; before a library that fetches is imported."""
+    os.environ |= {"XDG_CACHE_HOME": str(place / "cache"), "HF_HUB_OFFLINE": "1"}
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    import scored
+
+    scored.lpips_weights(place / "cache")
 
 
 def photograph(seed: int) -> np.ndarray:
@@ -41,7 +53,6 @@ def photograph(seed: int) -> np.ndarray:
 
 def chains(folder: Path, count: int, steps: int) -> Path:
     """A dataset of chains, with their pictures once more as files for the peers."""
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     import scored
 
     scored.SIDE, scored.SIZES = SIDE, dict.fromkeys(range(1, count + 1), (SIDE, SIDE))
@@ -83,12 +94,11 @@ def ours(dataset: Path, asked: list[str]) -> float:
     return (time.perf_counter() - started) / outcome.images
 
 
-def flops() -> float:
-    """Of a large product in the dtype that the engine chooses here."""
+def flops(dtype: str) -> float:
+    """Of a large product in a dtype."""
     import torch
-    from convergebench.metric_modules._engine.metrics import fast_dtype
 
-    matrix = torch.randn(3072, 3072).to(getattr(torch, fast_dtype("cpu")))
+    matrix = torch.randn(3072, 3072).to(getattr(torch, dtype))
     matrix @ matrix
     started = time.perf_counter()
     matrix @ matrix
@@ -144,6 +154,7 @@ def main() -> None:
     if not PEERS.exists():
         sys.exit(f"there is no {PEERS}; `make bench` makes it")
     with tempfile.TemporaryDirectory() as place:
+        without_network(Path(place))
         run(Path(place), given)
 
 
@@ -165,7 +176,8 @@ def run(folder: Path, given: argparse.Namespace) -> None:
                 seen.setdefault(method, []).append(peers.seconds(method, 2))
         for title, asked in asks.items():
             seen.setdefault(f"ours {title}", []).append(ours(dataset, asked))
-        seen.setdefault("speed", []).append(1 / flops())
+        for dtype in DTYPES:
+            seen.setdefault(dtype, []).append(1 / flops(dtype))
         seen.setdefault("one decode", []).append(decode(example))
         print(f"turn {turn + 1} of {given.turns}", file=sys.stderr)
     report({name: min(values) for name, values in seen.items()}, asks, peers.about["left out"])
@@ -174,9 +186,13 @@ def run(folder: Path, given: argparse.Namespace) -> None:
 
 
 def report(best: dict[str, float], asks: dict[str, list[str]], left_out: dict[str, str]) -> None:
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {1e-9 / best['speed']:.0f} GFLOPS; ms per pair:")
+    from convergebench.metric_modules._engine.metrics import fast_dtype
+
+    speeds = " and ".join(f"{1e-9 / best[dtype]:.0f} GFLOPS in {dtype}" for dtype in DTYPES)
+    engine = f"ours computes in {fast_dtype('cpu')}"
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {speeds}; {engine}; ms per pair:")
     for name, seconds in best.items():
-        if name != "speed":
+        if name not in DTYPES:
             print(f"  {name:32} {seconds * 1e3:9.1f}")
     for name, reason in left_out.items():
         print(f"  left out: {name} ({reason})")
@@ -188,12 +204,13 @@ def report(best: dict[str, float], asks: dict[str, list[str]], left_out: dict[st
                 seconds for method, seconds in best.items() if method.endswith(f" {name}") and "ours" not in method
             ]
             peer += min(others)
-        limit = best["one decode"] + (ALEXNET + CLIP * ("clip" in asked)) * best["speed"]
+        limit = best["one decode"] + (ALEXNET + CLIP * ("clip" in asked)) * best[fast_dtype("cpu")]
         mine = best[f"ours {title}"]
         print(
             f"{title}: ours {mine * 1e3:.0f} ms; {usual / mine:.2f}x the throughput of the usual way "
             f"({usual * 1e3:.0f} ms), {peer / mine:.2f}x of the best peers ({peer * 1e3:.0f} ms), "
-            f"{mine / limit:.2f}x the time of the limit ({limit * 1e3:.0f} ms, {usual / limit:.2f}x of the usual way)"
+            f"{mine / limit:.2f}x the time of the limit ({limit * 1e3:.0f} ms, {usual / limit:.2f}x of the usual way); "
+            f"{speeds}"
         )
 
 

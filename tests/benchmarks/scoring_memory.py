@@ -29,6 +29,7 @@ def peak(dataset: Path, asked: list[str] | None, clip: str, told: "multiprocessi
 def main() -> None:
     scoring.SIDE = 4096
     with tempfile.TemporaryDirectory() as place:
+        scoring.without_network(Path(place))
         dataset = scoring.chains(Path(place), 2, 3)
         clip = scoring.clip_model(Path(place) / "clip")
         context = multiprocessing.get_context("spawn")
