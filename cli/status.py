@@ -86,10 +86,13 @@ def as_text(found: "Status") -> str:
     pace = "" if found.calls_a_second is None else f"; {found.calls_a_second:.2g} calls a second"
     left = "" if not found.seconds_left else f", {timedelta(seconds=round(found.seconds_left))} left"
     lines.append(f"  {whole.calls_done:,} of {whole.calls:,} calls; ${whole.spent:,.2f} spent{pace}{left}")
+    if whole.done < whole.chains and not whole.running:
+        lines.append("  no process is seen at work on it; the command that began it goes on from here")
     for title, parts in (("editor", found.editors), ("shard", found.shards if len(found.shards) > 1 else {})):
-        lines += [f"\n{title} {name}: {counts(part)}; ${part.spent:,.2f}" for name, part in parts.items()]
+        lines += [""] * bool(parts)
+        lines += [f"{title} {name}: {counts(part)}; ${part.spent:,.2f}" for name, part in parts.items()]
     if found.shards_unseen:
-        lines.append(f"\n{found.shards_unseen} shards have not been started")
+        lines.append(f"shards not started: {found.shards_unseen}")
     for end, reasons in found.reasons.items():
         lines += [f"\n{end}:", *(f"  {count:>6}  {reason}" for reason, count in reasons.items())]
     if found.slowest:

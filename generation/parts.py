@@ -65,9 +65,8 @@ def generate_by(
 
 def give(run: Path, place: str, retry: Sequence[str]) -> None:
     """Tell jobs what the run is and which chains are done, by their marks; those to be asked again go as they are."""
-    files = [
-        path for path in (run / "run.json", run / "editors.json", *sorted((run / LOG).glob("*-of-*"))) if path.exists()
-    ]
+    about = [run / "run.json", run / "editors.json", *sorted((run / LOG).glob("*-of-*"))]
+    files = [path for path in about if path.exists()]
     for done in sorted(run.glob("chains/*/done.json")):
         again = store.read_json(done)["status"] in retry
         files += [path for path in sorted(done.parent.iterdir()) if again or path == done]

@@ -48,6 +48,7 @@ def test_a_finished_run_says_how_its_chains_ended_and_why(tmp_path):
     assert (found["seconds_left"], found["quiet"], len(found["slowest"])) == (0.0, [], 4)
     text = told(tmp_path / "run")
     assert "4 of 4 chains done (2 complete, 1 failed, 1 refused)" in text
+    assert "no process is seen" not in text
     assert "     1  policy # forbids it" in text
 
 
@@ -66,7 +67,9 @@ def test_a_running_run_says_what_runs_and_how_long_it_will_take(tmp_path):
         assert (found.whole.running, found.whole.waiting, found.whole.done) == (3, 1, 0)
         assert len(found.quiet) == 3
         assert found.seconds_left is None  # nothing was answered yet
-        assert "3 running, 1 not begun" in told(tmp_path / "run")
+        text = told(tmp_path / "run")
+        assert "3 running, 1 not begun" in text
+        assert "no process is seen" not in text
     finally:
         go.set()
         thread.join()
@@ -95,6 +98,7 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
     assert (found.whole.running, found.calls_a_second) == (0, None)
     assert found.whole.interrupted > 0
     assert found.whole.interrupted + found.whole.waiting + found.whole.done == 4
+    assert "no process is seen at work on it" in told(tmp_path / "run")
 
 
 def test_shards_are_told_apart_and_those_not_started_are_counted(tmp_path):
@@ -106,7 +110,7 @@ def test_shards_are_told_apart_and_those_not_started_are_counted(tmp_path):
     assert list(found.shards) == ["0/3", "2/3"]
     assert all(part.done == part.chains > 0 for part in found.shards.values())
     assert found.shards_unseen == 1
-    assert "1 shards have not been started" in told(tmp_path / "run")
+    assert "shards not started: 1" in told(tmp_path / "run")
 
 
 def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):

@@ -185,7 +185,7 @@ def score_by(
     batch: int,
 ) -> Outcome:
     """Score a dataset by an executor of datatrove's; where it is submitted only, the last task writes the files."""
-    from convergebench.generation.carried import Carry, fetch
+    from convergebench.generation.carried import Carry, arriving
 
     source = dict(arguments)
     remote = source.pop("dataset", None) if executor == "jobs" else None
@@ -225,10 +225,9 @@ def score_by(
         run_stages(launch, [*stages, Stage("files", 1, write_files, last, always=True)])
         return Outcome(0, submitted=True)
     with disk_errors_explained(dataset):
-        if stages:
-            run_stages(launch, stages)
-        if carry:
-            fetch(carry.place, dataset)
+        with arriving(carry.place, dataset) if carry else contextlib.nullcontext():
+            if stages:
+                run_stages(launch, stages)
         outcome = finish(job, launch, names)
     remove_logs(launch)
     outcome.chains, outcome.images = len(chains), sum(len(chain.scored_steps) for chain in chains)
