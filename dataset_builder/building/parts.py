@@ -88,7 +88,7 @@ def built_so_far(out: Path, files: Sequence[PlannedFile], state: str) -> Built:
 def work(rank: int, size: int, out: str, rights: Mapping[str, str]) -> None:
     """One task: it reads the chains of its own files, from where the plan says that they lie."""
     plan = json.loads((Path(out) / DRAFT / PLAN).read_bytes())[str(size)][rank]
-    write_part([planned_file(*one, Path("/")) for one in plan], Path(out), 0, 1, rights)
+    write_part([planned_file(one, Path("/")) for one in plan], Path(out), 0, 1, rights)
 
 
 def work_far_away(rank: int, size: int, place: str, rights: Mapping[str, str], folder: Path) -> None:
@@ -96,11 +96,13 @@ def work_far_away(rank: int, size: int, place: str, rights: Mapping[str, str], f
     for name in carried.names_at(place, rank):
         with tempfile.TemporaryDirectory(prefix="convergebench-") as here:
             carried.unpack(place, name, Path(here))
-            planned = planned_file(*json.loads((Path(here) / ABOUT).read_bytes()), Path(here))
+            planned = planned_file(json.loads((Path(here) / ABOUT).read_bytes()), Path(here))
             write_file(folder / DRAFT, planned, lambda: None, rights)
 
 
-def planned_file(file: str, config: str, places: Sequence[Sequence[str]], below: Path) -> PlannedFile:
+def planned_file(told: Sequence[Any], below: Path) -> PlannedFile:
+    """A file as the plan has it: its name, its config, and where each of its chains lies with its suite and version."""
+    file, config, places = told
     chains = tuple(read_chain(below / folder, suite, version) for folder, suite, version in places)
     return PlannedFile(CONFIGS[config], file, chains)
 
