@@ -118,7 +118,8 @@ bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 .venv-inspect/ready: pyproject.toml
 	@echo "setting up .venv-inspect (a minute or two the first time)"
 	@test -x .venv-inspect/bin/python || $(PYTHON) -m venv .venv-inspect
-	@.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect]' pytest
+	@.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	@.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect,score]' pytest
 	@touch $@
 
 inspect: .venv-inspect/ready  ## the task for Inspect, killed twenty times too
