@@ -8,7 +8,6 @@ from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import sizes, wire
 from vendors import bfl, chains, fal, gemini, hf, openai, qwen, replicate, seedream
-from vendors.hub import hub
 from vendors.loopback import Reply, picture, serving, told
 
 KEY = "hf_sentinel-key-1234567890"
@@ -19,8 +18,6 @@ DATA = picture((96, 64))
 def ask(tmp_path, monkeypatch):
     def ask(module, *plays, prepare=lambda server: None, **options):
         monkeypatch.setenv(module.KEY, KEY if module is hf else KEY[3:])
-        if module is hf:
-            hub(monkeypatch)
         with serving(chains.script(module, *plays)) as server:
             monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.base)
             prepare(server)
@@ -266,28 +263,6 @@ def test_qwen_is_in_arrears_and_the_run_stops(ask):
 def test_qwen_answers_in_words_only(ask):
     step = ask(qwen, qwen.answer({"text": "I cannot see a door."}))
     assert (step.status, step.text) == ("no_image", "I cannot see a door.")
-
-
-def test_hf_ends_fals_endless_polling(ask):
-    def never(server):
-        server.ends = "FAILED"
-
-    step = ask(hf, DATA, prepare=never, timeout=0.6)
-    assert (step.status, "in time" in step.reason) == ("failed", True)
-
-
-@pytest.mark.parametrize("result", [{"images": []}, {"detail": "flagged"}, {"images": [{"url": None}]}])
-def test_hf_answers_without_a_picture(ask, result):
-    def nothing(server):
-        server.result = result
-
-    step = ask(hf, DATA, prepare=nothing)
-    assert step.status == "failed"
-
-
-def test_hf_says_that_a_provider_does_not_host_a_model(ask):
-    with pytest.raises(Unusable, match="not supported"):
-        ask(hf, DATA, provider="replicate")
 
 
 @pytest.mark.parametrize("kind", ["content_policy_violation", "image_moderated"])

@@ -11,7 +11,6 @@ from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller, Unusable
 from PIL import Image
 from vendors import chains
-from vendors.hub import hub
 from vendors.loopback import Reply, bomb, picture, serving
 
 VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "fal", "replicate", "hf")
@@ -25,8 +24,6 @@ def vendor(request, monkeypatch):
     for each in VENDORS:
         monkeypatch.delenv(importlib.import_module(f"vendors.{each}").KEY, raising=False)
     monkeypatch.setenv(module.KEY, SENTINEL if module.KEY == "HF_TOKEN" else SENTINEL[3:])
-    if request.param == "hf":
-        hub(monkeypatch)
     return module
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from vendors.loopback import Reply, Request, Server, is_png, told
 
 KEY = "HF_TOKEN"
-SPEC = "hf:base_url={base},timeout={timeout}"
+SPEC = "hf:base_url={base},timeout={timeout},poll=0.01"
 PRICE = None
 SIZE = (96, 64)
 MODEL = "black-forest-labs/FLUX.1-Kontext-dev"
@@ -50,9 +50,11 @@ def rest(server: Server, request: Request) -> Reply:
     if request.path.startswith("/delivery/"):
         return Reply(body=server.kept, type="image/png")  # type: ignore[attr-defined]
     if "/status" in request.path:
+        assert request.path == f"/fal-ai/{HOSTED}/requests/r1/status?_subdomain=queue"
         polls = sum("/status" in each.path for each in server.requests)
         return told({"status": getattr(server, "ends", "COMPLETED") if polls > 1 else "IN_PROGRESS"})
-    return told(getattr(server, "result", {"images": [{"url": f"{server.base}/delivery/0"}]}))
+    result = getattr(server, "result", {"images": [{"url": f"{server.base}/delivery/0"}]})
+    return result if isinstance(result, Reply) else told(result)
 
 
 def error(status: int, **headers: str) -> Reply:
