@@ -157,13 +157,13 @@ def _found(roots: tuple[str, ...]) -> dict[str, Spec]:
 
 
 def refuse_links_as_text(roots: tuple[str, ...]) -> None:
-    """Say what is wrong with a checkout in which git wrote links as text, as on Windows unless it is told otherwise."""
+    """Say what is wrong with a checkout in which git wrote links as text, as on Windows before it is installed."""
     for root in roots:
         for path in Path(root).glob("*/*.py"):
             if path.stat().st_size < 100 and path.read_bytes().startswith(b"../"):
                 raise UserError(
-                    f"{path} is a link that git wrote as text: allow links (on Windows by its developer mode), "
-                    "`git config core.symlinks true`, `git checkout -- .`; an installed wheel has files in their place"
+                    f"{path} is a link that git wrote as text: in the checkout run `python fill_links.py`, which puts "
+                    "the files in the place of such texts"
                 )
 
 

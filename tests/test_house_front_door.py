@@ -127,7 +127,7 @@ def test_the_shell_completes_verbs_options_suites_and_editors(line, completed):
 def test_a_checkout_whose_links_git_wrote_as_text_says_what_to_do(tmp_path):
     (tmp_path / "psnr").mkdir()
     (tmp_path / "psnr" / "pictures.py").write_bytes(b"../../generation/pictures.py")
-    with pytest.raises(UserError, match=r"pictures\.py is a link that git wrote as text: .* core.symlinks true"):
+    with pytest.raises(UserError, match=r"pictures\.py is a link that git wrote as text: .* `python fill_links\.py`"):
         specs.refuse_links_as_text((str(tmp_path),))
 
 
