@@ -7,7 +7,9 @@ asks only for the steps that are not there. Its scorer gives the numbers of `con
 
 import base64
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,9 +19,10 @@ import anyio.from_thread
 import anyio.to_thread
 from convergebench.generation import editors, pictures, plan, store, suites
 from convergebench.generation.call_limits import Budget
+from convergebench.generation.calls import Reply
 from convergebench.generation.editors import Choice, editor_info, trait
 from convergebench.generation.ledger import Ledger
-from convergebench.generation.loop import run_chain
+from convergebench.generation.loop import Judge, run_chain
 from convergebench.generation.prepare import prepare_from
 from convergebench.generation.records import Answer, Chain, Setting, Step, Turn, UserError
 from convergebench.generation.scheduler import make_caller, require_ready
@@ -43,11 +46,15 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolChoice, ToolInfo
 from PIL import Image
 
+from .kept_answer import KeptAnswer
 from .one_chain import OneChainScorer
 
 MIME = {"jpg": "jpeg"}
 MANY = 10_000  # threads that may wait at once: how many calls are made is the caller's to limit
 CHAIN = "convergebench:chain"  # in a sample's store: the id of its chain
+
+# What is done with an answer and its seconds as soon as it is there, before Inspect is told of it.
+received: ContextVar[Callable[[Answer, float], None]] = ContextVar("received", default=lambda answer, seconds: None)
 
 
 class EditorAPI(ModelAPI):
@@ -79,7 +86,10 @@ class EditorAPI(ModelAPI):
         history = [turns_of(input[:-1])] if trait(self.choice.editor, "remembers") else []
 
         def call() -> Answer:
-            return self.choice.editor.edit(picture, instruction, seed, *history)
+            started = time.monotonic()
+            answer = self.choice.editor.edit(picture, instruction, seed, *history)
+            received.get()(answer, time.monotonic() - started)
+            return answer
 
         answer = await anyio.to_thread.run_sync(call, limiter=anyio.CapacityLimiter(1))
         return as_output(self.model_name, answer)
@@ -146,6 +156,7 @@ class AskedThroughInspect:
 
     editor: Any
     generate: Callable[[list[ChatMessage], GenerateConfig], Any]
+    keep: Callable[[Answer, float], None]
 
     def __getattr__(self, name: str) -> Any:  # the traits are the editor's own
         return getattr(self.editor, name)
@@ -157,7 +168,11 @@ class AskedThroughInspect:
             picture = ContentImage(image=as_uri(turn.data))
             messages.append(ChatMessageAssistant(content=[picture], metadata=dict(turn.details)))
         messages.append(user_message(instruction, pictures.encode_png(image)))
-        return as_answer(anyio.from_thread.run(self.generate, messages, GenerateConfig(seed=seed)))
+        token = received.set(self.keep)
+        try:
+            return as_answer(anyio.from_thread.run(self.generate, messages, GenerateConfig(seed=seed)))
+        finally:
+            received.reset(token)
 
 
 def user_message(instruction: str, data: bytes | None) -> ChatMessageUser:
@@ -281,10 +296,21 @@ def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: 
         async def call(messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
             return await model.generate(messages, config=config)
 
+        kept = KeptAnswer(runs.folder, chain.id)
+
+        def keep(answer: Answer, seconds: float) -> None:
+            kept.keep(mine.caller.with_cost(answer, 0.0), seconds)
+
+        def ask(call: Callable[[], Answer], judge: Judge) -> Reply:
+            """Ask, unless the answer came before the evaluation was killed: that one is paid for."""
+            if there := kept.read():
+                return mine.caller.judge_reply(Reply(*there, attempts=1), judge)
+            return mine.caller.ask(call, judge)
+
         def run() -> list[tuple[Step, bytes]]:
             if not store.is_done(runs.folder, chain.id):
-                asked = AskedThroughInspect(mine.choice.editor, call)
-                run_chain(chain, asked, runs.folder, mine.prepared, mine.caller.ask, lambda chain, step: None)
+                asked = AskedThroughInspect(mine.choice.editor, call, keep)
+                run_chain(chain, asked, runs.folder, mine.prepared, ask, lambda chain, step: kept.forget())
             return stored_steps(runs.folder, chain)
 
         steps = await in_thread(run)

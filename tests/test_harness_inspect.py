@@ -1,7 +1,6 @@
 """The benchmark in Inspect; `make inspect` runs these tests where inspect-ai is, in an environment of its own."""
 
 import base64
-import itertools
 import json
 import os
 import random
@@ -9,16 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+import scored
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, store_reader
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Chain, UserError
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed here; `make inspect` has it")
 from convergebench.harness import inspect_task  # noqa: E402
+from convergebench.harness.kept_answer import KeptAnswer  # noqa: E402
 from inspect_ai.model import ContentImage, get_model  # noqa: E402
 
 METRICS = ["psnr", "ssim", "registration", "edit_applied", "honesty"]
@@ -29,6 +29,38 @@ def evaluate(folder, model, **words):
     task = inspect_task.round_trip(**words)
     [log] = inspect_ai.eval(task, model=model, log_dir=str(folder / "logs"), display="none", log_level="error")
     return log
+
+
+@pytest.fixture(params=["random", pytest.param("real", marks=pytest.mark.weights)])
+def lpips_weights(request, tmp_path, monkeypatch):
+    """A cache that holds LPIPS' weights."""
+    pytest.importorskip("torch", reason="torch is not installed here; `make inspect` has it")
+    pytest.importorskip("safetensors")
+    if request.param == "random":
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        scored.lpips_weights(tmp_path / "cache")
+        return
+    from convergebench.metric_modules.lpips import weights
+
+    try:
+        weights.path("alex").exists() or weights.fetch(["alex"])
+    except UserError as reason:
+        pytest.skip(str(reason))
+
+
+def test_lpips_and_its_retained_quality_are_those_of_score_to_the_last_bit(lpips_weights, tmp_path):
+    names = ["psnr", "ssim", "lpips"]
+    log = evaluate(tmp_path, "convergebench/paint", metrics=names)
+    dataset_builder.build(tmp_path / "run", tmp_path / "dataset", quiet=True)
+    metric_modules.score(tmp_path / "dataset", names, quiet=True)
+    scores = {(row["chain"], row["step"]): row for row in Reader(tmp_path / "dataset").rows("scores")}
+    found = [row for sample in log.samples for row in sample.scores["rounds_kept"].metadata["steps"]]
+    assert len(found) == len(scores) == 16
+    columns = [name for name in found[0] if name.startswith(("lpips", "retained_lpips"))]
+    assert len(columns) >= 3
+    for row in found:
+        assert row == scores[row["chain"], row["step"]]
+        assert row["step"] == 0 or (row["lpips_alex"] is not None and row["retained_lpips_alex"] is not None)
 
 
 @pytest.fixture(scope="module")
@@ -132,60 +164,111 @@ programs = ["glasses", "red-ball"]
 """
 PAID = """
 import os, time
-def edit(image, instruction, seed):
+def say(word):
     with open(os.environ["CALLS"], "a") as log:
-        log.write("paid\\n")
+        log.write(word + "\\n")
+def edit(image, instruction, seed):
+    say(f"paid {seed}")
     time.sleep(0.05)
+    say(f"answered {seed}")
     return image.point(lambda value: min(255, value + seed % 2))
 """
 EVALUATE = """
-import sys
+import os, signal, sys
+from convergebench.harness import inspect_task
 from inspect_ai import eval_set
+tell = inspect_task.as_output
+def tell_or_die(*words):  # Inspect is about to be told of an answer
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return tell(*words)
+left = int(os.environ.get("DIES_AT", "0"))
+inspect_task.as_output = tell_or_die
 if __name__ == "__main__":
     done, logs = eval_set(
         "convergebench/round_trip", log_dir="logs", model="convergebench/./paid.py:edit", display="none",
         task_args={"suite": "killing.toml", "out": "run", "metrics": ["psnr"]}, log_dir_allow_dirty=True,
-        retry_attempts=0, log_level="error",
+        retry_attempts=0, log_level="error", max_samples=int(os.environ.get("SAMPLES", "3")),
     )
     sys.exit(0 if done else 1)
 """
 
 
+class Evaluation:
+    """An evaluation of calls that cost money, in a process that is killed and begun again."""
+
+    def __init__(self, folder):
+        for name, text in (("killing.toml", SUITE), ("paid.py", PAID), ("evaluate.py", EVALUATE)):
+            (folder / name).write_text(text)
+        self.folder, self.log = folder, folder / "calls"
+        self.log.touch()
+
+    def begin(self, **more):
+        environment = {**os.environ, "CALLS": str(self.log), **more}
+        words = [sys.executable, "evaluate.py"]
+        return subprocess.Popen(words, cwd=self.folder, env=environment, start_new_session=True)
+
+    def calls_so_far(self, word="paid"):
+        """The seed of each call, which no other step has."""
+        lines = [line.split() for line in self.log.read_text().splitlines()]
+        return [int(seed) for said, seed in lines if said == word]
+
+    def stored(self):
+        """The seeds of answers that are on disk whole: those of finished steps, and of the step after them."""
+        found = set()
+        for path in (self.folder / "run" / "chains").glob("*/steps.jsonl"):
+            chain = Chain.from_dict(json.loads((path.parent / "chain.json").read_bytes()))
+            kept = KeptAnswer(self.folder / "run", chain.id)
+            found |= {chain.seed(number) for number in range(1, kept.next_step() + (kept.read() is not None))}
+        return found
+
+    def end(self):
+        """Let it run to its end; how many steps it is of."""
+        assert self.begin().wait(timeout=300) == 0
+        finished = store_reader.find_finished([self.folder / "run"]).done
+        assert len(finished) == 3
+        assert not list((self.folder / "run" / "answers").iterdir())
+        [*_, log] = sorted((self.folder / "logs").glob("*.eval"))
+        log = inspect_ai.log.read_eval_log(str(log))
+        assert log.status == "success"
+        assert len({json.dumps(sample.id) for sample in log.samples}) == len(finished)
+        return sum(chain.calls for chain in finished.values())
+
+
 @pytest.mark.slow
-def test_an_evaluation_that_is_killed_twenty_times_pays_no_step_twice(tmp_path):
-    for name, text in (("killing.toml", SUITE), ("paid.py", PAID), ("evaluate.py", EVALUATE)):
-        (tmp_path / name).write_text(text)
-    calls, random_number = tmp_path / "calls", random.Random(7)
-    calls.touch()
-    environment = {**os.environ, "CALLS": str(calls)}
-
-    def begin():
-        return subprocess.Popen([sys.executable, "evaluate.py"], cwd=tmp_path, env=environment, start_new_session=True)
-
-    def durable():
-        """Steps that are on disk whole, without the inputs."""
-        logs = (tmp_path / "run" / "chains").glob("*/steps.jsonl")
-        return sum(max(0, path.read_bytes().count(b"\n") - 1) for path in logs)
-
-    lost = [0]  # calls that were in flight, or their answers on their way to the disk, at one of the kills so far
-    while len(lost) <= 20:
-        process, before = begin(), len(calls.read_text().splitlines())
-        wanted = before + random_number.randint(1, 3)
-        while process.poll() is None and len(calls.read_text().splitlines()) < wanted:
+def test_an_evaluation_that_is_killed_twenty_times_pays_again_only_for_calls_in_flight(tmp_path):
+    evaluation, random_number = Evaluation(tmp_path), random.Random(7)
+    lost, answered = [], 0  # calls in flight at each kill; and those whose answer was on its way to the disk
+    stored = set()
+    for _ in range(20):
+        before = evaluation.calls_so_far()
+        process, wanted = evaluation.begin(), len(before) + random_number.randint(1, 3)
+        while process.poll() is None and len(evaluation.calls_so_far()) < wanted:
             time.sleep(0.005)
         time.sleep(random_number.uniform(0, 0.05))
         assert process.poll() is None, "it ended before it was killed"
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        lost.append(len(calls.read_text().splitlines()) - durable())
-    assert begin().wait(timeout=300) == 0
-    paid, finished = len(calls.read_text().splitlines()), store_reader.find_finished([tmp_path / "run"]).done
-    ideal = sum(chain.calls for chain in finished.values())
-    print(f"{paid} paid calls for {ideal} steps, {len(lost) - 1} kills, {lost[-1]} in flight at them")
-    assert len(finished) == 3
-    assert paid == ideal + lost[-1]
-    assert max(after - before for before, after in itertools.pairwise(lost)) <= 3  # chains that are under way at once
-    [*_, log] = sorted(Path(tmp_path / "logs").glob("*.eval"))
-    log = inspect_ai.log.read_eval_log(str(log))
-    assert log.status == "success"
-    assert len({json.dumps(sample.id) for sample in log.samples}) == len(finished)
+        made = evaluation.calls_so_far()[len(before) :]
+        assert not stored & set(made), "a step was paid for whose answer was stored"
+        stored = evaluation.stored()
+        in_flight = [seed for seed in made if seed not in stored]
+        lost.append(len(in_flight))
+        answered += len(set(in_flight) & set(evaluation.calls_so_far("answered")))
+    needed, paid = evaluation.end(), len(evaluation.calls_so_far())
+    print(f"{paid} paid calls for {needed} steps, 20 kills, {sum(lost)} calls in flight at them: {lost}; of these")
+    print(f"{answered} had been answered, and the answer was not on the disk yet")
+    assert paid <= needed + sum(lost)
+    assert max(lost) <= 3  # chains that are under way at once
+
+
+@pytest.mark.slow
+def test_an_answer_that_inspect_was_not_told_of_is_not_paid_for_again(tmp_path):
+    evaluation = Evaluation(tmp_path)
+    for number in (1, 2, 3, 5, 8):
+        process = evaluation.begin(DIES_AT=str(number), SAMPLES="1")
+        assert process.wait(timeout=300) == -signal.SIGKILL
+        assert sorted(evaluation.calls_so_far()) == sorted(evaluation.stored())
+    assert evaluation.end() == len(evaluation.calls_so_far()) == 48

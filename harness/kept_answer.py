@@ -1,0 +1,49 @@
+"""An answer on disk before Inspect is told of it: on its way to the chain's store it passes through Inspect's code.
+
+RUN/answers/CHAIN.json    the answer to a chain's next step, until that step is stored
+"""
+
+import base64
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from convergebench.generation.files import write_whole
+from convergebench.generation.records import Answer, canonical
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """The answer to the next step of one chain: one at most, because steps are asked for one after the other."""
+
+    run: Path
+    chain: str
+
+    @property
+    def path(self) -> Path:
+        return self.run / "answers" / f"{self.chain}.json"
+
+    def next_step(self) -> int:
+        """The first step that is not stored: the input is step 0."""
+        return (self.run / "chains" / self.chain / "steps.jsonl").read_bytes().count(b"\n")
+
+    def keep(self, answer: Answer, seconds: float) -> None:
+        """Make it durable. It is free of keys already."""
+        self.path.parent.mkdir(exist_ok=True)
+        about = {"status": answer.status, "reason": answer.reason, "text": answer.text, "cost": answer.cost}
+        about |= {"details": dict(answer.details), "data": base64.b64encode(answer.data).decode()}
+        write_whole(self.path, canonical({"step": self.next_step(), "seconds": seconds, "answer": about}).encode())
+
+    def read(self) -> tuple[Answer, float] | None:
+        """The answer and how long it took; None where there is none, or one to a step that was stored since."""
+        if not self.path.exists():
+            return None
+        kept = json.loads(self.path.read_bytes())
+        if kept["step"] != self.next_step():
+            return None
+        about = kept["answer"]
+        return Answer(base64.b64decode(about.pop("data")), **about), kept["seconds"]
+
+    def forget(self) -> None:
+        """The step is stored."""
+        self.path.unlink(missing_ok=True)
