@@ -60,7 +60,7 @@ def test_lpips_and_its_retained_quality_are_those_of_score_to_the_last_bit(lpips
     assert len(columns) >= 3
     for row in found:
         assert row == scores[row["chain"], row["step"]]
-        assert row["step"] == 0 or (row["lpips_alex"] is not None and row["retained_lpips_alex"] is not None)
+        assert row["step"] == 0 or (row["lpips"] is not None and row["retained_lpips"] is not None)
 
 
 @pytest.fixture(scope="module")
