@@ -7,6 +7,7 @@ import base64
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from convergebench.generation.files import write_whole
 from convergebench.generation.records import Answer, canonical
@@ -30,7 +31,7 @@ class KeptAnswer:
     def keep(self, answer: Answer, seconds: float) -> None:
         """Make it durable. It is free of keys already."""
         self.path.parent.mkdir(exist_ok=True)
-        about = {"status": answer.status, "reason": answer.reason, "text": answer.text, "cost": answer.cost}
+        about: dict[str, Any] = {"status": answer.status, "reason": answer.reason, "text": answer.text, "cost": answer.cost}
         about |= {"details": dict(answer.details), "data": base64.b64encode(answer.data).decode()}
         write_whole(self.path, canonical({"step": self.next_step(), "seconds": seconds, "answer": about}).encode())
 
