@@ -31,7 +31,12 @@ class KeptAnswer:
     def keep(self, answer: Answer, seconds: float) -> None:
         """Make it durable. It is free of keys already."""
         self.path.parent.mkdir(exist_ok=True)
-        about: dict[str, Any] = {"status": answer.status, "reason": answer.reason, "text": answer.text, "cost": answer.cost}
+        about: dict[str, Any] = {
+            "status": answer.status,
+            "reason": answer.reason,
+            "text": answer.text,
+            "cost": answer.cost,
+        }
         about |= {"details": dict(answer.details), "data": base64.b64encode(answer.data).decode()}
         write_whole(self.path, canonical({"step": self.next_step(), "seconds": seconds, "answer": about}).encode())
 
