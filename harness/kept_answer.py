@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import write_whole
+from convergebench.generation.files import UNFINISHED, write_whole
 from convergebench.generation.records import Answer, canonical
 
 
@@ -51,5 +51,7 @@ class KeptAnswer:
         return Answer(base64.b64decode(about.pop("data")), **about), kept["seconds"]
 
     def forget(self) -> None:
-        """The step is stored."""
+        """The step is stored: remove the answer, and what a process that was killed had begun to write of one."""
         self.path.unlink(missing_ok=True)
+        for path in self.path.parent.glob(f".{self.path.name}.*{UNFINISHED}"):
+            path.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ import scored
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, store_reader
-from convergebench.generation.records import Chain, UserError
+from convergebench.generation.records import Answer, Chain, UserError
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed here; `make inspect` has it")
 from convergebench.harness import inspect_task  # noqa: E402
@@ -235,6 +235,21 @@ class Evaluation:
         assert log.status == "success"
         assert len({json.dumps(sample.id) for sample in log.samples}) == len(finished)
         return sum(chain.calls for chain in finished.values())
+
+
+def test_an_answer_is_kept_until_its_step_is_stored_and_nothing_is_left_of_a_half_written_one(tmp_path):
+    kept, log = KeptAnswer(tmp_path, "c1"), tmp_path / "chains" / "c1" / "steps.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text("the input\n")
+    assert kept.read() is None
+    answer = Answer(b"picture", text="done", cost=0.25, details={"id": 1})
+    kept.keep(answer, 1.5)
+    (tmp_path / "answers" / ".c1.json.1-2.part").write_text("half")
+    assert kept.read() == (answer, 1.5)
+    log.write_text("the input\nstep 1\n")
+    assert kept.read() is None  # it is that of another step
+    kept.forget()
+    assert not list((tmp_path / "answers").iterdir())
 
 
 @pytest.mark.slow
