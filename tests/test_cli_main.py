@@ -167,20 +167,28 @@ def test_ctrl_c_in_the_first_second_shows_no_traceback(command):
         assert process.returncode in (0, 1, -signal.SIGINT)
 
 
-def test_what_a_library_makes_of_ctrl_c_is_no_traceback():
-    program = """
-import signal, sys
-from unittest import mock
-from convergebench import __main__ as start
-
-def importing(*words, **more):
+ANOTHER_ERROR = """
     try:
         signal.raise_signal(signal.SIGINT)
     except KeyboardInterrupt:
         raise ImportError("numpy._core.multiarray failed to import") from None
-
-with mock.patch("convergebench.cli.__main__.main", importing):
-    start.main()
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+FORGOTTEN = """
+    class Callback:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    Callback()
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("becomes", [ANOTHER_ERROR, FORGOTTEN])
+def test_ctrl_c_ends_a_command_whatever_a_library_makes_of_it(becomes):
+    program = (
+        "import signal, time\nfrom unittest import mock\nfrom convergebench import __main__ as start\n"
+        f"def importing(prog_name):{becomes}\n"
+        "with mock.patch('convergebench.cli.__main__.main', importing):\n    start.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stderr) == (1, "Aborted!\n")
