@@ -21,12 +21,23 @@ from ._shared import json_option
 @click.option(
     "--plan", "only_plan", is_flag=True, help="Say what would be asked and what it costs at most; ask nothing."
 )
+@click.option(
+    "--max-cost", type=click.FloatRange(0), help="Stop before this model has cost more US dollars for this file."
+)
 @json_option
-def undos(suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan: bool, as_json: bool) -> None:
+def undos(
+    suite: str,
+    spec: str,
+    programs: tuple[str, ...],
+    out: Path,
+    only_plan: bool,
+    max_cost: float | None,
+    as_json: bool,
+) -> None:
     """Have a language model write the undo of each edit, and write a suite that runs both wordings.
 
-    The model is shown the words of the edit, and nothing else. Undos that the file has already are not asked again.
-    The report compares the two wordings on the same pictures.
+    The model is shown the words of the edit, and nothing else. Undos that are there already are not asked again, nor is
+    what a run had paid for that was killed. The report compares the two wordings on the same pictures.
 
     \b
     convergebench undos --suite demo --judge openai:model=gpt-5.4-mini --out undos.toml
@@ -47,36 +58,40 @@ def undos(suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan
     if not asked:
         raise UserError(f"suite {suite!r} has none of these programs that asks for one edit and takes it back")
     known = writing.known_undos(out)
-    open_ones = [program for program in asked if writing.program_id(program, choice) not in known]
     about: dict[str, object]
     if only_plan:
-        about = {"programs": len(asked), "calls": len(open_ones), "dollars": writing.price_of(choice, open_ones)}
-        click.echo(
-            json.dumps(about) if as_json else f"{len(open_ones)} calls of {choice.label}, ${about['dollars']} at most"
-        )
+        calls, price = len(writing.to_ask(choice, asked, out, known)), writing.price_of_one(choice, asked)
+        dollars = None if price is None else round(price * calls, 6)
+        about = {"programs": len(asked), "calls": calls, "dollars": dollars}
+        cost = "at a price that is not known" if dollars is None else f"${dollars} at most"
+        click.echo(json.dumps(about) if as_json else f"{calls} calls of {choice.label}, {cost}")
         return
     if missing := backends.trait(choice.judge, "ready")():
         raise UserError(f"{choice.label} is not ready: {missing}")
     with progress_bar("undos", len(asked), "undos", as_json) as advance:
-        written = writing.write_undos(choice, asked, known, lambda: advance(1, ""))
+        done = writing.write_undos(choice, asked, out, known, max_cost, lambda: advance(1, ""))
     fields = {"title": f"{loaded.title}: the suite's undos and those of {choice.label}", "version": loaded.version,
               "short_side": loaded.short_side, "rounds": loaded.rounds, "runs": loaded.runs,
               "sources": list(loaded.sources)}  # fmt: skip
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, writing.suite_text(choice, written, fields).encode())
-    without = [each for each in written if not each.words]
-    costs = [each.cost for each in written if each.cost is not None]
+    without = [each for each in done.undos if not each.words]
+    if len(without) < len(done.undos):
+        write_whole(out, writing.suite_text(choice, done.undos, fields).encode())
     about = {
-        "file": str(out),
-        "written": len(written) - len(without),
-        "dollars": round(sum(costs), 6) if costs else None,
+        "file": str(out) if out.exists() else None,
+        "written": len(done.undos) - len(without),
+        "dollars": round(done.spent, 6),
+        "dollars_before": round(done.before, 6),
+        "stopped": done.stopped,
     }
     if as_json:
-        reasons = {each.program.id: each.reason for each in without}
-        click.echo(json.dumps(about | {"without": reasons}))
+        click.echo(json.dumps(about | {"without": {each.program.id: each.reason for each in without}}))
     else:
         for each in without:
             click.echo(f"{each.program.id}: no undo, because {each.reason}", err=True)
-        click.echo(f"{out}: {about['written']} of {len(written)} undos, and the suite's own beside them")
+        before = f" after ${done.before:.4f} before" if done.before else ""
+        click.echo(
+            f"{out}: {about['written']} of {len(done.undos)} undos, and the suite's own beside them; "
+            f"${done.spent:.4f} spent{before}"
+        )
     if without:
         sys.exit(1)

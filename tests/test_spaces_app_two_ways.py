@@ -8,6 +8,8 @@ import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation import programs, suites
+from convergebench.generation.call_limits import Budget
+from convergebench.generation.ledger import Ledger
 from convergebench.metric_modules._judges import backends, undos
 from convergebench.spaces_app.palette import assign_looks
 from convergebench.spaces_app.reporting.figures import FigureContext
@@ -118,6 +120,53 @@ def test_a_model_writes_undos_from_words_alone_and_the_suite_runs_both_wordings(
     assert suite.program("hat~m-1").cycle == (programs.get("hat").cycle[0], "Take the hat off again.")
     assert (suite.rounds, suite.short_side) == (10, 512)
     assert suite.fits("astronaut", suite.program("hat~m-1"))
+
+
+def test_undos_stop_at_the_money_and_what_was_paid_for_is_not_asked_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    prices = tmp_path / "prices.toml"
+    prices.write_text('openai_tokens."m-1" = { text = 1000.0, image = 0.0, output = 1000.0 }\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(prices))
+    out = tmp_path / "undos.toml"
+    said = {"hat": "Take the hat off.", "glasses": "Take the glasses off.", "chair-left": "Take the chair away."}
+    monkeypatch.setattr(f"{__name__}.WRITTEN", said)
+    with serving(Model()) as server:
+        words = ["undos", "--suite", "demo", "--judge", f"openai:base_url={server.base}/v1,model=m-1", "--out", out]
+        words += [word for id in WRITTEN for word in ("--program", id)] + ["--json"]
+        plan = json.loads(run(*words, "--plan").output)
+        one = plan["dollars"] / 3
+        assert plan["calls"] == 3
+        stopped = json.loads(run(*words, "--max-cost", one * 1.5, code=1).stdout.splitlines()[-1])
+        assert len(server.requests) == 1
+        assert (stopped["written"], stopped["dollars"]) == (1, pytest.approx(one))
+        assert "would pass the limit" in stopped["stopped"]
+        out.unlink()  # as where the process died before it could write the suite
+        assert json.loads(run(*words, "--plan").output)["calls"] == 2
+        whole = json.loads(run(*words, "--max-cost", one * 3.5).stdout.splitlines()[-1])
+    assert len(server.requests) == 3
+    assert (whole["written"], whole["dollars_before"]) == (3, pytest.approx(one))
+    assert whole["dollars"] == pytest.approx(2 * one, rel=0.2)
+    assert suites.load(str(out)).program("hat~m-1").cycle[1] == said["hat"]
+
+
+def test_an_undo_whose_process_died_before_it_was_settled_is_settled_at_its_cost(tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    prices = tmp_path / "prices.toml"
+    prices.write_text('openai_tokens."m-1" = { text = 1000.0, image = 0.0, output = 1000.0 }\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(prices))
+    out, hat = tmp_path / "undos.toml", [programs.get("hat")]
+    with serving(Model()) as server:
+        choice = backends.choose(f"openai:base_url={server.base}/v1,model=m-1")
+        real = Budget.pay
+        monkeypatch.setattr(Budget, "pay", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            undos.write_undos(choice, hat, out, {})
+        monkeypatch.setattr(Budget, "pay", real)
+        again = undos.write_undos(choice, hat, out, {})
+    assert len(server.requests) == 1
+    assert (again.undos[0].words, again.spent) == (WRITTEN["hat"], 0.0)
+    ledger = Ledger(undos.kept_folder(out, choice))
+    assert (ledger.unsettled, float(ledger.spent)) == ({}, pytest.approx(again.before))
 
 
 @pytest.mark.parametrize("more", [[], ["--plan"]])

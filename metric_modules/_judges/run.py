@@ -147,23 +147,19 @@ def judge_question(
     `max_cost` is for all that this judge costs on this dataset, earlier runs included. `again` begins a new run though
     nothing is missing, to see whether the judge still answers as it did.
     """
-    if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
-        raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
+    refuse_impossible_cost(max_cost)
     reader = Reader(dataset)
     require_dataset(reader)
     with one_judge_at_a_time(dataset, choice.label) as folder:
         answers = Answers(dataset, choice.label, question.name)
         plan = plan_run(reader, choice, question, answers, again, chosen, limit, sample)
-        if max_cost is not None and plan.price is None:
-            raise UserError(
-                f"--max-cost needs the price of a call of {choice.label!r}, which is not known: {OWN_PRICE}"
-            )
+        refuse_unknown_price(max_cost, plan.price, choice.label)
         outcome = Outcome(choice.label, question.name, plan.session or None, already=plan.already)
         outcome.left_out = dict(plan.asks.left_out)
         ledger = None
         if plan.price != 0 and (plan.calls or answers.calls):
             ledger = JudgeLedger(folder, all_costs(reader, choice.label, answers))
-            settle_what_is_known(ledger, answers)
+            settle_what_is_known(ledger, answers.calls)
         try:
             if plan.calls:
                 refuse_unready(choice)
@@ -189,6 +185,16 @@ OWN_PRICE = (
     'write a line such as openai_tokens."MODEL" = { text = 1.0, image = 1.0, output = 8.0 }, US dollars for a million '
     "tokens, into a file and name it in CONVERGEBENCH_PRICES"
 )
+
+
+def refuse_impossible_cost(max_cost: float | None) -> None:
+    if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
+        raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
+
+
+def refuse_unknown_price(max_cost: float | None, price: float | None, label: str) -> None:
+    if max_cost is not None and price is None:
+        raise UserError(f"--max-cost needs the price of a call of {label!r}, which is not known: {OWN_PRICE}")
 
 
 def refuse_unready(choice: Choice) -> None:

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -45,14 +45,20 @@ def judge_folder(dataset: Path, label: str) -> Path:
 @contextlib.contextmanager
 def one_judge_at_a_time(dataset: Path, label: str) -> Iterator[Path]:
     """The judge's folder, locked: two processes would ask the same twice."""
-    folder = judge_folder(dataset, label)
+    with one_at_a_time(judge_folder(dataset, label), f"{label} is judging {dataset} in another process; wait for it"):
+        yield judge_folder(dataset, label)
+
+
+@contextlib.contextmanager
+def one_at_a_time(folder: Path, busy: str) -> Iterator[None]:
+    """The folder, locked; UserError with these words where another process has it."""
     with contextlib.ExitStack() as stack:
         with disk_errors_explained(folder):
             try:
                 stack.enter_context(locked(folder))
             except Locked:
-                raise UserError(f"{label} is judging {dataset} in another process; wait for it") from None
-        yield folder
+                raise UserError(busy) from None
+        yield
 
 
 class JudgeLedger(Ledger):
@@ -88,7 +94,7 @@ class Answers:
         if (dataset / self.file).exists():
             for row in Reader(dataset).file_rows(self.file):
                 self.add(Judgement.from_dict(row))
-        for line in self.read_journal():
+        for line in read_lines(self.journal):
             self.add(Judgement.from_dict(line["judgement"]))
             if line.get("call"):
                 self.calls[line["call"]] = line["own"]
@@ -96,30 +102,10 @@ class Answers:
     def add(self, judgement: Judgement) -> None:
         self.rows.setdefault(judgement.identity, judgement)
 
-    def read_journal(self) -> list[dict[str, Any]]:
-        """Its lines; a last one without its end is cut off, because its answer never was durable."""
-        if not self.journal.exists():
-            return []
-        data = self.journal.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            with self.journal.open("r+b") as file:
-                file.truncate(whole)
-        try:
-            return [json.loads(line) for line in data[:whole].splitlines()]
-        except ValueError as error:
-            raise UserError(
-                f"{self.journal} cannot be read ({error}); restore it, or remove it to ask again"
-            ) from error
-
     def append(self, judgement: Judgement, call: str | None, own: float) -> None:
         """Keep an answer, durable when this returns; with what its own call cost, for a ledger that missed that."""
-        line = canonical({"judgement": judgement.to_dict(), "call": call, "own": own}) + "\n"
-        with self.lock, disk_errors_explained(self.folder):
-            with self.journal.open("ab") as file:
-                file.write(line.encode())
-                file.flush()
-                os.fsync(file.fileno())
+        with self.lock:
+            append_line(self.journal, {"judgement": judgement.to_dict(), "call": call, "own": own})
             self.add(judgement)
 
     def of_question(self, sha256: str) -> list[Judgement]:
@@ -170,12 +156,35 @@ class Answers:
             self.journal.unlink()
 
 
-def settle_what_is_known(ledger: Ledger, answers: Answers) -> None:
-    """Write the cost of answers that are here and whose process died before it could."""
-    for call in ledger.unsettled.keys() & answers.calls.keys():
+def read_lines(journal: Path) -> list[dict[str, Any]]:
+    """A journal's lines; a last one without its end is cut off, because its answer never was durable."""
+    if not journal.exists():
+        return []
+    data = journal.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        with journal.open("r+b") as file:
+            file.truncate(whole)
+    try:
+        return [json.loads(line) for line in data[:whole].splitlines()]
+    except ValueError as error:
+        raise UserError(f"{journal} cannot be read ({error}); restore it, or remove it to ask again") from error
+
+
+def append_line(journal: Path, entry: dict[str, Any]) -> None:
+    """One more line, durable when this returns."""
+    with disk_errors_explained(journal.parent), journal.open("ab") as file:
+        file.write((canonical(entry) + "\n").encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def settle_what_is_known(ledger: Ledger, calls: Mapping[str, float]) -> None:
+    """Write what calls did cost whose answers are kept and whose process died before it could."""
+    for call in ledger.unsettled.keys() & calls.keys():
         with ledger.turn():
             amount = ledger.unsettled.pop(call)
-            cost = Decimal(str(answers.calls[call]))
+            cost = Decimal(str(calls[call]))
             ledger.settle(call, cost)
             ledger.settled += cost
             if cost > amount:

@@ -3,27 +3,27 @@
 import hashlib
 import json
 import re
-import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from convergebench.generation.calls import Transient
+from convergebench.generation.call_limits import Budget, CallLimits, OverBudget
+from convergebench.generation.calls import Caller, Rejected, Unusable
 from convergebench.generation.files import refuse_strangers_file
-from convergebench.generation.records import Program, UserError
+from convergebench.generation.records import Answer, Program, UserError
 
 from ..edit_applied.cycles import roles
 from .asks import Ask
 from .backends import Choice, Shown, trait
+from .run import refuse_impossible_cost, refuse_unknown_price
+from .store import JudgeLedger, append_line, file_stem, one_at_a_time, read_lines, settle_what_is_known
 
 WORDS = """An image editor was given one picture and this instruction: "{instruction}"
 Write the one instruction that takes exactly this change back and changes nothing else. \
 The editor will see only the changed picture. Answer with the instruction alone, in at most 20 words."""
 LONGEST = 200  # characters of an instruction
-TRIES = 3
-WAIT = 2.0  # seconds before the next try
 MARK = "~"  # between the program that is imitated and who wrote its undo
 FIRST_WORDS = f"# The undo of each program with a {MARK} was written by "  # of a suite that we wrote
 
@@ -35,7 +35,6 @@ class WrittenUndo:
     program: Program
     words: str | None
     reason: str | None = None
-    cost: float | None = None
 
 
 def has_one_undo(program: Program) -> bool:
@@ -43,26 +42,75 @@ def has_one_undo(program: Program) -> bool:
     return [role.kind for role in roles(program.cycle, program.closes)] == ["forward", "undo"] and not program.items
 
 
-def write_undo(choice: Choice, program: Program) -> WrittenUndo:
+@dataclass
+class Writing:
+    """What came of asking for undos."""
+
+    undos: list[WrittenUndo] = field(default_factory=list)
+    spent: float = 0.0  # US dollars, now
+    before: float = 0.0  # by this model for this file before
+    stopped: str | None = None  # why the rest was not asked
+
+
+class KeptUndos:
+    """Every answer of one model for one file, durable before its cost is settled: none is paid for twice.
+
+    .NAME-undos/MODEL/undos.jsonl          a line for each answer, what is no instruction included
+    .NAME-undos/MODEL/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
+    """
+
+    def __init__(self, folder: Path):
+        self.path = folder / "undos.jsonl"
+        lines = read_lines(self.path)
+        self.words = {line["asked"]: line["words"] for line in lines if line["words"]}
+        self.calls = {line["call"]: line["own"] for line in lines if line["call"]}
+        self.cost = sum(line["own"] for line in lines)
+
+    def append(self, asked: str, words: str | None, call: str | None, own: float) -> None:
+        append_line(self.path, {"asked": digest(asked), "words": words, "call": call, "own": own})
+
+
+def kept_folder(out: Path, choice: Choice) -> Path:
+    return out.parent / f".{out.stem}-undos" / file_stem(choice.label)
+
+
+def digest(asked: str) -> str:
+    return hashlib.sha256(asked.encode()).hexdigest()[:16]
+
+
+def words_for(program: Program) -> str:
+    return WORDS.replace("{instruction}", program.cycle[0])
+
+
+def ask_undo(choice: Choice, program: Program, caller: Caller, kept: KeptUndos) -> WrittenUndo:
     """Ask for one undo; a refusal, or what is no instruction, is a reason and never an instruction."""
-    words = WORDS.replace("{instruction}", program.cycle[0])
+    asked = words_for(program)
     ask = cast(
-        Ask, SimpleNamespace(words=words, question=SimpleNamespace(value=None, schema={}, name="undo"), key=words)
+        Ask, SimpleNamespace(words=asked, question=SimpleNamespace(value=None, schema={}, name="undo"), key=asked)
     )
-    for attempt in range(1, TRIES + 1):
-        try:
-            answer = choice.judge.answer(Shown(ask, (), no_picture))
-            break
-        except Transient as error:
-            if attempt == TRIES:
-                return WrittenUndo(program, None, str(error))
-            time.sleep(WAIT)
+
+    def attempt() -> Answer:
+        answer = choice.judge.answer(Shown(ask, (), no_picture))
+        own = caller.price if answer.cost is None else answer.cost
+        ledger = caller.budget.ledger
+        call = ledger.take_call() if isinstance(ledger, JudgeLedger) else None
+        kept.append(asked, read_undo(program, answer).words, call, own)
+        return answer
+
+    try:
+        return read_undo(program, caller.ask(attempt).answer)
+    except Rejected as error:
+        return WrittenUndo(program, None, str(error))
+
+
+def read_undo(program: Program, answer: Answer) -> WrittenUndo:
+    """The instruction in what the model said, or why there is none."""
     said = answer.text.strip().strip('"“”').strip()
     if answer.status != "ok" or not said:
-        return WrittenUndo(program, None, answer.reason or "an empty answer", answer.cost)
+        return WrittenUndo(program, None, answer.reason or "an empty answer")
     if len(said) > LONGEST or "\n" in said or not re.search(r"[A-Za-z]", said):
-        return WrittenUndo(program, None, f"no instruction: {said[:60]!r}", answer.cost)
-    return WrittenUndo(program, said, None, answer.cost)
+        return WrittenUndo(program, None, f"no instruction: {said[:60]!r}")
+    return WrittenUndo(program, said)
 
 
 def no_picture(step: int) -> Any:
@@ -71,17 +119,44 @@ def no_picture(step: int) -> Any:
 
 def write_undos(
     choice: Choice,
-    programs: Iterable[Program],
-    known: Mapping[str, str] | None = None,
+    programs: Sequence[Program],
+    out: Path,
+    known: Mapping[str, str],
+    max_cost: float | None = None,
     advance: Callable[[], object] = lambda: None,
-) -> list[WrittenUndo]:
-    """One undo for each program that asks for one change; those that are known already are not asked again."""
-    found = []
-    for program in programs:
-        earlier = (known or {}).get(program_id(program, choice))
-        found.append(WrittenUndo(program, earlier) if earlier else write_undo(choice, program))
-        advance()
-    return found
+) -> Writing:
+    """One undo for each program that asks for one change; those that are known already are not asked again.
+
+    `max_cost` is for all that this model costs for this file, earlier runs included.
+    """
+    refuse_impossible_cost(max_cost)
+    price = price_of_one(choice, programs)
+    refuse_unknown_price(max_cost, price, choice.label)
+    folder, writing = kept_folder(out, choice), Writing()
+    with one_at_a_time(folder, f"{choice.label} writes {out} in another process; wait for it"):
+        kept = KeptUndos(folder)
+        ledger = None
+        if price != 0:
+            ledger = JudgeLedger(folder, kept.cost)
+            settle_what_is_known(ledger, kept.calls)
+        budget = Budget(max_cost, ledger=ledger)
+        writing.before = budget.spent
+        caller = Caller(CallLimits(**{"concurrency": 1, **choice.rates}), budget, price)
+        for program in programs:
+            words = known.get(program_id(program, choice)) or kept.words.get(digest(words_for(program)))
+            if words:
+                writing.undos.append(WrittenUndo(program, words))
+            elif writing.stopped:
+                writing.undos.append(WrittenUndo(program, None, f"not asked: {writing.stopped}"))
+            else:
+                try:
+                    writing.undos.append(ask_undo(choice, program, caller, kept))
+                except (Unusable, OverBudget, UserError) as error:
+                    writing.stopped = str(error)
+                    writing.undos.append(WrittenUndo(program, None, f"not asked: {error}"))
+            advance()
+        writing.spent = float(budget.paid)
+    return writing
 
 
 def program_id(program: Program, choice: Choice) -> str:
@@ -121,10 +196,17 @@ def suite_text(choice: Choice, written: Iterable[WrittenUndo], about: Mapping[st
     return "\n".join(lines) + "\n"
 
 
-def price_of(choice: Choice, programs: Iterable[Program]) -> float | None:
-    """US dollars that the calls cost at most; None where the price is not known."""
-    prices = [trait(choice.judge, "price")(len(WORDS) + len(program.cycle[0]), 0) for program in programs]
-    return None if None in prices else round(sum(prices), 4)
+def price_of_one(choice: Choice, programs: Iterable[Program]) -> float | None:
+    """US dollars that one call costs at most; None where the price is not known."""
+    letters = max((len(words_for(program)) for program in programs), default=len(WORDS))
+    price: float | None = trait(choice.judge, "price")(letters, 0)
+    return price
+
+
+def to_ask(choice: Choice, programs: Iterable[Program], out: Path, known: Mapping[str, str]) -> list[Program]:
+    """Those whose undo is neither in the file nor among the answers that were paid for."""
+    kept = KeptUndos(kept_folder(out, choice)).words
+    return [p for p in programs if program_id(p, choice) not in known and digest(words_for(p)) not in kept]
 
 
 def known_undos(path: Path) -> dict[str, str]:
