@@ -173,6 +173,16 @@ def judge_without_reference(folder):
         pq.write_table(table, path)
 
 
+def let_only_add(folder, program="lamp"):
+    """Has the chains of one program add something in every step, and take nothing back."""
+    for path in (folder / "data" / "chains").glob("*.parquet"):
+        rows = pq.read_table(path).to_pylist()
+        changes = {"closes": False, "category": "additions", "shows": f"one more {program}"}
+        rows = [row | changes if row["program"] == program else row for row in rows]
+        schema.write(path, CHAINS.columns, rows)
+    return folder
+
+
 def floors(sources, side=SIDE):
     for one in sources:
         for other in [name for name in sources if name != one][:12]:

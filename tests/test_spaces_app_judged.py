@@ -153,6 +153,19 @@ def test_a_judge_stands_beside_itself_and_the_rule():
     assert row["drift"] == judges.ONE_RUN
 
 
+def test_a_judge_that_counts_stands_beside_what_most_people_counted():
+    one = chain()
+    said = [answer(one, step, "object_count", float(step), labelled_as="count=number") for step in range(1, 6)]
+    words = (("1", "1"), ("2", "3"), ("4", "4", "3"), ("unclear", "unclear"), ("5",))
+    labels = [
+        Label(rater, "count", word, one.id, step)
+        for step, own in enumerate(words, 1)
+        for rater, word in zip("abc", own, strict=False)
+    ]
+    [row] = judges.rows(study([one], scores(one), said, labels=labels))
+    assert (row["people"], row["people_pairs"]) == (2 / 3, 3)  # it is wrong where most counted four
+
+
 def test_a_judge_stands_beside_what_most_people_said():
     one = chain()
     said = [answer(one, step, "edit_applied", float(step != 2)) for step in range(1, 6)]

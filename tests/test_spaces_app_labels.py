@@ -182,11 +182,14 @@ def test_who_answers_again_changes_their_mind_and_strangers_are_left_out(folder,
         ({"rater": ""}, "label 1 has no rater"),
         (
             {"question": "taste"},
-            "has the question 'taste'; the questions are failure, reversible, rating, pair, applied, undone, else",
+            "has the question 'taste'; the questions are failure, reversible, rating, pair, applied, undone, else, ",
         ),
         ({"answer": "6"}, "answers '6' to 'rating'; it is 0, 1, 2, 3, 4, 5"),
         ({"step": "first"}, "has 'first' for step; it is a number from 0"),
         ({"rater": "x" * 300}, "for rater; it is a text of at most 200 characters"),
+        ({"question": "count", "answer": "1000"}, "answers '1000' to 'count'; it is a number from 0 to 999, unclear"),
+        ({"question": "count", "answer": "03"}, "answers '03' to 'count'"),
+        ({"question": "count", "answer": "-1"}, "answers '-1' to 'count'"),
         ({"question": "pair", "answer": "same"}, "only a pair has other_chain and other_step"),
     ],
 )
@@ -200,12 +203,14 @@ def test_a_wrong_label_is_one_sentence(changes, sentence):
 def test_every_question_has_one_key_for_each_answer():
     for question in QUESTIONS.values():
         keys = [answer.key for answer in question.answers]
-        assert len(keys) == len(set(keys)) == len(set(question.codes)) >= 3
+        assert len(keys) == len(set(keys)) == len(set(question.codes))
+        assert len(keys) >= 3 or (question.most and not any(key.isdecimal() for key in keys))
 
 
 def test_nobody_who_labels_is_told_an_editor(folder):
     dataset = open_dataset(str(folder))
-    for question in QUESTIONS:
+    assert labels_tab.label_items(dataset, "count") == {"total": 0, "items": []}  # nothing only adds here
+    for question in QUESTIONS.keys() - {"count"}:
         found = labels_tab.label_items(dataset, question)
         assert found["total"] == (4 if question == "reversible" else 12)
         steps = {item["step"] for item in found["items"]}
@@ -215,6 +220,32 @@ def test_nobody_who_labels_is_told_an_editor(folder):
     assert len(set(left)) == 3  # chance says who is on the left
     with pytest.raises(UserError, match="no question 'taste'"):
         labels_tab.label_items(dataset, "taste")
+
+
+def test_what_was_added_is_counted_by_people_and_stands_among_the_judges(tmp_path):
+    folder = small_dataset.let_only_add(small_dataset.write(tmp_path / "convergebench"))
+    (folder / "README.md").unlink()
+    dataset = open_dataset(str(folder))
+    found = labels_tab.label_items(dataset, "count")
+    assert (found["total"], {item["step"] for item in found["items"]}) == (30, {0, 1, 2, 5, 8})
+    assert {item["thing"] for item in found["items"]} == {"lamp"}
+    assert not any(editor in json.dumps(found) for editor in small_dataset.EDITORS)
+    labels = []
+    for item in found["items"]:
+        is_good = dataset.chains[item["chain"]].editor == "steady"
+        number = str(2 + item["step"] if is_good else 2)
+        given = {name: item[name] for name in ("chain", "step", "sha256")} | {"sha256": None}
+        labels += [given | {"rater": rater, "question": "count", "answer": number} for rater in ("anna", "ben")]
+        labels.append(given | {"rater": "carla", "question": "count", "answer": "unclear"})
+    (tmp_path / "counts.json").write_text(json.dumps({"format": 1, "labels": labels}))
+    [row] = labels_tab.label_agreement(dataset, (tmp_path / "counts.json").read_text())
+    assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
+    assert invoke("labels", "add", tmp_path / "counts.json", "--dataset", folder).exit_code == 0
+    tables = make_report(read_study(Reader(folder))).tables
+    rows = {row["editor"]: row for row in tables["additions"].rows if row["judged_by"] == "people"}
+    right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))
+    assert right == {"steady": 1.0, "fading": 0.0, "identity": 0.0}
+    assert error == {"steady": 0, "fading": -8, "identity": -8}
 
 
 def test_agreement_is_asked_with_a_saved_files_text_and_nothing_else(folder):

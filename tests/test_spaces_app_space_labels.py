@@ -5,7 +5,8 @@ import random
 import time
 
 import pytest
-from space_server import shared
+import small_dataset
+from space_server import serving, shared
 from test_spaces_app_space_browser import CHROMIUM, browser, playwright, visit  # noqa: F401 - fixtures of the same browser
 
 krippendorff = pytest.importorskip("krippendorff", reason="pip install krippendorff: it is among the dev packages")
@@ -170,3 +171,31 @@ def test_thirty_labels_take_less_than_a_minute_at_human_pace(visit, tmp_path):  
     together = [label for label in save(page, tmp_path / "both.json") if label["question"] == "rating"]
     assert len(together) == 28
     assert float(shown["How good is it"][0]) == pytest.approx(alpha_of(together, "interval", float), abs=5e-4)
+
+
+@pytest.mark.slow
+def test_counts_are_typed_and_given_with_enter_and_other_keys_do_what_they_do(tmp_path, browser):  # noqa: F811
+    folder = small_dataset.let_only_add(small_dataset.write(tmp_path / "convergebench"))
+    with serving(folder, tmp_path / "cache") as server:
+        page = browser.new_page()
+        page.set_default_timeout(60_000)
+        trouble = []
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page = begin(lambda words, **_: (page.goto(server.address + "/" + words), page)[1], "anna", "&question=count")
+        assert "To count: lamp." in page.text_content(".cb-label-asked")
+        for number in ("7", "12", "0"):
+            page.keyboard.type(number)
+            press(page, ["Enter"])
+        press(page, "u")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        assert page.input_value("#cb-label-number") == "0"
+        page.keyboard.press("Backspace")
+        page.keyboard.type("3")
+        press(page, ["Enter"])
+        labels = save(page, tmp_path / "counts.json")
+        assert [label["answer"] for label in labels] == ["7", "12", "3", "unclear"]
+        page.reload()
+        page.wait_for_selector("#cb-label-stage button")
+        assert page.text_content(".cb-label-asked").startswith("5 of ")
+        assert trouble == []

@@ -36,13 +36,27 @@ class Question:
     answers: tuple[Answer, ...]
     measure: str = "nominal"  # or "interval"
     pictures: str = "before and after"  # or "two after": two results, whose editors nobody sees
+    most: int | None = None  # where a whole number from 0 to this answers too
 
     @property
     def codes(self) -> tuple[str, ...]:
         return tuple(answer.code for answer in self.answers)
 
+    @property
+    def allowed(self) -> str:
+        """What answers it, for a reader."""
+        return ", ".join(([] if self.most is None else [f"a number from 0 to {self.most}"]) + list(self.codes))
+
+    def allows(self, code: str) -> bool:
+        is_number = code.isascii() and code.isdecimal() and str(int(code)) == code
+        return code in self.codes or (self.most is not None and is_number and int(code) <= self.most)
+
     def level_of(self, code: str) -> str:
-        return next(answer.level for answer in self.answers if answer.code == code)
+        return next((answer.level for answer in self.answers if answer.code == code), "")
+
+    def number(self, code: str) -> float | None:
+        """The answer as a number; None of one in words."""
+        return float(code) if code.isdecimal() else None
 
 
 YES_OR_NO = (Answer("yes", "1", "yes"), Answer("no", "0", "no"), Answer("unclear", "2", "nobody can tell"))
@@ -116,6 +130,15 @@ QUESTIONS = {
             "Is anything changed that was not asked for? Shadows of what was asked for belong to it.",
             YES_OR_NO,
         ),
+        Question(
+            "count",
+            "How many are there",
+            "How many are in the result? Count every one of which at least half can be seen, one by one, wherever it "
+            "lies; a bunch or a cluster counts as one.",
+            (Answer("unclear", "u", "nobody can tell"),),
+            measure="interval",
+            most=999,
+        ),
     )
 }  # fmt: skip
 
@@ -147,7 +170,7 @@ LABELS = Config(
     (
         Column("rater", "string", "the name that the labeller chose"),
         Column("question", "string", f"what was asked: {', '.join(QUESTIONS)}"),
-        Column("answer", "string", "the code of the answer"),
+        Column("answer", "string", "the code of the answer, or the number that was counted"),
         Column("level", "string", f"of a failure, the level at which it lies: {', '.join(LEVELS)}"),
         Column("chain", "string", "id of the chain"),
         Column("step", "int32", "number of the step in its chain; of a pair, the one on the left"),
@@ -181,8 +204,8 @@ def label_from_values(where: str, values: Mapping[str, Any]) -> Label:
     question = QUESTIONS.get(found["question"])
     if question is None:
         raise UserError(f"{where} has the question {found['question']!r}; the questions are {', '.join(QUESTIONS)}")
-    if found["answer"] not in question.codes:
-        raise UserError(f"{where} answers {found['answer']!r} to {question.code!r}; it is {', '.join(question.codes)}")
+    if not question.allows(found["answer"]):
+        raise UserError(f"{where} answers {found['answer']!r} to {question.code!r}; it is {question.allowed}")
     if (question.pictures == "two after") != (found["other_chain"] is not None and found["other_step"] is not None):
         raise UserError(f"{where} is no answer to {question.code!r}; only a pair has other_chain and other_step")
     return Label(**{**found, "at": found["at"] or ""})

@@ -147,19 +147,34 @@
       return;
     }
     const before = mine(one);
-    const asked = one.words.map((each) => `“${each}”`).join(", then ");
+    const times = one.round > 1 ? `, ${one.round} times over` : "";
+    const asked = one.words.length ? `, asked: ${one.words.map((each) => `“${each}”`).join(", then ")}${times}` : ", before anything was asked";
     const frames = question.pair
       ? [frame(one.chain, 0, one.before), frame(one.chain, one.step, "left (1)"), frame(one.other_chain, one.other_step, "right (2)")]
       : [frame(one.chain, 0, one.before), frame(one.chain, one.step, queue.question === "reversible" ? "edited" : "result")];
     stage.replaceChildren(
-      make("p", { class: "cb-label-asked" }, `${queue.at + 1} of ${queue.total}. “${one.picture}”, asked: ${asked}${one.round > 1 ? `, ${one.round} times over` : ""}.`),
+      make("p", { class: "cb-label-asked" }, `${queue.at + 1} of ${queue.total}. “${one.picture}”${asked}.${one.thing ? ` To count: ${one.thing}.` : ""}`),
       make("div", { class: "cb-label-frames" }, frames),
       make("p", { class: "cb-label-words", id: "cb-label-question" }, question.words),
-      make("div", { class: "cb-label-answers", role: "group", "aria-labelledby": "cb-label-question" }, question.answers.map((each) =>
+      make("div", { class: "cb-label-answers", role: "group", "aria-labelledby": "cb-label-question" }, question.most === null ? null : number(question, before), question.answers.map((each) =>
         make("button", { type: "button", "aria-pressed": String(before?.answer === each.code), "aria-keyshortcuts": each.key, onclick: () => answer(each.code) },
           make("kbd", {}, each.key), ` ${each.words}`, each.level && each.level !== "none" ? make("small", {}, ` ${each.level}`) : null))));
+    if (rater && document.activeElement === document.body) document.getElementById("cb-label-number")?.focus({ preventScroll: true });
     shown = performance.now();
     prefetch();
+  }
+  // A number is typed, and Enter gives it.
+  function number(question, before) {
+    const box = make("input", { id: "cb-label-number", inputmode: "numeric", autocomplete: "off", maxlength: "3", size: "4", "aria-labelledby": "cb-label-question", value: /^\d+$/.test(before?.answer ?? "") ? before.answer : "" });
+    const give = () => {
+      const found = /^\d+$/.test(box.value) ? Number(box.value) : -1;
+      if (found >= 0 && found <= question.most) answer(String(found));
+      else say(`It is a number from 0 to ${question.most}.`);
+    };
+    box.addEventListener("focus", () => box.select()); // another number takes its place
+    box.addEventListener("input", () => { box.value = box.value.replace(/\D/g, ""); });
+    box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); give(); } });
+    return [box, make("button", { type: "button", onclick: give }, make("kbd", {}, "Enter"), " gives the number")];
   }
 
   cb.views.labels = async () => {
@@ -183,7 +198,7 @@
           make("label", { class: "cb-choose" }, make("span", {}, "Load (o)"), file),
           make("button", { type: "button", onclick: agreement, "aria-keyshortcuts": "g" }, "Agreement (g)")),
         make("div", { id: "cb-label-stage" }),
-        make("p", { class: "cb-note" }, "Keys: the number answers, ← goes back, → skips, s saves, o loads, g shows the agreement."),
+        make("p", { class: "cb-note" }, "Keys: the number answers (where things are counted, Enter gives it), ← goes back, → skips, s saves, o loads, g shows the agreement."),
         make("p", { class: "cb-note", id: "cb-label-counts" }),
         make("p", { class: "cb-note", id: "cb-label-said", role: "status" }),
         make("div", { id: "cb-label-agreement", class: "cb-scroll", tabindex: "0", role: "region", "aria-label": "Agreement" }));
@@ -198,7 +213,10 @@
   document.addEventListener("keydown", (event) => {
     const panel = document.getElementById("panel-labels");
     if (!panel || panel.hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    if (event.target.closest?.("input, select, textarea")) return;
+    const writes = /^(\d|Backspace|Delete|Enter|Tab|Home|End)$/.test(event.key); // into the field of a number, where all other keys do what they do beside it
+    if (event.target.closest?.("input, select, textarea") && (event.target.id !== "cb-label-number" || writes)) return;
+    const box = document.getElementById("cb-label-number");
+    if (box && /^\d$/.test(event.key)) { box.focus(); return; } // the digit goes where it belongs
     const found = known()?.answers.find((each) => each.key === event.key);
     const onTab = event.target.closest?.("[role=tab]");
     if (found) answer(found.code);

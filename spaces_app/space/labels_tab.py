@@ -19,6 +19,7 @@ from ..study.restoration import CATEGORY
 from .served_dataset import ServedDataset
 
 PAGE = 60  # items in one answer
+COUNTED_STEPS = (1, 2, 5, 10, 20, 50, 100)  # in which things that were added are counted
 MOST_TEXT = 4_000_000  # characters of labels that agreement is asked of
 NOTE = (
     "You see pictures, and never which editor made them. Your answers stay in this browser until you save them as a "
@@ -50,6 +51,8 @@ def all_items(dataset: ServedDataset, question: str) -> list[Item]:
             found += pairs_of(dataset, chains)
         elif question in ("applied", "else"):
             found += [item for item in (first_edit(dataset, chain) for chain in chains) if item]
+        elif question == "count":
+            found += [item for chain in chains for item in counted_items(dataset, chain)]
         elif question == "undone":
             returned = (last_return(dataset, chain) for chain in chains if "undo" in kinds_of(chain))
             found += [item for item in returned if item]
@@ -87,6 +90,16 @@ def first_edit(dataset: ServedDataset, chain: FinishedChain) -> Item | None:
     return item_at(dataset, chain, 1) if forward and is_shown(dataset, chain.id, 1) else None
 
 
+def counted_items(dataset: ServedDataset, chain: FinishedChain) -> list[Item]:
+    """The input of a chain that only adds, some of its steps and its last picture, with what is to be counted."""
+    if chain.program.closes:
+        return []
+    shown = [step for step in sorted(dataset.scores_of(chain.id)) if step and is_shown(dataset, chain.id, step)]
+    steps = [step for step in shown if step in COUNTED_STEPS or step == shown[-1]]
+    thing = chain.program.shows.removeprefix("one more ") or "what was asked for"
+    return [item_at(dataset, chain, step) | {"thing": thing} for step in ([0, *steps] if steps else [])]
+
+
 def kinds_of(chain: FinishedChain) -> list[str]:
     """What each position of the cycle does: forward, undo or neither."""
     return [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
@@ -112,11 +125,11 @@ def is_shown(dataset: ServedDataset, chain: str, step: int) -> bool:
 
 def item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> Item:
     """What a labeller is shown, and what the label will name."""
-    round, position = divmod(step - 1, len(chain.program.cycle))
+    round, position = divmod(step - 1, len(chain.program.cycle)) if step else (0, -1)
     return {
         "chain": chain.id,
         "step": step,
-        "sha256": dataset.scores_of(chain.id)[step].get("sha256"),
+        "sha256": dataset.scores_of(chain.id).get(step, {}).get("sha256"),
         "words": [chain.program.instruction(round + 1, place) for place in range(1, position + 2)],
         "round": round + 1,
         "before": "degraded" if chain.program.category == CATEGORY else "original",
@@ -147,6 +160,7 @@ def questions() -> list[dict[str, Any]]:
             "title": each.title,
             "words": each.words,
             "pair": each.pictures == "two after",
+            "most": each.most,
             "answers": [{"code": a.code, "key": a.key, "words": a.words, "level": a.level} for a in each.answers],
         }
         for each in QUESTIONS.values()

@@ -15,6 +15,7 @@ SECTION = "Judges"
 ON_PAGE = OnPage(line_where="judge")
 ONE_RUN = "one run: a shift would show in the next"
 UNCLEAR = "unclear"  # people's answer that nobody can tell
+NUMBER = "number"  # in the place of an answer's code: the judge's value is compared with people's number
 NOTHING = "nothing was asked twice"
 COLUMNS = (
     Column("judge", "Judge"),
@@ -68,9 +69,9 @@ def row_of(
     ]
     asked, _, meaning = (own[0].get("labelled_as") or "").partition("=")
     said: list[tuple[Pair, str]] = [
-        ((value, float(labelled[asked, *step] == meaning)), by_step[step]["source"])
+        ((value, float(answer) if meaning == NUMBER else float(answer == meaning)), by_step[step]["source"])
         for step, value in values.items()
-        if labelled.get((asked, *step), UNCLEAR) != UNCLEAR
+        if (answer := labelled.get((asked, *step), UNCLEAR)) != UNCLEAR
     ]
     costs = [row["cost"] for row in own if row["cost"] is not None]
     runs = sorted({row["session"] for row in own})

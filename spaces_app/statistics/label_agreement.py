@@ -38,8 +38,11 @@ def agreement_rows(items: Sequence[LabelledItem]) -> list[dict[str, Any]]:
         own = of_question(items, question.code)
         if not own:
             continue
-        numbers = question.measure == "interval"
-        answers = [[float(each) if numbers else each for each in item.answers] for item in own]
+        answers: list[list[Any]] = [list(item.answers) for item in own]
+        if question.measure == "interval":  # who answers in words that nobody can tell has not measured
+            answers = [
+                [number for each in item.answers if (number := question.number(each)) is not None] for item in own
+            ]
         found.append(agreement_row(question.title, question.measure, answers, own))
         if any(answer.level for answer in question.answers):
             levels = [[question.level_of(each) for each in item.answers] for item in own]

@@ -4,13 +4,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from statistics import median
 from typing import Any
 
+from convergebench.dataset_builder.dataset.labels import QUESTIONS
+
 from .cases import Case
+from .judged import Step
+from .people import of_question
 from .stored_rows import rows_of
 from .study import Study
 
 APPLIED, THERE, COUNT = "edit_applied", "additions_there", "object_count"
+PEOPLE = "people"  # who labelled pictures in the Space
 RULES = "the rules"  # where no judge was asked: `edit_applied` of the scores
 Row = Mapping[str, Any]
 
@@ -89,19 +95,40 @@ def addition_chains(study: Study) -> list[AdditionChain]:
         judge: {chain for each in (APPLIED, THERE, COUNT) for chain, _ in study.judged.by_step.get((judge, each), {})}
         for judge in judges
     }
+    seen = {APPLIED: edits_seen(study), COUNT: counts_seen(study)}
+    asked[PEOPLE] = {chain for chain, _ in seen[COUNT]}
     found = []
     for case in cases:
-        own = [judge for judge in judges if case.chain.id in asked[judge]] or [RULES]
-        found += [addition_chain(study, case, judge, scores[case.chain.id]) for judge in own]
+        own = [judge for judge in (*judges, PEOPLE) if case.chain.id in asked[judge]] or [RULES]
+        found += [addition_chain(study, case, judge, scores[case.chain.id], seen) for judge in own]
     return found
 
 
-def addition_chain(study: Study, case: Case, judge: str, scores: Sequence[Row]) -> AdditionChain:
-    """One chain as one judge saw it."""
+def counts_seen(study: Study) -> dict[Step, float]:
+    """How many things people count in each picture: the middle one of their numbers."""
+    number = QUESTIONS["count"].number
+    numbers = {
+        (item.chain.id, item.step): [each for each in map(number, item.answers) if each is not None]
+        for item in of_question(study.people, "count")
+    }
+    return {step: median(own) for step, own in numbers.items() if own}
+
+
+def edits_seen(study: Study) -> dict[Step, float]:
+    """Whether most people say that the change is there."""
+    said = {(item.chain.id, item.step): item.majority for item in of_question(study.people, "applied")}
+    return {step: float(answer == "yes") for step, answer in said.items() if answer in ("yes", "no")}
+
+
+def addition_chain(
+    study: Study, case: Case, judge: str, scores: Sequence[Row], seen: Mapping[str, Mapping[Step, float]]
+) -> AdditionChain:
+    """One chain as one judge, or people, saw it."""
     name, judged = case.chain.id, study.judged
 
     def values(question: str) -> dict[int, float]:
-        return {step: value for (chain, step), value in judged.values(judge, question).items() if chain == name}
+        said = seen[question] if judge == PEOPLE else judged.values(judge, question)
+        return {step: value for (chain, step), value in said.items() if chain == name}
 
     made = {step: value == 1.0 for step, value in values(APPLIED).items()}
     rules = {row["step"]: bool(row[APPLIED]) for row in scores if row.get(APPLIED) is not None}

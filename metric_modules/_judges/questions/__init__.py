@@ -9,7 +9,8 @@ A question is one TOML file here, or one of the user's own, `./mine.toml`. It ha
     value           the field of the answer that is counted; none where the answer is a word and no JSON
     schema          the answer's JSON schema
     compared_with   the column of the scores that answers the same, if one does
-    labelled_as     the question of people's labels that asks the same and the answer that means yes, "applied=yes"
+    labelled_as     the question of people's labels that asks the same and the answer that means yes, "applied=yes"; of
+                    counts "count=number"
     things          program = what is counted there; only of these programs it is asked
 
 Its hash is that of the file: with one letter changed it is another question, and everything is asked anew.
