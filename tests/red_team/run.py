@@ -185,9 +185,10 @@ def counts(rows: Sequence[dict[str, Any]], text: str) -> str:
     level = text.count("| level, p")
     below = len(rows) - len(honest) - apart - above - level
     return (
-        f"Of {len(rows) - len(honest)} dishonest editors {apart} are listed apart, {below} stay below, {level} differ "
-        f"by chance\nonly and {above} rank at or above. Of {len(honest)} honest ones {accused} are accused; they know "
-        f"at most {shapes:.2f} of the shapes that they covered.\n"
+        f"Listed apart: {apart} of {len(rows) - len(honest)} dishonest editors; below `{LEVEL}`: {below}; "
+        f"level with it by chance: {level}; at or above it: {above}.\n"
+        f"Accused: {accused} of {len(honest)} honest editors; "
+        f"they know at most {shapes:.2f} of the shapes that they covered.\n"
     )
 
 
