@@ -98,7 +98,7 @@ def test_figures_are_whole_and_content_is_near(browser, address, width):
     """On a phone a figure is as wide as the text; on a desk two share the page; one tab leads to the results."""
     page = browser.new_page(viewport={"width": width, "height": 844})
     page.goto(address)
-    figures = [box.bounding_box() for box in page.locator("figure svg").all()]
+    figures = [box.bounding_box() for box in page.locator("figure svg:visible").all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in figures)
     rows = {round(box["y"]): 0 for box in figures}
     assert max(box["x"] + box["width"] for box in figures) > 0.93 * width
@@ -110,18 +110,44 @@ def test_figures_are_whole_and_content_is_near(browser, address, width):
         before,
     )
     assert stops < 15
-    curves = page.locator("figure svg").first.bounding_box()
+    curves = page.locator("figure svg:visible").first.bounding_box()
     assert curves["y"] + curves["height"] < 844  # the survival curves are on the first screen
     page.close()
 
 
-def test_letters_in_figures_are_no_smaller_than_nine_pixels_on_a_phone(browser, address):
+# Of the figures that are shown: how many letters' sizes are known, the smallest, and what reaches out of its figure.
+LETTERS = """() => {
+  const texts = [...document.querySelectorAll('figure svg text')].filter(text => text.getBoundingClientRect().width);
+  const size = text => { const {a, b} = text.getScreenCTM();
+                         return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); };
+  const cut = texts.filter(text => { const box = text.getBoundingClientRect(),
+                                           whole = text.closest('svg').getBoundingClientRect();
+                                     return box.left < whole.left - 1 || box.right > whole.right + 1; });
+  return {count: texts.length, least: Math.min(...texts.map(size)), cut: cut.map(text => text.textContent)}; }"""
+
+
+@pytest.mark.parametrize("width", [360, 390, 560, 561, 1050, 1280])
+def test_letters_in_figures_are_no_smaller_than_twelve_pixels_and_none_is_cut_off(browser, address, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(address)
+    letters = page.evaluate(LETTERS)
+    assert letters["count"] > 100
+    assert letters["least"] >= 12
+    assert letters["cut"] == []
+    page.close()
+
+
+def test_a_page_shows_each_figure_once_on_a_phone_a_desk_and_paper(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(address)
-    smallest = page.evaluate(
-        "Math.min(...[...document.querySelectorAll('svg text')].map(text => text.getBoundingClientRect().height))"
-    )
-    assert smallest >= 9
+    shown = [page.locator("figure svg:visible").count()]
+    assert page.locator("figure .narrow svg:visible").count() == shown[0]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    shown.append(page.locator("figure .wide svg:visible").count())
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 390, "height": 800})
+    shown.append(page.locator("figure .wide svg:visible").count())
+    assert shown == [page.locator("figure").count()] * 3
     page.close()
 
 

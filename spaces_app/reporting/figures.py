@@ -2,13 +2,15 @@
 
 import html
 import io
-from collections.abc import Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..palette import GRID, INK, MUTED, PAPER, Look, finish_svg
-from ..study.display_names import display_names
+from ..study.display_names import LONGEST, display_names
 from ..study.tables import Table, capitalised, format_value
 
 Rows = Sequence[Mapping[str, Any]]
@@ -16,10 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 5.2  # inches at 72 units each: a phone shows the whole figure, a desk two beside each other
+SMALL = 9.3  # the smallest letters: 12 pixels where two figures just find room beside each other
+WIDTH = 5.2  # inches at 72 units each: a desk shows two figures beside each other
+NARROW = 4.45  # inches of a phone's figures, whose letters have 12 pixels where a page is 360 wide
+NARROW_LINE = 38  # letters in a line of these
+NARROW_NAME = 24  # letters of a name beside its line
+LINE, LEGEND_LINE = 1.2, 1.66  # heights of a letter
+BELOW = 5.2  # the same: all below a panel, with its margins
 MOST_BANDS = 6  # editors in one panel; the bands of more lie on each other
 SHARP = 216  # dots an inch in the PNGs: three times the size on a page
 STYLE = {
+    "figure.figsize": (WIDTH, 3.4),
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "svg.fonttype": "none",
@@ -46,6 +55,7 @@ STYLE = {
     "axes.facecolor": PAPER.light,
     "savefig.transparent": False,
 }
+NARROW_STYLE: dict[str, Any] = {"figure.figsize": (NARROW, 3.4), "font.size": 12.5, "axes.titlesize": 12.5}
 
 
 class FigureContext(NamedTuple):
@@ -66,24 +76,23 @@ class Drawing:
     description: str
     figure: "Figure"
     table: str = ""  # the table that it was drawn from
+    narrow: "Figure | None" = None  # the same for a phone
 
     @cached_property
     def matplotlib_svg(self) -> str:
-        """Straight through the backend: `savefig` would lay out and draw everything once more."""
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-        for patch in (self.figure.patch, *(axes.patch for axes in self.figure.axes)):
-            patch.set_visible(False)
-        buffer = io.StringIO()
-        with house_style():
-            FigureCanvasSVG(self.figure).print_svg(buffer, metadata={"Date": None})
-        self.figure.patch.set_visible(True)
-        self.figure.set_layout_engine("none")  # the PNG keeps this layout
-        return buffer.getvalue()
+        """What `print_svg` gives for the figure."""
+        return print_svg(self.figure)
 
     def svg(self, alone: bool = True) -> str:
         words = html.escape(self.title), html.escape(self.description)
         return finish_svg(self.matplotlib_svg, self.name, *words, alone)
+
+    def narrow_svg(self) -> str:
+        """The phone's figure for a page, where there is one."""
+        if self.narrow is None:
+            return ""
+        words = html.escape(self.title), html.escape(self.description)
+        return finish_svg(print_svg(self.narrow), f"{self.name}-narrow", *words, alone=False)
 
     def pdf(self) -> bytes:
         """For a paper; its layout is that of the SVG, which is made first."""
@@ -103,19 +112,64 @@ class Drawing:
         return buffer.getvalue()
 
 
-def house_style() -> Any:
-    """Within this, everything is drawn in the house's style."""
+def print_svg(figure: "Figure") -> str:
+    """Straight through the backend: `savefig` would lay out and draw everything once more."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
+        patch.set_visible(False)
+    buffer = io.StringIO()
+    with house_style(narrow=figure.get_figwidth() == NARROW):
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
+    figure.patch.set_visible(True)
+    figure.set_layout_engine("none")  # the PNG keeps this layout
+    return buffer.getvalue()
+
+
+def house_style(narrow: bool = False) -> Any:
+    """Within this, everything is drawn in the house's style; what a phone shows has larger letters."""
     import matplotlib
 
-    return matplotlib.rc_context(STYLE)
+    return matplotlib.rc_context(STYLE | NARROW_STYLE if narrow else STYLE)
 
 
-def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, width: float = WIDTH, **options: Any) -> Any:
-    """A figure and its axes, to be drawn in the house's style."""
+def is_narrow() -> bool:
+    """Whether a phone's figure is drawn."""
+    import matplotlib
+
+    return matplotlib.rcParams["figure.figsize"][0] == NARROW
+
+
+def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, **options: Any) -> Any:
+    """A figure and its axes, to be drawn in the house's style; on a phone the panels of a row lie below each other."""
+    import matplotlib
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+    down, across = (rows * columns, 1) if is_narrow() else (rows, columns)
+    height *= 1.15 * columns if is_narrow() and columns > 1 else 1
+    figure = Figure(figsize=(matplotlib.rcParams["figure.figsize"][0], height), layout="constrained")
+    return figure, figure.subplots(down, across, squeeze=False, **options).reshape(rows, columns)
+
+
+def fit_to_phone(figure: "Figure") -> None:
+    """Nothing is written smaller than the rest, long lines are broken, and hidden panels take no room."""
+    from matplotlib.text import Text
+
+    least = NARROW_STYLE["font.size"]
+    for text in figure.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), least))
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    for axes in shown:
+        axes.set_title(textwrap.fill(axes.get_title("left"), NARROW_LINE))
+        for label in (axes.xaxis.label, axes.yaxis.label):
+            label.set_text(textwrap.fill(label.get_text(), NARROW_LINE))
+    if hidden := [axes for axes in figure.axes if not axes.get_visible()]:
+        figure.set_figheight(figure.get_figheight() * len(shown) / len(figure.axes))
+        grid = figure.add_gridspec(len(shown), 1)
+        for place, axes in enumerate(shown):
+            axes.set_subplotspec(grid[place])
+        for axes in hidden:
+            axes.remove()
 
 
 def draw_lines(
@@ -161,23 +215,59 @@ def set_unit_scale(axes: "Axes", share: bool = False) -> None:
 
 def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
     """One legend over all panels, editors with the names that readers know."""
+    import matplotlib
+
     handles, labels = axes.get_legend_handles_labels()
-    names = display_names(labels)
+    names, letters = figure_names(labels), matplotlib.rcParams["font.size"]
+    longest = max((len(line) for name in names.values() for line in name.split("\n")), default=1)
+    wide = 72 * figure.get_figwidth() / letters
+    fitting = int((wide + 1) / (0.6 * longest + 5.4))  # a sign is 0.6 of its height wide; a line's sample and the gaps
+    given = 10 * -(-len(labels) // columns)  # what the figure's height allows for
+    columns = max(min(columns, fitting, len(labels)), 1)
+    lines = -(-sum(name.count("\n") + 1 for name in names.values()) // columns)
+    figure.set_figheight(figure.get_figheight() + max(letters * lines - given, 0) * LEGEND_LINE / 72)
     figure.legend(
         handles,
         [names[label] for label in labels],
         loc="outside upper left",
-        ncols=min(columns, len(labels)),
+        ncols=columns,
         handlelength=2.6,
     )
 
 
-def label_ends(axes: "Axes", rows: Rows, looks: Mapping[str, Look]) -> None:
+def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
+    """The names that readers know, in lines that leave room for the rest of a figure with so many panels in a row."""
+    width = NARROW_NAME if is_narrow() else LONGEST if panels == 1 else 48 // panels
+    return {label: broken(name, width) for label, name in display_names(labels).items()}
+
+
+def broken(name: str, width: int) -> str:
+    """A name in lines of so many signs, broken where a word or a part of an id ends if that is possible.
+
+    >>> broken("an-editor:steps=28,guidance=2.5", 20).split("\\n")
+    ['an-editor:steps=28,', 'guidance=2.5']
+    """
+    lines = [""]
+    for part in re.split(r"(?<=[ :,/])", name):
+        for piece in textwrap.wrap(part, width, drop_whitespace=False) or [part]:
+            if len(lines[-1] + piece.rstrip()) > width:
+                lines.append("")
+            lines[-1] += piece
+    return "\n".join(line.strip() for line in lines)
+
+
+def label_ends(figure: "Figure", axes: "Axes", rows: Rows, looks: Mapping[str, Look]) -> None:
     """Each editor's name at the end of its line; names that would lie on each other are moved apart."""
+    import matplotlib
+
     last = {row["editor"]: row for row in rows if row["mean"] is not None}
     ends = sorted((row["mean"], editor) for editor, row in last.items() if editor in looks)
     places = [value for value, _ in ends]
-    gap = min(0.062, 1.02 / max(len(places), 1))
+    letters = matplotlib.rcParams["font.size"]
+    high = 72 * figure.get_figheight() - BELOW * letters
+    names = figure_names(looks)
+    lines = max((names[editor].count("\n") + 1 for _, editor in ends), default=1)
+    gap = min(lines * LINE * letters / high, 1.02 / max(len(places), 1))
     for _ in range(200):
         for low in range(len(places) - 1):
             over = gap - (places[low + 1] - places[low])
@@ -185,10 +275,9 @@ def label_ends(axes: "Axes", rows: Rows, looks: Mapping[str, Look]) -> None:
                 places[low], places[low + 1] = places[low] - over / 2, places[low + 1] + over / 2
         if places:
             places[0], places[-1] = max(places[0], 0.0), min(places[-1], 1.02)
-    names = display_names(looks)
     for (value, editor), place in zip(ends, places, strict=True):
-        axes.annotate(names[editor], (last[editor]["round"], value), (12, (place - value) * 190), va="center",
-                      fontsize=9, textcoords="offset points", annotation_clip=False,
+        axes.annotate(names[editor], (last[editor]["round"], value), (12, (place - value) * high), va="center",
+                      fontsize=letters - 0.5, textcoords="offset points", annotation_clip=False,
                       arrowprops={"arrowstyle": "-", "color": looks[editor].colour, "lw": 0.7, "relpos": (0, 0.5),
                                   "shrinkA": 1})  # fmt: skip
 
@@ -206,12 +295,13 @@ def one_panel(
     """One metric on the scale from 0 to 1, large; `metric` is what it is called."""
     if not rows:
         return None
-    figure, axes = new_figure(height=3.36)
     editors = {row["editor"] for row in rows}
+    names_high = (LINE * len(editors) + BELOW) * NARROW_STYLE["font.size"] / 72
+    figure, axes = new_figure(height=max(3.0, names_high) if is_narrow() else 3.36)
     draw_lines(axes[0, 0], rows, looks, share=share, bands=len(editors) <= MOST_BANDS)
     set_unit_scale(axes[0, 0], share=share)
     axes[0, 0].set_ylabel("share of tests" if share else "retained quality")
-    label_ends(axes[0, 0], rows, looks)
+    label_ends(figure, axes[0, 0], rows, looks)
     return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows)}", figure)
 
 

@@ -14,7 +14,7 @@ from ..statistics import EACH_GROUP, find_statistics, on_page
 from ..study.display_names import display_names
 from ..study.reasons import TITLES
 from ..study.tables import Column, Table, capitalised, format_cell
-from .figures import Drawing, FigureContext, house_style
+from .figures import Drawing, FigureContext, fit_to_phone, house_style
 from .filmstrips import Strip
 
 HERE = Path(__file__).parent
@@ -140,9 +140,19 @@ def add_statistic(
         section.tables.append(show_table(statistic, table, rows, "" if section.is_group else table.note, names))
     if hasattr(statistic, "figures"):
         drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
+        narrow = narrow_figures(statistic, rows, context)
         section.drawings += [
-            Drawing(prefix + each.name, each.title, each.description, each.figure, table.name) for each in drawings
+            replace(each, name=prefix + each.name, table=table.name, narrow=narrow.get(each.name)) for each in drawings
         ]
+
+
+def narrow_figures(statistic: ModuleType, rows: Rows, context: FigureContext) -> dict[str, Any]:
+    """A statistic's figures once more, for phones."""
+    with house_style(narrow=True):
+        drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
+        for drawing in drawings:
+            fit_to_phone(drawing.figure)
+    return {drawing.name: drawing.figure for drawing in drawings}
 
 
 def show_table(

@@ -7,8 +7,7 @@ from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 from convergebench.metric_modules.halflife.survival import cumulative_incidence
 
 from ..palette import GRID, PAPER, SERIES
-from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ..study.display_names import display_names
+from ..reporting.figures import Drawing, FigureContext, add_legend, figure_names, new_figure
 from ..study.reasons import TITLES
 from ..study.study import Study
 from ..study.tables import Column, format_value
@@ -90,7 +89,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
         label = "survived" if cause == "kept" else TITLES.get(cause, cause).lower()
         axes.barh(shown, widths, left=left, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2)
         left = [a + b for a, b in zip(left, widths, strict=True)]
-    names = display_names(shown)
+    names = figure_names(shown)
     axes.set_yticks(range(len(shown)), [names[editor] for editor in shown])
     axes.invert_yaxis()
     axes.set_xlim(0, 1)

@@ -7,9 +7,8 @@ from convergebench.metric_modules.contraction.growth import exponent, factor, fi
 from convergebench.metric_modules.contraction.shape import shape
 
 from ..palette import MUTED
-from ..reporting.figures import Drawing, FigureContext, new_figure
+from ..reporting.figures import Drawing, FigureContext, figure_names, new_figure
 from ..study.cases import Case
-from ..study.display_names import display_names
 from ..study.study import Study
 from ..study.tables import Column, format_value
 from . import Rows
@@ -90,7 +89,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
         editor for editor in context.looks if any(by_editor.get(editor, {}).get(name) is not None for name in measures)
     ]
     figure, grid = new_figure(1, len(measures), 1.0 + 0.34 * len(shown), sharey=True)
-    words, names = [], display_names(shown)
+    words, names = [], figure_names(shown)
     for axes, name in zip(grid[0], measures, strict=True):
         for place, editor in enumerate(shown):
             row, look = by_editor[editor], context.looks[editor]

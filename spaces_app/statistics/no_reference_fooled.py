@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.nr_gap.gaps import STEPS
 
-from ..reporting.figures import Drawing, FigureContext, new_figure
-from ..study.display_names import display_names
+from ..reporting.figures import SMALL, Drawing, FigureContext, figure_names, new_figure
 from ..study.study import Study
 from ..study.tables import Column
 from . import OnPage, Rows, no_reference_gaps
-from .no_reference_gaps import draw_cells
+from .no_reference_gaps import MOST_ACROSS, draw_cells
 
 TITLE = "Which metric is fooled by which source"
 SECTION = no_reference_gaps.SECTION
@@ -78,10 +77,10 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
     editors, metrics, sources = (
         list(dict.fromkeys(row[key] for row in gaps)) for key in ("editor", "metric", "source")
     )
-    names, across = display_names(editors), min(3, len(editors))
+    across = max(min(3, len(editors), MOST_ACROSS // len(sources)), 1)
     down = -(-len(editors) // across)
     figure, grid = new_figure(down, across, (1.3 + 0.2 * len(metrics)) * down, sharey=True, sharex=True)
-    words = []
+    names, words = figure_names(editors, across), []
     for axes, editor in zip(grid.flat, editors, strict=False):
         counts = np.full((len(metrics), len(sources)), np.nan)
         for row in gaps:
@@ -89,7 +88,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
                 cell = metrics.index(row["metric"]), sources.index(row["source"])
                 counts[cell] = np.nan_to_num(counts[cell]) + (row["gap"] > 0)
         draw_cells(axes, counts / len(STEPS), metrics, sources)
-        axes.set_title(names[editor].replace(", ", ",\n"), fontsize=8)
+        axes.set_title(names[editor], fontsize=SMALL)
         whole = [metric for metric, line in zip(metrics, counts, strict=True) if np.nansum(line) == 0]
         words.append(f"{editor}: {', '.join(whole) or 'no metric'} fooled by no source")
     for axes in list(grid.flat)[len(editors) :]:

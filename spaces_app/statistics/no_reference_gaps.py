@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.nr_gap.gaps import FIRST, STEPS, average
 
-from ..reporting.figures import Drawing, FigureContext, new_figure
+from ..reporting.figures import SMALL, Drawing, FigureContext, is_narrow, new_figure
 from ..study.display_names import display_names
 from ..study.no_reference import by_source, replication_series, title_of
 from ..study.study import Study
@@ -26,6 +26,7 @@ COLUMNS = (
     Column("runs", "Runs", "count"),
 )
 MOST_FIGURES = 6  # editors with a figure of their own; the overlay has them all
+MOST_ACROSS = 24  # cells beside each other, with a name below each; half as many have room for a number
 # Gaps below 0 are pale, those above 0 blue, as in the study; cells and their words keep their colours in the dark.
 SEES, FOOLED, UNKNOWN, ON_PALE = "#f3f5f8", "#0b4f9e", "#cdd2d8", "#10161f"
 
@@ -70,9 +71,12 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
 def heatmap(rows: Rows, name: str, title: str) -> Drawing:
     """One editor's gaps: a panel for each step, a row for each metric, a column for each source."""
     metrics, sources = (list(dict.fromkeys(row[key] for row in rows)) for key in ("metric", "source"))
-    figure, grid = new_figure(1, len(STEPS), 1.5 + 0.24 * len(metrics), sharey=True)
+    across = len(STEPS) if len(STEPS) * len(sources) <= MOST_ACROSS else 1
+    down = len(STEPS) // across
+    figure, grid = new_figure(down, across, (1.5 + 0.24 * len(metrics)) * down, sharey=True)
+    numbers = len(sources) * (2 if is_narrow() else across) <= MOST_ACROSS // 2
     reach = max((abs(row["gap"]) for row in rows), default=1) or 1
-    for axes, step in zip(grid[0], STEPS, strict=True):
+    for axes, step in zip(grid.flat, STEPS, strict=True):
         cells = np.full((len(metrics), len(sources)), np.nan)
         for row in rows:
             if row["step"] == step:
@@ -80,9 +84,9 @@ def heatmap(rows: Rows, name: str, title: str) -> Drawing:
         draw_cells(axes, blueness(cells / reach), metrics, sources)
         axes.set_title(f"step {step}")
         for (row, column), gap in np.ndenumerate(cells):
-            if np.isfinite(gap) and len(sources) <= 6:
+            if np.isfinite(gap) and numbers:
                 dark = gap / reach > 0.5
-                axes.text(column + 0.5, row + 0.5, f"{gap:+.0f}", ha="center", va="center", fontsize=6.5,
+                axes.text(column + 0.5, row + 0.5, f"{gap:+.0f}", ha="center", va="center", fontsize=SMALL,
                           color=SEES if dark else ON_PALE)  # fmt: skip
     fooled = sum(row["gap"] > 0 for row in rows)
     words = f"{fooled} of {len(rows)} gaps are above 0 (blue): the metric scores the later, worse picture higher."
@@ -100,8 +104,8 @@ def draw_cells(axes: Any, shares: np.ndarray, metrics: list[str], sources: list[
 
     scale = LinearSegmentedColormap.from_list("fooled", [SEES, FOOLED]).with_extremes(bad=UNKNOWN)
     axes.pcolormesh(np.ma.masked_invalid(shares), cmap=scale, vmin=0, vmax=1, edgecolors="white", linewidth=1)
-    axes.set_xticks(np.arange(len(sources)) + 0.5, sources, rotation=90, fontsize=7)
-    axes.set_yticks(np.arange(len(metrics)) + 0.5, metrics, fontsize=7.5)
+    axes.set_xticks(np.arange(len(sources)) + 0.5, sources, rotation=90, fontsize=SMALL)
+    axes.set_yticks(np.arange(len(metrics)) + 0.5, metrics, fontsize=SMALL)
     axes.set_xlim(0, len(sources))
     axes.set_ylim(len(metrics), 0)
     axes.grid(False)

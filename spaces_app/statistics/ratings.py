@@ -8,8 +8,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ..palette import SERIES
-from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ..study.display_names import display_names
+from ..reporting.figures import Drawing, FigureContext, add_legend, figure_names, new_figure
 from ..study.people import LabelledItem, of_question
 from ..study.study import Study
 from ..study.tables import Column, format_value
@@ -66,7 +65,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     if not rows:
         return []
     figure, grid = new_figure(height=1.2 + 0.45 * len(rows))
-    axes, names = grid[0, 0], display_names(row["editor"] for row in rows)
+    axes, names = grid[0, 0], figure_names(row["editor"] for row in rows)
     places = list(range(len(rows)))[::-1]
     left = np.zeros(len(rows))
     for number in SCALE:
@@ -78,7 +77,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     axes.set_yticks(places, [f"{names[row['editor']]}  {row['rating']:.2f}" for row in rows])
     axes.grid(visible=False)
     axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "", "50%", "", "100%"])
     axes.set_xlabel("share of ratings")
     add_legend(figure, axes, columns=6)
     words = "; ".join(f"{row['editor']} {format_value(row['rating'], 'rating')}" for row in rows)

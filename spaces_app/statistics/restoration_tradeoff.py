@@ -7,7 +7,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import drawn_clusters
 from scipy import stats
 
-from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ..reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_figure
 from ..study.prompt_choice import prompt_means
 from ..study.restoration import (
     RestoredSet,
@@ -144,7 +144,7 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
             colour = SERIES[place % len(SERIES)].light
             axes.plot([p[2] for p in points], [p[3] for p in points], "o", color=colour, ms=7, label=group or "prompts")
             for _, name, across, up in points:
-                axes.annotate(name, (across, up), (5, 4), textcoords="offset points", fontsize=8)
+                axes.annotate(name, (across, up), (5, 4), textcoords="offset points", fontsize=SMALL)
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.set_xlabel(own["distortion"])
         axes.set_ylabel(own["perception"])
