@@ -33,7 +33,7 @@ from pyiqa.archs import niqe_arch  # noqa: E402
 from skimage import data  # noqa: E402
 
 CLOSE, CLOSE_FEATURE = 1e-4, 1e-3  # relative
-SLOW = {"maniqa"}  # a minute of processor a picture
+SLOW = {"maniqa", "tres"}  # a minute of processor a picture: scored three times, and together
 SIDE = 232  # pixels, a little more than the networks' windows
 
 
