@@ -369,6 +369,15 @@ def test_drift_of_one_answer_in_ten_is_seen_beside_a_tenth_of_noise_which_is_not
     assert least <= alarms(0.1, words, 200) <= most
 
 
+def test_the_page_on_judges_tells_the_calls_of_the_fixed_sample():
+    page = " ".join((Path(__file__).parents[1] / "docs" / "judges.md").read_text().split())
+    assert f"each of {drift.SAMPLE} steps" in page
+    assert (
+        f"{drift.SAMPLE * drift.FIRST_REPEATS} calls at first and {drift.SAMPLE * drift.REPEATS} in each later" in page
+    )
+    assert f"is rarer than {drift.LEVEL:.0%} of that" in page
+
+
 def test_a_later_run_asks_half_as_often_as_the_first_did(data):
     with serving(Vendor()) as server:
         asked = [

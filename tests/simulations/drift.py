@@ -23,7 +23,8 @@ KINDS = {
     "one answer in ten is turned round": {"wavering": 0.1},
 }
 LOCK = threading.Lock()
-LATER = 10  # runs over a server after each first run
+LATER = 10  # runs of each kind over a server after each first run
+SERVER_NOISE = 0.1
 QUESTION = """
 title = "Is it polite?"
 asked_of = "forward"
@@ -62,50 +63,52 @@ def chance(*words):
 
 
 def polite(state, request, asked, number):
-    """Yes or no by the words; a fiftieth of the answers is turned round, and what has drifted."""
+    """Yes or no by the words; some answers are noise, and what has drifted is answered otherwise, or now and then."""
     words = request.json()["messages"][0]["content"]
     with LOCK:
         state["times"][words] += 1
         time = state["times"][words]
-    moved = state["drifted"] and chance(state["session"], words) < 0.1
-    noisy = chance("noise", state["session"], words, time) < 0.02
-    return "yes" if (chance(words) < 0.5) ^ moved ^ noisy else "no"
+    drifts = KINDS[state["kind"]]
+    moved = chance(state["session"], words) < drifts.get("moved", 0.0)
+    wavering = chance(state["session"], words, time) < drifts.get("wavering", 0.0)
+    noisy = chance("noise", state["session"], words, time) < SERVER_NOISE
+    return "yes" if (chance(words) < 0.5) ^ moved ^ wavering ^ noisy else "no"
 
 
 def one_first_run(first):
-    """Whether each of LATER runs without drift, and of as many with it, is alarmed, all beside one first run."""
+    """Whether each of LATER runs of each kind is alarmed, all beside one first run."""
     os.environ["no_proxy"] = "127.0.0.1"
-    seen = {False: [], True: []}
+    seen = {kind: [] for kind in KINDS}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "polite.toml").write_text(QUESTION)
         things = tuple(f"thing{first}-{number}" for number in range(SAMPLE))
         small = {"editors": {"steady": 0.02}, "sources": ("harbour",), "programs": things, "rounds": 1, "side": 16}
         data = judging.dataset(folder / "convergebench", **small)
-        state = {"session": f"{first}-0", "drifted": False, "times": Counter()}
+        state = {"session": f"{first}-0", "kind": "no drift", "times": Counter()}
         question = questions.load(str(folder / "polite.toml"))
         with serving(judging.Vendor(partial(polite, state))) as server:
             choice = judging.choose(server.base, concurrency=2)
             ask = partial(run.judge_question, data, choice, question, chosen=lambda ask: False, again=True)
             ask()
-            for session in range(1, 2 * LATER + 1):
-                state |= {"session": f"{first}-{session}", "drifted": session % 2 == 1, "times": Counter()}
+            for session, kind in enumerate([*KINDS] * LATER, 1):
+                state |= {"session": f"{first}-{session}", "kind": kind, "times": Counter()}
                 outcome = ask()
                 assert outcome.asked == SAMPLE * REPEATS
-                seen[state["drifted"]].append(bool(outcome.alarms))
+                seen[kind].append(bool(outcome.alarms))
     return seen
 
 
 def over_a_server(runs):
-    """Alarms in so many later runs with drift and as many without."""
+    """Alarms in so many later runs of each kind."""
     return server_table([one_first_run(first) for first in range(-(-runs // LATER))])
 
 
 def server_table(found):
-    rows = ["| over a server on this machine, 2% noise | runs | alarms |", "|---|--:|--:|"]
-    for drifted, words in ((False, "no drift"), (True, "one step in ten is answered otherwise")):
-        alarmed = [each for seen in found for each in seen[drifted]]
-        rows.append(f"| {words} | {len(alarmed)} | {np.mean(alarmed):.1%} |")
+    rows = [f"| over a server on this machine, {SERVER_NOISE:.0%} noise | runs | alarms |", "|---|--:|--:|"]
+    for kind in KINDS:
+        alarmed = [each for seen in found for each in seen[kind]]
+        rows.append(f"| {kind} | {len(alarmed)} | {np.mean(alarmed):.1%} |")
     return "\n".join(rows)
 
 
