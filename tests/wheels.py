@@ -96,7 +96,6 @@ def lowest_versions(extra: str, folder: Path, version: str) -> Path:
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", tool, "uv"], check=True)
     (folder / "torch.txt").write_text(TORCH)
     words = ["--quiet", "--resolution", "lowest-direct", "--constraint", folder / "torch.txt", "--output-file", out]
-    words += [word for place in registries.python_folders() for word in ("--find-links", place)]
     words += ["--python-version", version, *(["--extra", extra] if extra else []), HOUSE / "pyproject.toml"]
     environment = os.environ | {"UV_DEFAULT_INDEX": registries.python_indexes()[0]}
     command = [tool / "bin" / "uv", "pip", "compile", *words]
