@@ -9,6 +9,8 @@ which share nothing: where they hinder each other, no program can do better. Wan
 """
 
 import argparse
+import contextlib
+import ctypes
 import os
 import resource
 import shutil
@@ -58,12 +60,22 @@ def took(*jobs: tuple[list[str], set[int]]) -> Took:
         complaint = process.communicate()[1]
         if process.returncode:
             raise SystemExit(complaint)
-    clock, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    clock = time.perf_counter() - started
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Took(clock, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what outlives a program, such as the server of its tasks, whose seconds count too."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
 def main(turns: int, few: int, many: int) -> None:
     scoring.SIDE = 512
+    adopt_orphans()
     first, second = sorted(os.sched_getaffinity(0))[:2]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)

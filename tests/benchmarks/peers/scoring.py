@@ -1,7 +1,7 @@
 """The peers of tests/benchmarks/scoring.py, in an environment of their own: each scores one pair at a time.
 
 Reads lines "METHOD PAIRS" and answers each with the seconds per pair; METHODS says what there is and what is left out.
-Networks have random weights, which cost the same.
+Networks have random weights, which cost the same; nothing is fetched.
 """
 
 import json
@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -112,9 +113,12 @@ def pyiqa_ssim():
 
 
 def pyiqa_lpips():
-    from pyiqa.archs.lpips_arch import LPIPS
+    from pyiqa.archs import lpips_arch
+    from torchvision.models import alexnet
 
-    network = LPIPS(net="alex", pretrained=False, pnet_rand=True).eval()
+    # It fetches AlexNet whatever it is told.
+    lpips_arch.models = SimpleNamespace(alexnet=lambda **weights: alexnet())
+    network = lpips_arch.LPIPS(net="alex", pretrained=False, pnet_rand=True).eval()
     return lambda pair: network(*tensors(pair))
 
 
