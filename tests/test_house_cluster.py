@@ -121,6 +121,23 @@ def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
     assert [chain.chain.id for chain in after.left[0]] == [chain.chain.id for chain in before.left[0]]
 
 
+def test_tasks_of_one_process_read_the_index_once_and_again_where_a_file_changed(dataset, alone, monkeypatch):
+    asked, prepared, prepare = ["psnr", "ssim"], [], engine.prepare
+    monkeypatch.setattr(engine, "prepare", lambda *words, **more: prepared.append(words) or prepare(*words, **more))
+    words = {"dataset": str(dataset), "asked": tuple(asked), "device": "cpu", "dtype": "float32", "window": "gaussian"}
+    keys = {size: parts.job_of(folder=None, **words).key(size) for size in (2, 3)}
+    prepared.clear()
+    for rank in range(2):
+        parts.work(rank, 2, words, keys, 4, floors_only=True)
+    for rank in range(3):
+        parts.work(rank, 3, words, keys, 4, floors_only=False)
+    assert len(prepared) == 1
+    metric_modules.score(dataset, asked, device="cpu", dtype="float32", quiet=True)
+    assert content(dataset) == alone(asked)
+    with pytest.raises(UserError, match="is not what it was when the tasks were dealt"):
+        parts.work(0, 3, words, keys, 4, floors_only=False)
+
+
 def test_nobody_takes_the_shards_away_from_a_part_that_is_being_computed(dataset):
     folder = dataset / earlier_results.FOLDER
     with parts.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):

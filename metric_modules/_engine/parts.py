@@ -97,6 +97,18 @@ def job_of(
     return job
 
 
+@lru_cache(maxsize=1)
+def kept_job(files: tuple[tuple[str, int, int], ...], **words: Any) -> Job:
+    """The dataset with these files, whose index is read once for all tasks of a process."""
+    return job_of(folder=None, **words)
+
+
+def files_of(dataset: str) -> tuple[tuple[str, int, int], ...]:
+    """The files of a dataset, and what changes when one of them does."""
+    states = {path: path.stat() for path in sorted(Path(dataset).glob("data/*/**/*.parquet"))}
+    return tuple((str(path), state.st_size, state.st_mtime_ns) for path, state in states.items())
+
+
 def work(
     rank: int,
     size: int,
@@ -108,7 +120,8 @@ def work(
 ) -> None:
     """One task of a stage."""
     device = metrics.device_of(metrics.find_device(words["device"]), rank)
-    job = job_of(folder=folder, **{**words, "device": device})
+    told = {**words, "device": device}
+    job = job_of(folder=folder, **told) if folder else kept_job(files_of(told["dataset"]), **told)
     if job.key(size) != keys[size]:
         raise UserError(
             f"{words['dataset']} is not what it was when the tasks were dealt, or this machine has other metrics: "
