@@ -109,3 +109,11 @@ def test_the_source_distribution_holds_the_tests_with_their_helpers_the_document
     wanted |= {"CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "Makefile", "constraints.txt", "dataset_card.md"}
     assert wanted - held.keys() == set()
     assert [name for name, member in held.items() if member.issym() or member.islnk()] == []
+
+
+def test_the_table_of_environments_has_a_place_for_every_extra():
+    rows = wheels.extras()
+    named = [name for names in rows.values() for name in names]
+    assert sorted(named) == sorted({"", *PYPROJECT["project"]["optional-dependencies"]} - {"dev"})
+    assert rows["score"] == ["score", "demo"]  # which ask for the same
+    assert "convergebench[" not in str(wheels.asked_by("all", PYPROJECT["project"]["optional-dependencies"]))
