@@ -9,8 +9,9 @@ Where links are links, nothing is done.
 import subprocess
 from pathlib import Path
 
-from setuptools import build_meta
-from setuptools.build_meta import *  # noqa: F403 - the other hooks are those of setuptools
+if __name__ != "__main__":  # run by hand it does without setuptools
+    from setuptools import build_meta
+    from setuptools.build_meta import *  # noqa: F403 - the other hooks are those of setuptools
 
 HOUSE = Path(__file__).parent.resolve()
 ROOMS = ("dataset_builder", "generation", "metric_modules", "spaces_app", "harness", "cli")

@@ -50,7 +50,7 @@ def clone(tmp_path):
 def test_the_files_stand_in_the_place_of_the_texts_and_follow_their_originals(clone):
     one, other = clone / "metric_modules/a/tool.py", clone / "metric_modules/b/a_measure.py"
     assert one.read_bytes() == b"../../generation/tool.py"
-    assert run(sys.executable, "fill_links.py", cwd=clone) == "2 links filled with the files that they name\n"
+    assert run(sys.executable, "-S", "fill_links.py", cwd=clone) == "2 links filled with the files that they name\n"
     assert (one.read_bytes(), other.read_bytes()) == (b"VALUE = 1\n", b"MEASURED = 2\n")
     assert run("git", "status", "--porcelain", cwd=clone) == ""  # they are no change of a link into a file
     (clone / "generation/tool.py").write_bytes(b"VALUE = 3\n")
