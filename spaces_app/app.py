@@ -85,4 +85,6 @@ def serve(
 
 
 if __name__ == "__main__":
-    serve(served_dataset.open_dataset())
+    with without_garbage_collection():
+        opened = served_dataset.open_dataset()
+    serve(opened)

@@ -119,22 +119,28 @@ def convergence(
     there the other checks decide. `framed` says whether the picture still shows the same cut-out, if that is asked for;
     where nobody can tell, the other checks decide as well.
     """
-    qualities = [retained[name] for name in QUALITIES if name in retained]
+    parts_left = None if part_lost is None else [None if lost is None else not lost for lost in part_lost]
+    checks: list[tuple[str, Values | None, float]] = [  # what has to reach how much
+        ("not applied", applied, 0.5),
+        ("not undone", undone, 0.5),
+        *(("quality lost", retained.get(name), threshold) for name in QUALITIES),
+        ("part lost", parts_left, 0.5),
+        ("framing lost", framed, 0.5),
+        ("meaning lost", retained.get("clip"), threshold),
+    ]
+    asked = [(cause, values, least) for cause, values, least in checks if values is not None]
+    unknown: Mapping[str, Container[int]] = left_out or {}
     kept = 0
     for place, round in enumerate(rounds):
-        checks: dict[str, list[bool | None]] = {
-            "not applied": [] if applied is None else [verdict(at(applied, place), 0.5)],
-            "not undone": [] if undone is None else [verdict(at(undone, place), 0.5)],
-            "quality lost": [verdict(at(values, place), threshold) for values in qualities],
-            "part lost": [] if part_lost is None else [verdict(negated(at(part_lost, place)), 0.5)],
-            "framing lost": [False] if framed is not None and at(framed, place) is False else [],
-            "meaning lost": [verdict(at(retained["clip"], place), threshold)] if "clip" in retained else [],
-        }
-        checks = {cause: good for cause, good in checks.items() if round not in (left_out or {}).get(cause, ())}
-        for cause, good in checks.items():
-            if False in good:
+        judged = []
+        for cause, values, least in asked:
+            if round in unknown.get(cause, ()):
+                continue
+            good = verdict(at(values, place), least)
+            if good is False:
                 return Outcome(kept, round, cause)
-        judged = [good for goods in checks.values() for good in goods]
+            if cause != "framing lost":  # the other checks decide where nobody can tell
+                judged.append(good)
         if judged and None not in judged:
             kept = round
     return ended(kept, rounds, end, end_round)
@@ -147,10 +153,6 @@ def at(values: Sequence, place: int) -> float | None:
 
 def verdict(value: float | None, threshold: float) -> bool | None:
     return value >= threshold if known(value) else None  # type: ignore[operator]
-
-
-def negated(value: float | None) -> float | None:
-    return None if value is None else not value
 
 
 def convergence_name(checked: Sequence[str]) -> str:

@@ -97,7 +97,8 @@ class ServedDataset:
             column.name for column in score_columns().values() if column.show == "dataset" and not column.headline
         }
         unused = UNUSED_BY_STATISTICS | stored - {"rmse_previous"}
-        needed = self.scores.select([name for name in self.scores.column_names if name not in unused])
+        empty = {name for name in self.scores.column_names if self.scores[name].null_count == self.scores.num_rows}
+        needed = self.scores.select([name for name in self.scores.column_names if name not in unused | empty])
         found = []
         for chains in by_editor.values():
             scores = SlicedRows(needed, [self.score_slices.get(chain.id, (0, 0)) for chain in chains])

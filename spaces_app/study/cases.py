@@ -169,13 +169,11 @@ def case_of_chain(
     call: tuple[float | None, float | None] = (None, None),
 ) -> Case:
     """One chain with what was measured of its rounds; `call` is what a round took in seconds and US dollars."""
-    cycle = chain.program.cycle
+    cycle, planned = chain.program.cycle, range(1, chain.rounds + 1)
     kinds = [role.kind for role in roles(cycle, chain.program.closes)]
     at: dict[tuple[int, int], Row] = {(row["round"], row["position"]): row for row in scores}
-    returns = [at.get((round, len(cycle)), {}) for round in range(1, chain.rounds + 1)]
-    by_round = [
-        [at.get((round, place), {}) for place in range(1, len(cycle) + 1)] for round in range(1, chain.rounds + 1)
-    ]
+    returns = [at.get((round, len(cycle)), {}) for round in planned]
+    by_round = [[at.get((round, place), {}) for place in range(1, len(cycle) + 1)] for round in planned]
     measured = [round for round, row in enumerate(returns, 1) if any(row.get(name) is not None for name in CURVES)]
     not_judged: dict[str, dict[int, str]] = {}
 
@@ -183,7 +181,7 @@ def case_of_chain(
         positions = [position for position, each in enumerate(kinds, 1) if each == kind]
         if not positions:
             return None
-        steps = [[at.get((round, position), {}) for position in positions] for round in range(1, chain.rounds + 1)]
+        steps = [[at.get((round, position), {}) for position in positions] for round in planned]
         made = [all_edits(each, column) for each in steps]
         codes = [
             None if value is not None else why_nobody_can_tell(each, column)
@@ -232,6 +230,8 @@ def all_edits(steps: Sequence[Row], column: str) -> bool | None:
     values = [step.get(column) for step in steps]
     if False in values:
         return False
+    if None not in values:
+        return True
     judged = [
         value
         for value, step in zip(values, steps, strict=True)

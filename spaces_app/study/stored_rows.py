@@ -58,6 +58,13 @@ class SlicedRows(StoredRows):
         for values in zip(*columns, strict=True):
             yield dict(zip(names, values, strict=True))
 
+    def by_chain(self) -> Iterator[tuple[str, list[Row]]]:
+        """Each chain with its rows."""
+        rows = iter(self)
+        for start, end in self.slices:
+            if own := list(itertools.islice(rows, end - start)):
+                yield own[0]["chain"], own
+
     def select(self, columns: Collection[str]) -> "SlicedRows":
         there = [name for name in columns if name in self.table.column_names]
         return SlicedRows(self.table.select(there), self.slices)
@@ -96,6 +103,9 @@ def with_any(rows: Iterable[Row], columns: Collection[str]) -> Iterator[Row]:
 
 def by_chain(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
     """Each chain with its rows. Stored rows of a chain that stand together are given before the next are read."""
+    if isinstance(rows, SlicedRows):
+        yield from rows.by_chain()
+        return
     if not isinstance(rows, StoredRows) or not stand_together(rows):
         found: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
@@ -114,8 +124,6 @@ def by_chain(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 def stand_together(rows: StoredRows) -> bool:
     """Whether no chain's rows are in two places, as no program of ours writes them."""
-    if isinstance(rows, SlicedRows):
-        return True
     names = [row["chain"] for row in rows.select(["chain"])]
     changes = sum(one != other for one, other in itertools.pairwise(names))
     return changes + bool(names) == len(set(names))
