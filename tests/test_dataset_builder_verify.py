@@ -164,6 +164,19 @@ def test_a_table_that_was_written_anew_without_its_digests_is_checked_by_the_lis
         Reader(folder / "dataset").table("scores")
 
 
+@pytest.mark.parametrize("change", ["a column is gone", "a file of steps"])
+def test_a_table_with_other_columns_is_named_before_its_first_row(folder, change):
+    dataset, place = folder / "dataset", folder / "dataset" / "data" / "floors" / "0000.parquet"
+    if change == "a file of steps":  # whose digests stand in the list of our files alone
+        shutil.copy(dataset / "data" / "steps" / "gentle" / "0000.parquet", place)
+    else:
+        pq.write_table(pq.read_table(place).drop_columns(["metric"]).replace_schema_metadata(None), place)
+    with pytest.raises(UnreadableFile, match="its columns are not those that were written"):
+        next(Reader(dataset).rows("floors"))
+    result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr"])
+    assert (result.exit_code, "floors/0000.parquet cannot be read" in result.output) == (2, True)
+
+
 @pytest.mark.parametrize("config", ["floors", "steps/gentle", "sources", "editors"])
 def test_a_table_that_is_gone_is_named_before_a_report_has_other_numbers(folder, config):
     (folder / "dataset" / "data" / config / "0000.parquet").unlink()

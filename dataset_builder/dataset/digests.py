@@ -4,6 +4,7 @@ Made of pyarrow's buffers: importing pyarrow.compute would take 9 MB.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -76,3 +77,20 @@ class TableDigest:
         known = [each for each in expected if each]
         found = self.hexdigests()
         return [name for name in found if known and all(each.get(name) != found[name] for each in known)]
+
+
+def known_digests(
+    own: bytes | None, listed: list[Mapping[str, str]], columns: Iterable[str]
+) -> list[Mapping[str, str]]:
+    """The digests that a file with these columns may have: those it says itself, or those of the list of our files.
+
+    Raises OSError where it cannot be the file that was written. Of a table without rows nothing is known.
+    """
+    known = [json.loads(own)] if own else []
+    listed = listed if all(listed) else []  # in the middle of being replaced by something unknown
+    if known and listed and known[0] not in listed:
+        raise OSError("it is another file than the one that was written in its place")
+    known = [each for each in known or listed if each]
+    if known and not any(isinstance(each, dict) and each.keys() == {*columns} for each in known):
+        raise OSError("its columns are not those that were written")
+    return known

@@ -4,9 +4,8 @@
 """
 
 import contextlib
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +17,7 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 
 from . import manifest
 from .columns import CONFIGS
-from .digests import TableDigest
+from .digests import TableDigest, known_digests
 from .rows import chain_from_row, editor_from_row, source_from_row, step_from_row
 from .schema import DIGESTS, MEANINGS, made_by
 
@@ -151,18 +150,16 @@ class Reader:
         except OSError:
             return False
 
+    def digests(self, file: str) -> list[Mapping[str, str]]:
+        """The digests of a file's columns, of each content that it may have; raises where it is another file."""
+        own = (self.footer(file).metadata or {}).get(DIGESTS)
+        listed = [] if self._is_remote(file) else manifest.entries_of(self.folder, file)
+        return known_digests(own, [entry.get("columns") or {} for entry in listed], self.plain_columns(file))
+
     def check_values(self, file: str, read: TableDigest) -> None:
         """Raise where values that were read are not those that were written."""
-        own = (self.footer(file).metadata or {}).get(DIGESTS)
         with self.damage_explained(file):
-            known = [json.loads(own)] if own else []
-            if not self._is_remote(file):
-                listed = [entry.get("columns") or {} for entry in manifest.entries_of(self.folder, file)]
-                listed = listed if all(listed) else []  # in the middle of being replaced by something unknown
-                if known and listed and known[0] not in listed:
-                    raise OSError("it is another file than the one that was written in its place")
-                known = known or listed
-            if wrong := read.differing(known):
+            if wrong := read.differing(self.digests(file)):
                 raise OSError(f"the values of its column {wrong[0]!r} are not those that were written")
 
     def groups(self, config: str) -> Iterator[tuple[str, int]]:
@@ -212,9 +209,12 @@ class Reader:
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time.
 
-        What is damaged is told after the last row at the latest: use them when all have come.
+        Another file than ours is told before its first row; a damaged value after the last at the latest: use them
+        when all have come.
         """
         for file in self.files(config):
+            with self.damage_explained(file):
+                self.digests(file)
             read = TableDigest()
             for group in range(self.footer(file).num_row_groups):
                 with self.damage_explained(file):
