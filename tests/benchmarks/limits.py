@@ -1,6 +1,6 @@
 """The cost model of docs/limits.md, fitted on this machine: what a picture costs to score by 1, 2 and 4 processes.
 
-python tests/benchmarks/limits.py           measures, fits and prints: about four minutes where nothing else runs
+python tests/benchmarks/limits.py           measures, fits and prints: about three minutes where nothing else runs
 python tests/benchmarks/limits.py --write   writes the tables of docs/limits.md too
 
 Seconds of the processor are fitted, which other programs disturb less than the clock; what is measured is measured in
@@ -36,7 +36,7 @@ REACHED = 0.4  # of a stated peak, by a transformer on batches of 32; an assumpt
 CORES = 8  # of a machine, beside each GPU; an assumption
 STEPS = 10_000_000
 TURNS = 3
-FEW, MANY = (4, 4), (8, 16)  # chains, and pictures of each
+FEW, MANY = (4, 4), (4, 32)  # chains, and pictures of each; as many originals are compared with each other in both
 SIZES = (300, 1_000, 10_000)  # pictures
 
 

@@ -1,6 +1,6 @@
 """Throughput of scoring on two cores beside one: by tasks, by the threads of one process, and what the machine allows.
 
-python tests/benchmarks/scaling.py [--turns 3] [--chains 4 24]
+python tests/benchmarks/scaling.py [--turns 2] [--steps 6 60]     under four minutes where nothing else runs
 
 A job has a price for starting (imports, networks, the index) and one for each picture. Two sizes of job tell them
 apart: pictures per second are those between the two sizes, and the whole job stands beside them with all that starting
@@ -27,7 +27,7 @@ import limits
 import scoring
 
 TASKS = ("--executor", "local", "--tasks", "8")
-STEPS = 12  # pictures of a chain
+CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
 
 
 class Took(NamedTuple):
@@ -81,9 +81,9 @@ def main(turns: int, few: int, many: int) -> None:
         place = Path(name)
         scoring.without_network(place)
         datasets = {}
-        for chains in (few, many):
-            (place / str(chains)).mkdir()
-            datasets[chains * STEPS] = scoring.chains(place / str(chains), chains, STEPS)
+        for steps in (few, many):
+            (place / str(steps)).mkdir()
+            datasets[CHAINS * steps] = scoring.chains(place / str(steps), CHAINS, steps)
         twins = {size: shutil.copytree(path, path.with_name("twin")) for size, path in datasets.items()}
         ways: dict[str, Callable[[int], Took]] = {
             "one core": lambda size: took((command(datasets[size]), {first})),
@@ -127,7 +127,7 @@ def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[T
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    options.add_argument("--turns", type=int, default=3)
-    options.add_argument("--chains", type=int, nargs=2, default=(4, 24), help="of the smaller job and the larger one")
+    options.add_argument("--turns", type=int, default=2)
+    options.add_argument("--steps", type=int, nargs=2, default=(6, 60), help="of a chain in both jobs")
     given = options.parse_args()
-    main(given.turns, *given.chains)
+    main(given.turns, *given.steps)
