@@ -105,7 +105,8 @@ def run_stages(launch: Launch, stages: Sequence[Stage]) -> bool:
         made[-1].run()
         return False
     for executor, stage in zip(made, stages, strict=True):
-        with running_ray() if launch.executor == "ray" else raised_if_killed(launch.executor == "local"):
+        workers = executor.workers if launch.executor == "local" else 0
+        with running_ray() if launch.executor == "ray" else raised_if_killed(workers):
             executor.run()
         if left := incomplete(executor):
             raise UserError(
@@ -186,9 +187,9 @@ def running_ray() -> Iterator[None]:
 
 
 @contextmanager
-def raised_if_killed(watch: bool) -> Iterator[None]:
-    """Raise where a process of a pool is killed, for which the pool would wait for ever."""
-    if not watch or threading.current_thread() is not threading.main_thread():
+def raised_if_killed(workers: int) -> Iterator[None]:
+    """Raise where a process of a pool of so many is killed, for whose task the pool would wait for ever."""
+    if not workers or threading.current_thread() is not threading.main_thread():
         yield
         return
     import multiprocess
@@ -199,11 +200,11 @@ def raised_if_killed(watch: bool) -> Iterator[None]:
         seen: dict[int, Any] = {}
         while not ended.wait(0.2):
             seen |= {child.pid: child for child in multiprocess.active_children()}
-            codes = {child.exitcode for child in seen.values()} - {
-                None,
-                -signal.SIGTERM,
-            }  # by which a pool ends its own
-            if any(code < 0 for code in codes) and not ended.is_set():
+            # A pool ends its own by SIGTERM, and puts another in the place of one that died of anything else; which
+            # of the two asks first for the end of a process learns it, and the other may not.
+            codes = {child.exitcode for child in seen.values()} - {None, -signal.SIGTERM}
+            started = sum("PoolWorker" in child.name for child in seen.values())
+            if (started > workers or any(code < 0 for code in codes)) and not ended.is_set():
                 killed.append(True)
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
                 return

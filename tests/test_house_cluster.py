@@ -6,7 +6,9 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import cluster
 import huggingface_hub
@@ -21,7 +23,7 @@ from convergebench.dataset_builder.building import parts as building_parts
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import carried, run_log
 from convergebench.generation import parts as generating
-from convergebench.generation.cluster import launch_of, parse_arguments
+from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
 from convergebench.generation.records import UserError
 from convergebench.generation.store_reader import find_finished
 from convergebench.metric_modules._engine import earlier_results, engine, parts
@@ -307,6 +309,18 @@ def test_an_argument_is_json_where_it_can_be():
 
 
 # By datatrove
+
+
+def test_a_worker_in_whose_place_the_pool_puts_another_was_killed_whatever_its_end_is_called(monkeypatch):
+    import multiprocess
+
+    workers = [SimpleNamespace(pid=pid, name=f"ForkServerPoolWorker-{pid}", exitcode=None) for pid in range(3)]
+    workers[0].exitcode = 255  # what is read where the pool's own thread was the first to ask
+    monkeypatch.setattr(multiprocess, "active_children", lambda: workers)
+    with raised_if_killed(3):
+        time.sleep(0.5)
+    with pytest.raises(UserError, match="the process of a task was killed; give the same command"), raised_if_killed(2):
+        time.sleep(10)
 
 
 def scoring(dataset, python=sys.executable, jobs="", env=None, **words):
