@@ -2,6 +2,8 @@
 
 import io
 import pickle
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -121,6 +123,17 @@ def test_a_network_that_gives_no_number_says_why_and_the_others_go_on(pyiqa_of):
     pyiqa_of(full)
     with pytest.raises(torch.OutOfMemoryError):  # says nothing of the picture
         measure.Scorer("cpu", "float32", {}, metric="musiq").compare(None, [dark], [{}])
+
+
+def test_a_metric_whose_code_lacks_a_package_is_left_out_by_name_and_stdout_stays_the_commands(monkeypatch, capsys):
+    def lacks(name, device):
+        print("Downloading something")
+        raise ModuleNotFoundError("No module named 'pkg_resources'")
+
+    monkeypatch.setitem(sys.modules, "pyiqa", SimpleNamespace(create_metric=lacks))
+    with pytest.raises(FileNotFoundError, match=r"clipiqa of pyiqa does not load: .*pip install 'setuptools<82'"):
+        pyiqa_networks.create("clipiqa", "cpu")
+    assert capsys.readouterr() == ("", "Downloading something\n")
 
 
 def test_what_takes_one_picture_gets_one_picture_on_a_gpu_too(pyiqa_of):

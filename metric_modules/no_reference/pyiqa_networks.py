@@ -1,6 +1,8 @@
 """A metric of pyiqa, called as its users call it: `pyiqa.create_metric(NAME)(pictures)`."""
 
+import contextlib
 import importlib.util
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -78,13 +80,17 @@ def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> d
 
 
 def create(name: str, device: str) -> Any:
-    """The metric with its weights; FileNotFoundError where they do not arrive."""
+    """The metric with its weights; FileNotFoundError where they, or what its code imports, are not to be had."""
     try:
         import pyiqa
     except (ImportError, RuntimeError) as error:
         raise FileNotFoundError(f"pyiqa does not load: {str(error).splitlines()[0][:120]}") from error
     try:
-        return pyiqa.create_metric(name, device=device)
+        with contextlib.redirect_stdout(sys.stderr):  # it says what it downloads and loads; stdout is the command's
+            return pyiqa.create_metric(name, device=device)
+    except ImportError as error:
+        hint = "; pip install 'setuptools<82' has it" if "pkg_resources" in str(error) else ""
+        raise FileNotFoundError(f"{name} of pyiqa does not load: {error}{hint}") from error
     except OSError as error:  # urllib's and the Hub's errors are among these
         reason = str(error).splitlines()[0][:120]
         raise FileNotFoundError(f"the weights of {name} are not here and did not arrive: {reason}") from error
