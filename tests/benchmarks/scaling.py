@@ -1,6 +1,7 @@
 """Throughput of scoring on two cores beside one: by tasks, by the threads of one process, and what the machine allows.
 
 python tests/benchmarks/scaling.py [--turns 2] [--steps 6 60]     under four minutes where nothing else runs
+python tests/benchmarks/scaling.py --write                        writes what it prints into docs/limits.md too
 
 A job has a price for starting (imports, networks, the index) and one for each picture. Two sizes of job tell them
 apart: pictures per second are those between the two sizes, and the whole job stands beside them with all that starting
@@ -28,6 +29,8 @@ import scoring
 
 TASKS = ("--executor", "local", "--tasks", "8")
 CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
+LONG = 10_000  # pictures of a job that is foretold from the two
+ALLOWED = "two jobs, a core each"
 
 
 class Took(NamedTuple):
@@ -73,7 +76,7 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
-def main(turns: int, few: int, many: int) -> None:
+def main(turns: int, few: int, many: int) -> str:
     scoring.SIDE = 512
     adopt_orphans()
     first, second = sorted(os.sched_getaffinity(0))[:2]
@@ -89,9 +92,7 @@ def main(turns: int, few: int, many: int) -> None:
             "one core": lambda size: took((command(datasets[size]), {first})),
             "two cores, eight tasks": lambda size: took((command(datasets[size], *TASKS), {first, second})),
             "two cores, threads": lambda size: took((command(datasets[size]), {first, second})),
-            "two jobs, a core each": lambda size: took(
-                (command(datasets[size]), {first}), (command(twins[size]), {second})
-            ),
+            ALLOWED: lambda size: took((command(datasets[size]), {first}), (command(twins[size]), {second})),
         }
         seen: dict[tuple[str, int], list[Took]] = defaultdict(list)
         for turn in range(turns):
@@ -99,35 +100,49 @@ def main(turns: int, few: int, many: int) -> None:
                 for title, way in ways.items():
                     seen[title, size].append(way(size))
             print(f"turn {turn + 1} of {turns}", file=sys.stderr)
-        report(list(ways), sorted(datasets), seen)
+        return report(list(ways), sorted(datasets), seen)
 
 
-def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[Took]]) -> None:
+def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[Took]]) -> str:
     """Each way beside one core: the larger job as a whole, and what it does once it has started."""
     few, many = sizes
-    print(
+    lines = [
         f"{few} and {many} pictures of 512x512, {limits.ASKED} in float32; load {os.getloadavg()[0]:.1f} on "
-        f"{os.cpu_count()} cores; fastest of {len(seen[ways[0], few])} turns"
-    )
-    print(f"{'':24}{f'{few}, s':>9}{f'{many}, s':>9}{'start, s':>10}{'pictures/s':>12}{'whole job':>11}{'started':>9}"
-          f"{'cpu ms/picture':>16}{'cpu start, s':>14}")  # fmt: skip
-    base: tuple[float, float] = (0.0, 0.0)
+        f"{os.cpu_count()} cores; fastest of {len(seen[ways[0], few])} turns; cpu is seconds of the processor",
+        f"{'':24}{f'{few}, s':>9}{f'{many}, s':>9}{'start, s':>10}{'pictures/s':>12}{'cpu ms/picture':>16}"
+        f"{'cpu start, s':>14}",
+    ]
+    rates, wholes, starts = {}, {}, {}
     for title in ways:
-        copies = 2 if title.startswith("two jobs") else 1
+        copies = 2 if title == ALLOWED else 1
         clocks = [min(each.clock for each in seen[title, size]) for size in sizes]
         cpu = [min(each.processor for each in seen[title, size]) for size in sizes]
         picture, work = (clocks[1] - clocks[0]) / (many - few) / copies, (cpu[1] - cpu[0]) / (many - few) / copies
-        start, whole = clocks[0] - few * picture * copies, clocks[1] / copies
-        base = base if base[0] else (whole, picture)
-        print(
-            f"{title:24}{clocks[0]:9.1f}{clocks[1]:9.1f}{start:10.1f}{1 / picture:12.1f}{base[0] / whole:10.2f}x"
-            f"{base[1] / picture:8.2f}x{1000 * work:16.1f}{(cpu[0] - few * work * copies) / copies:14.1f}"
+        rates[title], wholes[title], starts[title] = 1 / picture, clocks[1] / copies, clocks[0] - few * picture * copies
+        lines.append(
+            f"{title:24}{clocks[0]:9.1f}{clocks[1]:9.1f}{starts[title]:10.1f}{rates[title]:12.1f}"
+            f"{1000 * work:16.1f}{(cpu[0] - few * work * copies) / copies:14.1f}"
         )
+    one = ways[0]
+    for title in ways[1:]:
+        long = (starts[one] + LONG / rates[one]) / (starts[title] + LONG / rates[title])
+        foretold = f", {long:.2f} x in one of {LONG:,}" if title != ALLOWED else ""
+        lines.append(
+            f"{title}: {rates[title] / rates[one]:.2f} x one core in pictures a second, "
+            f"{wholes[one] / wholes[title]:.2f} x in the whole job of {many} with its start{foretold}"
+        )
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     options.add_argument("--turns", type=int, default=2)
     options.add_argument("--steps", type=int, nargs=2, default=(6, 60), help="of a chain in both jobs")
+    options.add_argument("--write", action="store_true", help="into docs/limits.md")
     given = options.parse_args()
-    main(given.turns, *given.steps)
+    told = main(given.turns, *given.steps)
+    print(told)
+    if given.write:
+        before, rest = limits.PAGE.read_text().split("<!-- scaling -->\n")
+        after = rest.split("<!-- end scaling -->")[1]
+        limits.PAGE.write_text(f"{before}<!-- scaling -->\n```text\n{told}\n```\n<!-- end scaling -->{after}")
