@@ -58,7 +58,8 @@ def watched(here: Path, number: int) -> None:
 def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[int]:
     """The ends of all tasks of an array, of which a few run at once."""
     last = int(re.match(r"0-(\d+)", about["array"])[1])
-    kills = take_kills(here) if about["job-name"].endswith("-scores") and last else []
+    count = COUNTS.get(about["job-name"].rpartition("-")[2], chains_scored)
+    kills = take_kills(here) if not about["job-name"].endswith("-floors") and last else []
     watch = Path((here / "watch").read_text()) if (here / "watch").exists() else here
     gate, ended = threading.Semaphore(AT_ONCE), []
 
@@ -66,7 +67,8 @@ def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[
         with gate, Path(about["output"].replace("%A", str(number)).replace("%a", str(index))).open("a") as output:
             own = {"SLURM_ARRAY_TASK_ID": str(index), "SLURM_JOB_ID": str(number), "SLURM_NODELIST": "localhost"}
             own |= dict(pair.split("=") for pair in about.get("export", "").split(",") if "=" in pair)
-            ended.append(ended_or_killed(["bash", str(script)], own, output, watch, kills.pop() if kills else None))
+            kill = kills.pop() if kills else None
+            ended.append(ended_or_killed(["bash", str(script)], own, output, watch, kill, count))
 
     threads = [threading.Thread(target=run, args=(index,)) for index in range(last + 1)]
     for thread in threads:
@@ -92,6 +94,9 @@ def chains_scored(folder: Path) -> int:
 def things_finished(folder: Path) -> int:
     """How many chains are made, or files written, below a folder."""
     return len(list(folder.rglob("chains/*/done.json"))) + len(list(folder.rglob(".building/**/*.parquet.json")))
+
+
+COUNTS = {"scores": chains_scored, "chains": things_finished, "files": things_finished}  # by the stage of a verb
 
 
 def ended_or_killed(
@@ -156,33 +161,35 @@ def score(dataset: Path, words: str, jobs: str = "") -> None:
 
     engine.clear = clear_and_tell
     if jobs:
-        by_jobs(jobs, "scores", chains_scored)
+        by_jobs(jobs, "scores")
     metric_modules.score(dataset, **json.loads(words), quiet=True)
 
 
-def by_jobs(folder: str, stage: str, count: Callable[[Path], int]) -> None:
+def by_jobs(folder: str, stage: str) -> None:
     """Let this process's jobs be those of the stand-in, whose tasks send what they finished at once."""
     import huggingface_hub
     from convergebench.generation import carried
 
     carried.PAUSE = 0.2
-    stand_in = Jobs(Path(folder), stage, count)
+    stand_in = Jobs(Path(folder), stage, COUNTS[stage])
     huggingface_hub.run_uv_job, huggingface_hub.inspect_job = stand_in.run_uv_job, stand_in.inspect_job
 
 
-def generate(run: Path, words: str, jobs: str) -> None:
+def generate(run: Path, words: str, jobs: str = "") -> None:
     """Generate with the arguments that are given as JSON."""
     from convergebench import generation
 
-    by_jobs(jobs, "chains", things_finished)
+    if jobs:
+        by_jobs(jobs, "chains")
     generation.generate(**json.loads(words), out=run, quiet=True)
 
 
-def build(run: Path, out: str, words: str, jobs: str) -> None:
+def build(run: Path, out: str, words: str, jobs: str = "") -> None:
     """Build with the arguments that are given as JSON."""
     from convergebench import dataset_builder
 
-    by_jobs(jobs, "files", things_finished)
+    if jobs:
+        by_jobs(jobs, "files")
     dataset_builder.build(run, out, **json.loads(words), quiet=True)
 
 

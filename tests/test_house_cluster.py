@@ -405,6 +405,33 @@ def test_slurm_makes_the_files_of_one_process_and_a_killed_task_is_submitted_aga
     assert repeated(dataset, [earlier]) == []
 
 
+@pytest.mark.slow
+def test_a_run_by_slurm_that_is_killed_and_its_dataset_are_those_of_one_process(tmp_path):
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 2}
+    one, four, out = tmp_path / "one", tmp_path / "four", tmp_path / "b" / "convergebench"
+    generation.generate(**words, out=one, quiet=True)
+    programs, log = cluster.slurm(tmp_path / "programs"), tmp_path / "log"
+    env, by_slurm = {"PATH": f"{programs}:{os.environ['PATH']}"}, {"executor": "slurm", "tasks": 4}
+    by_slurm["executor_args"] = {"partition": "cpu"}
+    (programs / "watch").write_text(str(four))
+    (programs / "kills").write_text("6 3")
+    command = ["generate", four, json.dumps({**words, **by_slurm})]
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+
+    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
+    (programs / "watch").write_text(str(out))
+    (programs / "kills").write_text("1")
+    command = ["build", four, out, json.dumps({**by_slurm, "tasks": 2})]
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    assert not (out / "data").exists()
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    assert content(tmp_path / "a" / "convergebench") == content(out) != {}
+
+
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
     """A Hub on this machine that jobs read from and write to: its API and what a program needs to find it."""
@@ -422,8 +449,8 @@ ON_JOBS = {"executor": "jobs", "tasks": 4, "logs": "hf://datasets/NS/logs"}
 PATIENCE = {"poll_interval": 1, "max_retries": 0}
 
 
-def ended_jobs(log, env, *words):
-    """How a verb by jobs ended, which is never killed itself."""
+def ended_verb(log, env, *words):
+    """How a verb ended that is never killed itself, though tasks of it are."""
     command = [sys.executable, cluster.__file__, *map(str, words)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
     with log.open("a") as output:
@@ -439,14 +466,14 @@ def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, a
     about = {"dataset": "hf://datasets/NS/work", **PATIENCE}
     words = json.dumps({"metrics": ASKED, "device": "cpu", **ON_JOBS, "executor_args": about})
     command = ["score", dataset, words, tmp_path / "jobs"]
-    assert ended_jobs(tmp_path / "log", env, *command), "two jobs were to be killed"
+    assert ended_verb(tmp_path / "log", env, *command), "two jobs were to be killed"
     assert "give the same command again" in (tmp_path / "log").read_text()
     sent = tmp_path / "sent"
     [key] = {path.split("/")[0] for path in api.list_repo_files("NS/logs", repo_type="dataset") if "/" in path}
     place = f"hf://datasets/NS/logs/{key}/carried"
     subprocess.run([sys.executable, cluster.__file__, "fetch", place, str(sent)], check=True)
     earlier = whole_lines(sent)
-    assert ended_jobs(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
     assert content(dataset) == alone(ASKED)
     assert repeated(dataset, [earlier]) == []
 
@@ -459,10 +486,10 @@ def test_a_run_by_jobs_that_are_killed_and_its_dataset_are_those_of_one_process(
     generation.generate(**words, out=one, quiet=True)
     kills.write_text("3 2")
     command = ["generate", four, json.dumps({**words, **ON_JOBS, "executor_args": PATIENCE}), tmp_path / "jobs"]
-    assert ended_jobs(tmp_path / "log", env, *command), "two jobs were to be killed"
+    assert ended_verb(tmp_path / "log", env, *command), "two jobs were to be killed"
     assert "2 of 4 tasks of stage chains are not complete" in (tmp_path / "log").read_text()
     done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
-    assert ended_jobs(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
     assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
     assert {path: path.stat().st_mtime_ns for path in done} == done
 
@@ -470,10 +497,10 @@ def test_a_run_by_jobs_that_are_killed_and_its_dataset_are_those_of_one_process(
     kills.write_text("1")
     out = tmp_path / "b" / "convergebench"
     command = ["build", four, out, json.dumps({**ON_JOBS, "tasks": 2, "executor_args": PATIENCE}), tmp_path / "jobs"]
-    assert ended_jobs(tmp_path / "log", env, *command), "a job was to be killed"
+    assert ended_verb(tmp_path / "log", env, *command), "a job was to be killed"
     draft = out / ".building"
     written = {path.relative_to(draft): path.stat().st_mtime_ns for path in draft.rglob("*.parquet")}
-    assert ended_jobs(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
     assert written
     assert {path: (out / path).stat().st_mtime_ns for path in written} == written
     assert content(tmp_path / "a" / "convergebench") == content(out) != {}

@@ -186,9 +186,12 @@ def build_by(
         if carry:
             carried.make_place(launch.logs)
             send_chains(shares, sent)
-        with carried.arriving(carry.place, out) if carry else nullcontext():
-            if not run_stages(launch, stages):
-                return built_so_far(out, files, "submitted")
+        if executor != "slurm":
+            with carried.arriving(carry.place, out) if carry else nullcontext():
+                run_stages(launch, stages)
+    if executor == "slurm":  # its last task takes the lock itself
+        run_stages(launch, stages)
+        return built_so_far(out, files, "submitted")
     built = build.build(found, out, rights=rights)
     if carry:
         carried.remove(sent)
