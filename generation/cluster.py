@@ -194,7 +194,7 @@ def raised_if_killed(workers: int) -> Iterator[None]:
         return
     import multiprocess
 
-    ended, killed = threading.Event(), []
+    ended = threading.Event()
 
     def look() -> None:
         seen: dict[int, Any] = {}
@@ -205,21 +205,22 @@ def raised_if_killed(workers: int) -> Iterator[None]:
             codes = {child.exitcode for child in seen.values()} - {None, -signal.SIGTERM}
             started = sum("PoolWorker" in child.name for child in seen.values())
             if (started > workers or any(code < 0 for code in codes)) and not ended.is_set():
-                killed.append(True)
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
                 return
 
+    def raise_killed(number: int, frame: object) -> None:
+        raise UserError("the process of a task was killed; give the same command again to go on")
+
+    # Not SIGINT, which a program that was started in the background of a script does not hear.
+    before = signal.signal(signal.SIGUSR1, raise_killed)
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
     try:
         yield
-    except KeyboardInterrupt:
-        if killed:
-            raise UserError("the process of a task was killed; give the same command again to go on") from None
-        raise
     finally:
         ended.set()
         watcher.join()
+        signal.signal(signal.SIGUSR1, before)
 
 
 def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -319,8 +320,12 @@ def test_a_worker_in_whose_place_the_pool_puts_another_was_killed_whatever_its_e
     monkeypatch.setattr(multiprocess, "active_children", lambda: workers)
     with raised_if_killed(3):
         time.sleep(0.5)
-    with pytest.raises(UserError, match="the process of a task was killed; give the same command"), raised_if_killed(2):
-        time.sleep(10)
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a script
+    try:
+        with pytest.raises(UserError, match="the process of a task was killed; give the same"), raised_if_killed(2):
+            time.sleep(10)
+    finally:
+        signal.signal(signal.SIGINT, heard)
 
 
 def scoring(dataset, python=sys.executable, jobs="", env=None, **words):
@@ -371,7 +376,9 @@ def test_eight_tasks_on_this_machine_make_the_files_of_one_process(dataset, alon
 def test_a_task_that_is_killed_alone_does_not_leave_the_others_waiting_for_ever(dataset, alone, tmp_path):
     with (tmp_path / "log").open("w") as log:
         about = scoring(dataset, executor="local", tasks=8)
-        process = subprocess.Popen(about["command"], env=about["own"], stdout=log, stderr=log)
+        # As in the background of a script, where Ctrl-C is not heard.
+        deaf = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+        process = subprocess.Popen(about["command"], env=about["own"], stdout=log, stderr=log, **deaf)
         while not cluster.chains_scored(dataset):
             assert process.poll() is None, (tmp_path / "log").read_text()
         server = subprocess.run(["pgrep", "-P", str(process.pid), "-f", "forkserver"], capture_output=True, text=True)
