@@ -268,7 +268,7 @@ def label_ends(figure: "Figure", axes: "Axes", rows: Rows, looks: Mapping[str, L
     names = figure_names(looks)
     lines = max((names[editor].count("\n") + 1 for _, editor in ends), default=1)
     gap = min(lines * LINE * letters / high, 1.02 / max(len(places), 1))
-    for _ in range(200):
+    for _ in range(1000):  # until a dozen names lie evenly
         for low in range(len(places) - 1):
             over = gap - (places[low + 1] - places[low])
             if over > 0:
