@@ -24,7 +24,7 @@ STRIPS = [Strip("one", "picture-01: refused in round 3", (Frame("original", "the
 
 @pytest.fixture(scope="module")
 def laid(tmp_path_factory):
-    """A whole report of two editors and a reference row, and what it was made of."""
+    """A whole report of two editors and a baseline, and what it was made of."""
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "<b>two</b> & more": 1.0, "identity": 0.01}
     made = report(*dataset(editors, sources=13, programs=2, rounds=10, clip=False))

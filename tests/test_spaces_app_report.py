@@ -41,16 +41,16 @@ def test_pairs_say_who_is_better_on_how_many_common_cases(golden):
     assert one["difference_low"] < 0 < one["difference_high"]
 
 
-def test_reference_rows_are_set_apart_without_a_rank_or_a_part_in_the_correction(golden):
+def test_baselines_are_set_apart_without_a_rank_or_a_part_in_the_correction(golden):
     rows = golden.tables["leaderboard"].rows
-    assert [row["role"] for row in rows] == ["editors"] * 3 + ["reference rows"]
+    assert [row["role"] for row in rows] == ["editors"] * 3 + ["baselines"]
     families = {(row["family"], row["second"]) for row in golden.tables["pairs"].rows}
-    assert ("reference rows", "identity") in families
+    assert ("no other pair", "identity") in families
     assert ("editors", "identity") not in families
 
 
-def test_a_pair_with_a_reference_row_is_judged_by_its_own_p_whoever_else_is_in_the_table(golden):
-    rows = [row for row in golden.tables["pairs"].rows if row["family"] == "reference rows"]
+def test_a_pair_with_a_baseline_is_judged_by_its_own_p_whoever_else_is_in_the_table(golden):
+    rows = [row for row in golden.tables["pairs"].rows if row["family"] == "no other pair"]
     assert {row["p_corrected"] for row in rows} == {None}
     scores, chains, floors = dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3)
     two = ("better", "identity")
@@ -125,7 +125,7 @@ def test_an_editor_scored_with_fewer_metrics_is_listed_apart_and_takes_no_check_
     rows = board(made)
     reason = "not checked, because its scores lack it: meaning by CLIP"
     assert {editor: row["role"] for editor, row in rows.items()} == {
-        "one": "editors", "two": "editors", "fewer": "editors listed apart", "jpeg": "reference rows"
+        "one": "editors", "two": "editors", "fewer": "editors listed apart", "jpeg": "baselines"
     }  # fmt: skip
     assert [rows[editor]["apart"] for editor in ("one", "two", "fewer", "jpeg")] == [None, None, reason, reason]
     assert [rows[editor]["rank"] for editor in ("one", "two", "fewer", "jpeg")] == [1, 2, None, None]

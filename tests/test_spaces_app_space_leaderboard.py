@@ -93,7 +93,7 @@ def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
     assert "<img src=x" not in story_html(made)
 
 
-def test_reference_rows_are_not_counted_as_editors(dataset):
+def test_baselines_are_not_counted_as_editors(dataset):
     assert "2 editors, 1 baseline, 2 pictures" in shell_html(dataset)
     text = leaderboard_html(leaderboard(dataset), dataset)
     assert ">Baselines, not ranked</th>" in text

@@ -12,6 +12,7 @@ import jinja2
 from ..palette import Look, assign_looks, dark_rules
 from ..statistics import EACH_GROUP, find_statistics, on_page
 from ..study.display_names import display_names
+from ..study.groups import ROLES
 from ..study.reasons import TITLES
 from ..study.tables import Column, Table, capitalised, format_cell
 from .figures import Drawing, FigureContext, fit_to_phone, house_style
@@ -216,8 +217,8 @@ def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
 def editor_looks(leaderboard: Rows) -> dict[str, Look]:
     """One look for each editor; they come in the order of the leaderboard."""
     names = list(dict.fromkeys(row["editor"] for row in leaderboard))
-    references = {row["editor"] for row in leaderboard if row["role"] == "reference rows"}
-    looks = assign_looks(names, references)
+    baselines = {row["editor"] for row in leaderboard if row["role"] == ROLES["baseline"]}
+    looks = assign_looks(names, baselines)
     return {name: looks[name] for name in names}
 
 

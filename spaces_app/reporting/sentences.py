@@ -8,7 +8,7 @@ from convergebench.metric_modules.scores import Missing
 
 from ..study.cases import COLUMNS, GROUPS, MEANINGS, QUALITIES
 from ..study.display_names import display_names
-from ..study.groups import CHECK_TITLES, CHECKS
+from ..study.groups import CHECK_TITLES, CHECKS, ROLES
 from ..study.tables import Table, format_cell, format_value
 from .page import METHODS, WORST_CASES
 
@@ -47,7 +47,7 @@ def lead_sentences(
         for rank, row in ends.items()
     ]
     every = {row["editor"]: row["role"] for row in board}
-    baselines = sum(role == "reference rows" for role in every.values())
+    baselines = sum(role == ROLES["baseline"] for role in every.values())
     counts = (
         f"{counted(len(every) - baselines, 'editor')} and {counted(baselines, 'baseline')}, "
         f"{counted(known['chains'], 'test')} on {counted(known['sources'], 'picture')} of the suite {known['suite']}."
@@ -132,7 +132,7 @@ def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
         return replace(tables["restoration_methods"], rows=restored, note="")
     empty = {key for key in columns if all(row.get(key) is None for row in rows)}
     shown = tuple(
-        column._replace(shown=column.shown or column.key == "role")  # no double line sets reference rows apart here
+        column._replace(shown=column.shown or column.key == "role")  # no double line sets baselines apart here
         for column in board.columns
         if column.key in columns and column.key not in empty
     )
@@ -232,7 +232,7 @@ def how_editors_are_compared(known: Mapping[str, Any]) -> str:
         "programs (two-way) what other programs would give as well. Editors are compared in pairs on their common "
         "cases by an exact sign-flip test on source means of rounds kept. Pairs "
         "of editors are corrected together by step-down max-T over joint flips of sources, at level "
-        f"{known['level']}; a pair with a reference row is judged by its own p, which no third editor moves, so that "
+        f"{known['level']}; a pair with a baseline is judged by its own p, which no third editor moves, so that "
         "one in twenty equals is called different. The test asks for differences that are symmetric around zero: "
         "editors of equal mean and unequal shape (always 8 rounds against 20 or 0) are told apart more often than "
         "promised where sources are few (docs/statistics.md has the simulations). With fewer than "

@@ -119,7 +119,7 @@ def shown_columns(table: Table) -> list[Column]:
 
 def role_titles(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The roles in their order, with what stands above the rows of each; nothing above those of editors."""
-    names = {ROLES["editor"]: "", ROLES["reference"]: "Baselines, not ranked"}
+    names = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
     return {role: names.get(role, role.capitalize()) for role in dict.fromkeys(row["role"] for row in rows)}
 
 
@@ -158,7 +158,7 @@ def cell(row: Mapping[str, Any], column: Column, dataset: ServedDataset) -> Cell
         form = "count" if column.form == "text" else column.form
         limits = f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
     if column.key == "rounds_kept":
-        small = "" if row.get("forward") or row["role"] != ROLES["reference"] else "makes no edits"
+        small = "" if row.get("forward") or row["role"] != ROLES["baseline"] else "makes no edits"
         return Cell("rounds_kept", small or text, sort_key(row, column), numeric=True, bar=rounds_bar(row))
     return Cell(column.key, text, sort_key(row, column), is_numeric(column), limits, main=main)
 
@@ -168,7 +168,7 @@ def editor_cell(row: Mapping[str, Any], dataset: ServedDataset) -> Cell:
     editor = row["editor"]
     name = dataset.display.get(editor, editor)
     small = editor if name != editor else ""
-    if row["role"] == ROLES["reference"]:
+    if row["role"] == ROLES["baseline"]:
         small = BASELINES.get(name) or baseline_words(row) or small
     look = dataset.looks.get(editor)
     return Cell("editor", name, editor, link=editor, small=small, place=look.place if look else None)

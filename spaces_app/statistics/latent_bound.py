@@ -41,7 +41,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
             for editor in group.cases:
                 if (
                     editor != bound
-                    and group.roles[editor] != "reference"
+                    and group.roles[editor] != "baseline"
                     and (common := curves[editor].keys() & curves[bound].keys())
                 ):
                     found.append({"group": group.name} | editor_row(editor, bound, curves, common))

@@ -1,4 +1,4 @@
-"""The headline: one row per editor, ranks with ties, reference rows set apart."""
+"""The headline: one row per editor, ranks with ties, baselines set apart."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -89,7 +89,7 @@ def note(study: Study, rows: Rows) -> str:
 def group_rows(
     group: CaseGroup, outcomes: OutcomesByEditor, ranks: Mapping[str, tuple[int, int] | None], threshold: float
 ) -> list[dict[str, Any]]:
-    """The rows of one group: ranked editors first, then by mean rounds kept; reference rows last."""
+    """The rows of one group: ranked editors first, then by mean rounds kept; baselines last."""
     found = [editor_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
     order = list(ROLES.values())
     return sorted(

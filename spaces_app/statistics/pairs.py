@@ -44,9 +44,9 @@ def note(study: Study, rows: Rows) -> str:
 
 
 def group_rows(group: CaseGroup, compared: GroupComparison) -> list[dict[str, Any]]:
-    """The comparisons of one group: editors among themselves, then with reference rows."""
+    """The comparisons of one group: editors among themselves, then with rows that have no rank."""
     return pair_rows(group.name, compared.outcomes, compared.editors, "editors") + pair_rows(
-        group.name, compared.outcomes, compared.references, "reference rows"
+        group.name, compared.outcomes, compared.references, "no other pair"
     )
 
 

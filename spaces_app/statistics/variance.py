@@ -36,7 +36,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 def note(study: Study, rows: Rows) -> str:
     sentences = [] if rows else ["Rounds kept do not differ, so there is no variance to split."]
-    if any(group.roles[editor] == "reference" for group in study.groups.values() for editor in group.tested(2)):
+    if any(group.roles[editor] == "baseline" for group in study.groups.values() for editor in group.tested(2)):
         sentences.append("There are fewer than two editors, so baselines are among those whose variance is split.")
     if any(row["term"] == "what is left" and not row["df"] for row in rows):
         sentences.append("Without repeated runs nothing is left over that would tell an interaction from chance.")

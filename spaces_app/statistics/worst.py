@@ -40,10 +40,10 @@ def note(study: Study, rows: Rows) -> str:
 def worst_of_group(group: CaseGroup, outcomes: OutcomesByEditor) -> list[dict[str, Any]]:
     """For each editor the cases lost first, the lowest quality before others; a row for each round shown.
 
-    One case for each source; a refusal in the first round leaves no pictures to look at. Reference rows are shown only
+    One case for each source; a refusal in the first round leaves no pictures to look at. Baselines are shown only
     where there is nothing else.
     """
-    tested = [editor for editor in group.cases if group.roles[editor] != "reference"] or list(group.cases)
+    tested = [editor for editor in group.cases if group.roles[editor] != "baseline"] or list(group.cases)
     rows: list[dict[str, Any]] = []
     for editor in tested:
         pairs = list(zip(group.cases[editor], outcomes[editor], strict=True))

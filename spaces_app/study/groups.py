@@ -19,7 +19,7 @@ CHECK_TITLES = {
 COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
 HALF = 0.5
 # An editor under test, one that is listed apart for a reason, or a row that says where the scale begins and ends.
-ROLES = {"editor": "editors", "apart": "editors listed apart", "reference": "reference rows"}
+ROLES = {"editor": "editors", "apart": "editors listed apart", "baseline": "baselines"}
 
 OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
 
@@ -34,7 +34,7 @@ class CaseGroup:
     partial: dict[str, list[str]]  # checks left out though some editors have them: check -> those editors
     roles: dict[str, str]  # of each editor, a key of ROLES
     lacking: dict[str, tuple[str, ...]]  # of each editor, the checks that its scores do not reach
-    apart: dict[str, tuple[str, ...]]  # of the editors listed apart, and of reference rows that lack a check: why
+    apart: dict[str, tuple[str, ...]]  # of the editors listed apart, and of baselines that lack a check: why
 
     @property
     def headline(self) -> str:
@@ -120,7 +120,7 @@ def make_group(
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: Reasons) -> str:
     """A key of ROLES."""
     if roles.get(editor, "editor") != "editor":
-        return "reference"
+        return "baseline"
     return "apart" if apart.get(editor) else "editor"
 
 
