@@ -28,7 +28,7 @@ def build(
     `licence` and `attribution` are those of pictures of which nobody said any; without them nothing is published.
     Several processes may call it after a run that they shared: the first of them builds, when all have come so far.
     `shard` writes one part of the files, I/N, which the call without it puts in place; `executor` has `tasks` parts
-    written by datatrove: local, slurm or ray. What is not put in place yet says so in its `state`.
+    written by datatrove: local, slurm, ray or jobs. What is not put in place yet says so in its `state`.
     """
     from convergebench.generation.processes import by_the_first, parse_shard
     from convergebench.generation.progress import progress_bar

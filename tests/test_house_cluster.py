@@ -250,6 +250,34 @@ def test_a_job_leaves_alone_the_chains_that_were_done_before_it_began(tmp_path):
     assert (made.chains, made.unfinished, made.foreign) == (2, (), ())
 
 
+MOODY = """
+from pathlib import Path
+from convergebench.generation import Refused
+
+def edit(image, instruction, seed):
+    if Path(__file__).with_name("moody").exists():
+        raise Refused("not today")
+    return image
+"""
+
+
+def test_a_job_asks_again_for_what_was_refused_and_keeps_what_went_before(tmp_path):
+    (tmp_path / "mine.py").write_text(MOODY)
+    (tmp_path / "moody").touch()
+    words = {"editor": [f"{tmp_path / 'mine.py'}:edit"], "suite": "smoke", "rounds": 1, "limit": 1, "audit": False}
+    home, given, place = tmp_path / "home", str(tmp_path / "given"), str(tmp_path / "place")
+    assert generation.generate(**words, out=home, quiet=True).ends == {"refused": 1}
+    (tmp_path / "moody").unlink()
+    generating.give(home, given, ("refused",))
+    with carried.Carry(place, generating.finished_files, "folder", given=given).carried(0) as told:
+        generating.work(0, 1, {**words, "out": "elsewhere", "retry": ("refused",)}, **told)
+    with carried.arriving(place, home):
+        pass
+    [chain] = find_finished([home]).done.values()
+    assert chain.status == "complete"
+    assert len((chain.folder / ".retried.jsonl").read_text().splitlines()) == 1
+
+
 def test_the_mark_that_a_chain_is_done_comes_home_after_all_that_it_marks(run):
     names = [path.name for path in generating.finished_files(run)]
     assert names[-CHAINS:] == ["done.json"] * CHAINS
