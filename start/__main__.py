@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 
-USUAL = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not where a shell runs us in the background
+# Not where a shell runs us in the background, nor where a child process imports its parent's script.
+USUAL = signal.getsignal(signal.SIGINT) is signal.default_int_handler and "__mp_main__" not in sys.modules
 pressed = False
 
 if USUAL:

@@ -192,3 +192,22 @@ def test_ctrl_c_ends_a_command_whatever_a_library_makes_of_it(becomes):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stderr) == (1, "Aborted!\n")
+
+
+def test_a_process_of_a_pool_takes_ctrl_c_as_python_does(tmp_path):
+    """It imports the script of the command; what it does not take would look like a kill to whoever watches it."""
+    script = tmp_path / "convergebench"
+    script.write_text("""
+import multiprocessing, signal
+from convergebench.__main__ import main
+
+def show():
+    print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context("spawn").Process(target=show)
+    child.start()
+    child.join()
+""")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True\n", "")
