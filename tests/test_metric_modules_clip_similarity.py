@@ -1,5 +1,8 @@
 """CLIP similarity on a tiny model of random weights: the real loading code, no network."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 import torch
@@ -93,6 +96,26 @@ def test_a_folder_that_is_no_whole_model_says_what_is_wrong(tmp_path):
     with pytest.raises(measure.Absent, match="is no complete model: ") as absent:
         measure.load(str(tmp_path))
     assert "\n" not in str(absent.value)
+
+
+class Broken(types.ModuleType):
+    """transformers beside a torchvision that was built for another torch."""
+
+    def __getattr__(self, name):
+        try:
+            raise RuntimeError("operator torchvision::nms does not exist")
+        except RuntimeError as error:
+            raise ModuleNotFoundError(f"Could not import module {name!r}.") from error
+
+
+def test_a_transformers_that_cannot_be_loaded_is_a_reason_and_no_traceback(monkeypatch):
+    broken = Broken("transformers")
+    broken.__spec__, broken.__path__ = types.SimpleNamespace(name="transformers"), []
+    monkeypatch.setitem(sys.modules, "transformers", broken)
+    with pytest.raises(
+        measure.Absent, match=r"\(operator torchvision::nms does not exist\); a torchvision that was not"
+    ):
+        measure.Scorer("cpu", "float32", {})
 
 
 def test_absent_weights_are_null_with_a_reason(tmp_path, monkeypatch):

@@ -54,6 +54,7 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
         raise Absent(f"CLIP needs {' and '.join(absent)}; run `pip install {' '.join(absent)}`")
     if dtype not in DTYPES:
         raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
+    require_transformers()
     try:
         network, processor = _read(checkpoint, dtype, cached=True)
     except OSError as error:
@@ -67,6 +68,20 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
             raise Absent(f"the weights of {checkpoint} did not come: {_first(error)}") from None
     network, digest = network.eval().to(device), digest or _digest(network)
     return Model(checkpoint, network, processor, digest, tower(network))
+
+
+def require_transformers() -> None:
+    """Raise Absent where transformers is installed and cannot be loaded."""
+    try:
+        from transformers import AutoImageProcessor, AutoModel  # noqa: F401 - each is imported when it is first named
+    except (ImportError, RuntimeError) as error:
+        cause: BaseException = error
+        while (below := cause.__cause__ or cause.__context__) is not None:
+            cause = below
+        raise Absent(
+            f"CLIP needs transformers, which cannot be loaded here ({str(cause).strip().splitlines()[0]}); a "
+            "torchvision that was not built for this torch does that: remove it, or install the one of this torch"
+        ) from None
 
 
 def missing_weights() -> str | None:
