@@ -116,4 +116,6 @@ def test_the_table_of_environments_has_a_place_for_every_extra():
     named = [name for names in rows.values() for name in names]
     assert sorted(named) == sorted({"", *PYPROJECT["project"]["optional-dependencies"]} - {"dev"})
     assert rows["score"] == ["score", "demo"]  # which ask for the same
+    told = (HOUSE / "docs" / "install.md").read_text()
+    assert [name for name in named if name and f"`[{name}]`" not in told] == []
     assert "convergebench[" not in str(wheels.asked_by("all", PYPROJECT["project"]["optional-dependencies"]))
