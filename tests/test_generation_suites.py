@@ -163,7 +163,7 @@ def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
     assert rows["restoration"]["chains"] == 1092 + 2 * 364
     brought = CliRunner().invoke(main, ["sources", "smoke", "--out", str(tmp_path)])
     assert brought.exit_code == 0, brought.output
-    assert {path.name for path in tmp_path.iterdir()} == {"astronaut.png", "coffee.png"}
+    assert {path.name for path in tmp_path.iterdir()} == {".sources", "astronaut.png", "coffee.png"}
     wrong = CliRunner().invoke(main, ["sources", "v2", "--out", str(tmp_path)])
     assert wrong.exit_code == 2
 
