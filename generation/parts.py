@@ -79,7 +79,7 @@ def spent(run: Path) -> float:
 
 
 def end_of(run: Path, chain: Chain) -> str:
-    return str(store.read_json(run / "chains" / chain.id / "done.json")["status"])
+    return str(store.stored_end(run / "chains" / chain.id))
 
 
 def refuse_for_jobs(plan: Plan, words: Mapping[str, Any]) -> None:

@@ -111,10 +111,17 @@ def is_done(run: Path, chain_id: str) -> bool:
     return (run / "chains" / chain_id / "done.json").exists()
 
 
+def stored_end(folder: Path) -> object:
+    """How a chain that is done ended."""
+    if "status" not in (done := read_json(folder / "done.json")):
+        raise Damaged(f"{folder / 'done.json'} has no status; restore it, or remove its folder to make it again")
+    return done["status"]
+
+
 def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
     """Take back the last step of a chain that ended so, to ask for it again; its line is kept in .retried.jsonl."""
     folder = run / "chains" / chain_id
-    if read_json(folder / "done.json")["status"] not in ends:
+    if stored_end(folder) not in tuple(ends):
         return False
     with disk_errors_explained(folder), locked(folder):
         steps = recover_steps(folder)

@@ -90,6 +90,17 @@ def altered(data, how, other, chance):
     }[how]
 
 
+@pytest.mark.parametrize("content", ["{}", '{"status": []}', '{"status": null}'])
+def test_a_chain_whose_end_is_not_told_ends_no_verb_in_a_traceback(tmp_path, content):
+    words = ["--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "2", "--out", tmp_path / "run"]
+    assert invoke("generate", *words)[0] == 0
+    [path] = (tmp_path / "run" / "chains").glob("*/done.json")
+    path.write_text(content)
+    code, said = invoke("generate", *words)
+    assert content != "{}" or (code, "done.json has no status" in said) == (2, True)
+    assert invoke("verify", tmp_path / "run")[0] == 1
+
+
 @pytest.mark.parametrize("count", [12, pytest.param(600, marks=pytest.mark.slow)])
 def test_an_altered_file_of_a_run_is_never_built_into_another_dataset(tmp_path, count):
     chance, silent, whole = Random(count), [], tmp_path / "run"

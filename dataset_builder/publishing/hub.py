@@ -146,7 +146,7 @@ def commit_files(
 def hub_errors_explained(repo: str) -> Iterator[None]:
     """Turn what the Hub or the connection refuses into one sentence with advice; no request's headers are shown."""
     import httpx2
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
     again = "give the same command again, what was uploaded stays there"
     try:
@@ -162,6 +162,8 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
             429: "wait a little and " + again,
         }.get(status, again)
         raise UserError(f"the Hub answered {status} for {repo} ({message.strip()}): {advice}") from error
+    except HFValidationError as error:
+        raise UserError(f"{repo!r} is no repository of the Hub; it is NAMESPACE/NAME") from error
     except OfflineModeIsEnabled as error:
         raise UserError("HF_HUB_OFFLINE is set; unset it to publish") from error
     except (httpx2.HTTPError, LocalEntryNotFoundError) as error:
