@@ -1,7 +1,6 @@
 """A clone as git makes it on Windows: where links are texts, installing from it puts the files in their place."""
 
 import os
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -60,16 +59,21 @@ def test_the_files_stand_in_the_place_of_the_texts_and_follow_their_originals(cl
     assert run("git", "ls-files", "-s", cwd=clone).count("120000") == 2
 
 
+def filled(house):
+    """What is filled when something is installed from a checkout, in a process of its own, as pip does it."""
+    code = "import sys, pathlib, fill_links; print(*fill_links.fill(pathlib.Path(sys.argv[1])), sep='\\n')"
+    named = run(sys.executable, "-c", code, house, cwd=HOUSE).split()
+    return [Path(name).relative_to(house).as_posix() for name in named]
+
+
 def test_links_that_are_links_and_texts_that_lead_elsewhere_are_left_alone(clone):
-    fill = runpy.run_path(str(HOUSE / "fill_links.py"))["fill"]
     outside, nowhere = clone / "metric_modules/a/outside.py", clone / "metric_modules/a/nowhere.py"
     outside.write_text("../../../house/generation/tool.py")
     nowhere.write_text("../nothing.py")
-    names = [path.relative_to(clone).as_posix() for path in fill(clone)]
-    assert names == ["metric_modules/a/tool.py", "metric_modules/b/a_measure.py"]
+    assert filled(clone) == ["metric_modules/a/tool.py", "metric_modules/b/a_measure.py"]
     assert (outside.read_text(), nowhere.read_text()) == ("../../../house/generation/tool.py", "../nothing.py")
     linked = clone.parent / "house"
-    assert fill(linked) == []
+    assert filled(linked) == []
     assert (linked / "metric_modules/a/tool.py").is_symlink()
 
 
