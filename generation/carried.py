@@ -33,7 +33,7 @@ class Carry:
     def carried(self, rank: int) -> Iterator[dict[str, Path]]:
         """A folder with what was finished before; what is finished there is sent while the block runs and after it."""
         with tempfile.TemporaryDirectory(prefix="convergebench-") as name:
-            folder, ended = Path(name) / "run", threading.Event()
+            folder = Path(name) / "run"
             folder.mkdir()
             if self.given:
                 fetch(self.given, folder)
@@ -41,19 +41,10 @@ class Carry:
             parcels = Parcels(self.place, folder, self.finished, rank, number)
             parcels.sent = parcels.new()  # what was brought is there already
 
-            def keep_sending() -> None:
-                while not ended.wait(self.pause):
-                    # Whatever the place's library raises: the files stay unsent, and go with the next parcel.
-                    with suppress(Exception):
-                        parcels.send()
-
-            sender = threading.Thread(target=keep_sending, daemon=True)
-            sender.start()
             try:
-                yield {self.word: folder}
+                with repeated(parcels.send, self.pause):  # what stays unsent goes with the next parcel
+                    yield {self.word: folder}
             finally:
-                ended.set()
-                sender.join()
                 parcels.send_surely()
 
 
@@ -138,22 +129,38 @@ def fetch(place: str, folder: Path, of: int | None = None, rank: int = -1, known
 def arriving(place: str, folder: Path, pause: float | None = None) -> Iterator[None]:
     """Unpack what tasks send as it comes: before the block, while it runs, and after it."""
     known: set[str] = set()
+
+    def fetch_new() -> None:
+        fetch(place, folder, known=known)
+
+    fetch_new()
+    try:
+        with repeated(fetch_new, PAUSE if pause is None else pause):
+            yield
+    finally:
+        fetch_new()
+
+
+@contextmanager
+def repeated(work: Callable[[], object], pause: float) -> Iterator[None]:
+    """Do something every so many seconds in a thread of its own, while the block runs.
+
+    Whatever the place's library raises there is passed over: what was not done is done the next time.
+    """
     ended = threading.Event()
 
-    def keep_fetching() -> None:
-        while not ended.wait(PAUSE if pause is None else pause):
-            with suppress(Exception):  # whatever the place's library raises; the last time says what it is
-                fetch(place, folder, known=known)
+    def repeat() -> None:
+        while not ended.wait(pause):
+            with suppress(Exception):
+                work()
 
-    fetch(place, folder, known=known)
-    fetcher = threading.Thread(target=keep_fetching, daemon=True)
-    fetcher.start()
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
     try:
         yield
     finally:
         ended.set()
-        fetcher.join()
-        fetch(place, folder, known=known)
+        thread.join()
 
 
 def make_place(place: str) -> None:
