@@ -75,7 +75,7 @@ red-team: .venv/dev  ## dishonest editors against honest ones, through everythin
 
 fuzz: .venv/dev  ## 2,000 seeded mutations of all that is read, and 4,000 flipped bits of scores: nothing silent, no traceback, no hang
 	$(BIN)/python tests/fuzz/run.py
-	$(BIN)/python -m pytest -q -s -m slow tests/test_dataset_builder_bit_flips.py
+	$(BIN)/python -m pytest -q -s -m slow tests/dataset_builder/test_bit_flips.py
 
 .PHONY: fuzz-guided faults
 .venv/atheris: .venv/dev
@@ -123,7 +123,7 @@ bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 	@touch $@
 
 inspect: .venv-inspect/ready  ## the task for Inspect, killed twenty times too
-	.venv-inspect/bin/python -m pytest -q -s -m "slow or not slow" tests/test_harness_inspect.py
+	.venv-inspect/bin/python -m pytest -q -s -m "slow or not slow" tests/harness/test_inspect.py
 
 # Ray stands beside our packages, not among them; the tests of it are left out where this was not made.
 .venv-cluster/ready: .venv/dev
@@ -135,7 +135,7 @@ inspect: .venv-inspect/ready  ## the task for Inspect, killed twenty times too
 	@touch $@
 
 cluster-test: .venv-cluster/ready  ## the same scores by tasks on this machine, Slurm, Ray and Hub Jobs, each killed on the way
-	$(BIN)/python -m pytest -q -m slow tests/test_house_cluster.py
+	$(BIN)/python -m pytest -q -m slow tests/whole/test_cluster.py
 
 # Each path is a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=... I2EBENCH=...
 export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH I2EBENCH

@@ -21,7 +21,7 @@ GRID = Colour("#dce1e7", "#353d49")
 
 ACCENT = Colour("#0068a8", "#5cb8f0")
 
-# Found by optimisation (tests/test_spaces_app_palette.py holds the differences): 12 colours that stay apart in normal
+# Found by optimisation (tests/spaces_app/test_palette.py holds the differences): 12 colours that stay apart in normal
 # vision, protanopia, deuteranopia and in grey, at 4.5:1 or more against the paper; a marker tells apart what is close.
 SERIES = (
     Colour("#445dea", "#96adf9"),

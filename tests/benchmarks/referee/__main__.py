@@ -40,7 +40,7 @@ make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH
 
 Nothing of theirs is kept here but figures. A shift by one pixel in any picture makes the bench fail: published values
 no longer come out, and where none were published the sums of PSNR in `tests/benchmarks/referee/frozen.json` no longer
-hold. `tests/test_house_referee.py` tries it on small stand-ins of the same layouts."""
+hold. `tests/whole/test_referee.py` tries it on small stand-ins of the same layouts."""
 
 FIGURE = (
     "![Left: retained quality of two photographs through two autoencoders, round by round, one half as a dashed line. "

@@ -1,0 +1,120 @@
+"""The real clients and a Hub: what was published is what they read, and no token is ever said."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import hub_xet
+import huggingface_hub
+import pytest
+from convergebench.dataset_builder.publishing.publish import publish
+from convergebench.dataset_builder.publishing.spaces import publish_metrics
+from hub_fixtures import REPO, local
+from hub_server import Cut, Refusal
+
+pytest_plugins = ["hub_fixtures"]
+
+
+def test_a_version_goes_up_and_comes_down_through_xet(hub, api, made, folder, tmp_path, monkeypatch):
+    """The way that is taken unless HF_HUB_DISABLE_XET says otherwise; chunks that are there do not travel again."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", False)
+    hub_xet.enable(hub)
+    publish(api, folder, REPO, "v1.0.0")
+    publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
+    assert hub.store.contents("dataset", REPO, "v1.0.0") == local(folder)
+    assert not any("/lfs/" in exchange.path for exchange in hub.log)
+    with hub.counting() as log:
+        copy = api.snapshot_download(REPO, repo_type="dataset", revision="v1.0.0", local_dir=tmp_path / "copy")
+    assert {path: (Path(copy) / path).read_bytes() for path in local(folder)} == local(folder)
+    assert not any("/content/" in exchange.path for exchange in log)
+
+
+CLIENTS = """
+import datasets
+from convergebench.dataset_builder.dataset.reader import Reader
+
+old = datasets.load_dataset("NS/convergebench", "scores", split="test", revision="v1.0.0")
+assert set(old["psnr"]) == {30.0} and set(old["editor"]) == {"paint", "jpeg:quality=40"}, old
+assert datasets.load_dataset("NS/convergebench", split="test", revision="v1.1.0").num_rows == 15
+assert datasets.load_dataset("NS/convergebench", split="test", revision="v1.0.0").num_rows == 10
+first, *others = datasets.load_dataset("NS/convergebench", split="test", revision="v1.0.0", streaming=True)
+assert first["image"].size == (96, 64) and first["step"] == 0 and len(others) == 9
+reader = Reader("hf://datasets/NS/convergebench@v1.0.0")
+assert reader.picture_at(reader.places()[0])[:4] == b"\\x89PNG"
+"""
+
+
+@pytest.fixture
+def run(hub, tmp_path):
+    """Runs a program that knows the Hub by its environment alone; the token must not be in what it says."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    hub_here = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1"}
+    environment = inherited | hub_here | {"HF_HOME": str(tmp_path / "home")}
+
+    def program(*command):
+        command = (str(Path(sys.executable).parent / command[0]), *command[1:])
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        output = done.stdout + done.stderr
+        assert done.returncode == 0, output
+        assert hub.token not in output
+        return output
+
+    return program
+
+
+def test_the_real_clients_read_what_was_published(hub, api, made, folder, tmp_path, run):
+    """datasets, streaming too, our reader and the hf command."""
+    output = run("convergebench", "publish", "dataset", str(folder), "--repo", REPO, "--tag", "v1.0.0")
+    assert "v1.0.0 (the first version)" in output
+    assert "steps: 0 -> 10 rows" in output
+    publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
+    run("python", "-c", CLIENTS)
+    run("hf", "download", REPO, "--repo-type", "dataset", "--revision", "v1.0.0", "--local-dir", str(tmp_path / "copy"))
+    shutil.rmtree(tmp_path / "copy" / ".cache")
+    files = [path for path in (tmp_path / "copy").rglob("*") if path.is_file()]
+    assert {path.relative_to(tmp_path / "copy").as_posix(): path.read_bytes() for path in files} == local(folder)
+    for path, data in hub.store.contents("dataset", REPO, "main").items():
+        assert hub.token.encode() not in data, path
+
+
+@pytest.mark.parametrize("arguments", [("publish",), ("publish", "--json"), ("publish", "--dry-run")])
+def test_the_token_is_never_said_whatever_goes_wrong(hub, folder, monkeypatch, arguments):
+    """Not in the output, not in an error, not on its way to where large files lie."""
+    from click.testing import CliRunner
+    from convergebench.cli.__main__ import main
+
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    faults = [Refusal(500, f"broken, says {hub.token}"), Cut(), Refusal(403, hub.token), None]
+    for fault in faults:
+        hub.fault = lambda exchange, fault=fault: fault if exchange.method in ("POST", "PUT") else None
+        command = ["publish", "dataset", str(folder), "--repo", REPO, "--tag", "v1.0.0", *arguments[1:]]
+        done = CliRunner().invoke(main, command)
+        assert hub.token not in done.output + str(done.exception)
+        assert (done.exit_code == 0) == (fault is None or "--dry-run" in arguments), done.output
+    (folder / "README.md").write_text((folder / "README.md").read_text().replace("## Cite", hub.token))
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 2
+    assert "README.md holds what looks like an access token" in done.output
+    assert hub.token not in done.output
+    content = [exchange for exchange in hub.log if exchange.path.startswith(("/content/", "/lfs/"))]
+    assert not any("Authorization" in exchange.headers for exchange in content if exchange.method in ("GET", "PUT"))
+
+
+HALFLIFE = """
+import evaluate
+found = evaluate.load("NS/halflife").compute(predictions=[[0.9, 0.6, 0.4], [0.8, 0.3, 0.1]], ends=["complete"] * 2)
+print("half-life", found["half_life"], found["mean_rounds_kept"])
+"""
+
+
+@pytest.mark.slow
+def test_a_metric_that_was_published_computes(hub, api, run):
+    """`import evaluate` alone takes seconds. Below ten rounds there is no median, but there are rounds kept."""
+    metric = Path(__file__).parents[2] / "metric_modules" / "halflife"
+    publish_metrics(api, metric, "NS", "v1.0.0")
+    assert "half-life None 1.5" in run("python", "-c", HALFLIFE)
+    for path, data in hub.store.contents("space", "NS/halflife", "v1.0.0").items():
+        assert hub.token.encode() not in data, path

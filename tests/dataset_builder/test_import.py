@@ -1,0 +1,460 @@
+"""Chains made elsewhere become chains here, byte for byte, once, and with everything that could not be read said."""
+
+import csv
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+import stores
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.importing import chains as importing
+from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns, published_scores
+from convergebench.generation import store_reader
+from convergebench.generation.records import UserError
+
+REAL = Path(os.environ.get("CONVERGEBENCH_REAL_CHAINS", Path(__file__).parents[3] / "shared" / "data" / "real_chains"))
+
+
+@pytest.fixture
+def case(tmp_path):
+    """One case of two rounds; its answers have three types, whatever their names say."""
+    folder = tmp_path / "flux" / "portrait_01_glasses_add_remove"
+    stores.write(folder / "I0_source.png", stores.picture(1))
+    for number, (name, kind) in enumerate(
+        [("I1_forward", "png"), ("I1_backward", "jpg"), ("I2_forward", "webp"), ("I2_backward", "png")]
+    ):
+        stores.write(folder / f"{name}.png", stores.picture(10 + number, kind=kind))
+    return folder
+
+
+def read(out):
+    """Everything a store holds, read and checked as a build does it."""
+    found = store_reader.find_finished([out])
+    for one in found.done.values():
+        store_reader.read_source(one)
+        for step in store_reader.read_steps(one):
+            store_reader.read_picture(one, step)
+    return sorted(found.done.values(), key=lambda one: one.order)
+
+
+def from_pairs(path, out, **options):
+    return importing.import_chains(layout_pairs.find_chains(path, "flux", **options), out)
+
+
+def test_a_case_becomes_a_chain_with_its_bytes_and_true_types(case, tmp_path):
+    made = from_pairs(case.parent, tmp_path / "run")
+    assert (len(made.written), made.problems) == (1, [])
+    (one,) = read(tmp_path / "run")
+    assert (one.chain.editor, one.chain.rounds, one.status) == ("flux", 2, "complete")
+    assert (one.chain.source.title, one.chain.source.kind, one.chain.program.id) == (
+        "portrait_01",
+        "face",
+        "glasses_add_remove",
+    )
+    steps = store_reader.read_steps(one)
+    assert [step.type for step in steps] == ["png", "png", "jpg", "webp", "png"]
+    assert [(step.round, step.position) for step in steps[1:]] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    for step, name in zip(steps, ("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward"), strict=True):
+        assert store_reader.read_picture(one, step) == (case / f"{name}.png").read_bytes()
+    assert one.chain.settings["short_side"] == 16  # the reference's own
+
+
+def test_words_come_from_a_file_of_prompts_at_any_depth(case, tmp_path):
+    words = {"forward": "Add glasses", "backward": "Remove them", "category": "accessories", "small": True}
+    other = {"forward": "other", "backward": "words"}
+    stores.write(tmp_path / "p.json", json.dumps({"gpt": {case.name: other}, "flux": {case.name: words}}))
+    from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+    (one,) = read(tmp_path / "run")
+    assert one.chain.program.cycle == ("Add glasses", "Remove them")
+    assert (one.chain.program.category, one.chain.program.small) == ("accessories", True)
+
+
+def test_unknown_words_are_said_to_be_unknown(case, tmp_path):
+    from_pairs(case, tmp_path / "run")
+    (one,) = read(tmp_path / "run")
+    assert one.chain.program.cycle[0] == "[forward of glasses_add_remove; the words were not recorded]"
+
+
+def test_imported_twice_is_there_once_and_other_content_is_another_chain(case, tmp_path):
+    first = from_pairs(case, tmp_path / "run")
+    again = from_pairs(case.parent, tmp_path / "run")
+    assert (again.written, again.already_there) == ([], first.written)
+    stores.write(case / "I2_backward.png", stores.picture(99))
+    other = from_pairs(case, tmp_path / "run")
+    assert other.written != first.written
+    assert len(read(tmp_path / "run")) == 2
+
+
+def test_ids_come_from_content_and_not_from_where_it_lay(case, tmp_path):
+    first = from_pairs(case, tmp_path / "run")
+    case.parent.rename(tmp_path / "elsewhere")
+    assert from_pairs(tmp_path / "elsewhere", tmp_path / "other").written == first.written
+
+
+def test_what_cannot_be_read_is_listed_and_ends_its_chain_as_a_failure(case, tmp_path):
+    (case / "I2_forward.png").write_bytes((case / "I2_forward.png").read_bytes()[:40])
+    stores.write(case / "notes.txt", "mine")
+    stores.write(case.parent / "empty" / "nothing.txt", "")
+    made = from_pairs(case.parent, tmp_path / "run")
+    listed = [(Path(problem.where).name, problem.reason.split(" (")[0]) for problem in made.problems]
+    assert listed == [
+        ("empty", "is no case of this layout: there is no I0_source.png in it"),
+        ("notes.txt", "is no part of this layout"),
+        ("I2_forward.png", "a webp that cannot be decoded"),
+        (case.name, "1 answers after step 3"),
+    ]
+    (one,) = read(tmp_path / "run")
+    assert [step.status for step in store_reader.read_steps(one)] == ["input", "ok", "ok", "failed"]
+    assert (one.status, one.chain.rounds) == ("failed", 2)
+
+
+def test_a_missing_answer_and_a_broken_source_are_listed(case, tmp_path):
+    (case / "I1_backward.png").unlink()
+    broken = case.parent / "scene_02_ball_add_remove"
+    stores.write(broken / "I0_source.png", b"no picture")
+    stores.write(broken / "I1_forward.png", stores.picture(4))
+    made = from_pairs(case.parent, tmp_path / "run")
+    assert [problem.reason.split(" (")[0] for problem in made.problems] == [
+        "the file is missing",
+        "2 answers after step 2",
+        "the source cannot be read: 10 bytes that are no picture, starting with 'no picture'",
+    ]
+    assert len(read(tmp_path / "run")) == 1
+
+
+def test_an_answer_below_half_the_size_ends_the_chain_as_shrunk(case, tmp_path):
+    stores.write(case / "I2_forward.png", stores.picture(5, (12, 7)))
+    made = from_pairs(case, tmp_path / "run")
+    (one,) = read(tmp_path / "run")
+    assert one.status == "shrunk"
+    assert [problem.reason for problem in made.problems] == ["1 answers after step 3 (shrunk) are left out"]
+
+
+def test_a_folder_above_the_editors_is_not_guessed_at(case, tmp_path):
+    with pytest.raises(UserError, match=r"holds no case; give one editor's folder, such as .*flux"):
+        from_pairs(tmp_path, tmp_path / "run")
+
+
+def test_a_folder_with_something_else_is_left_alone(case, tmp_path):
+    stores.write(tmp_path / "mine" / "letter.txt", "dear")
+    with pytest.raises(UserError, match=r"holds 'letter.txt' but no run"):
+        from_pairs(case, tmp_path / "mine")
+    stores.keep(tmp_path / "generated", stores.chain())
+    with pytest.raises(UserError, match=r"holds a run of suite test .*, not of suite imported"):
+        from_pairs(case, tmp_path / "generated")
+
+
+ROWS = [
+    {"case": "one", "n": 0, "file": "one.png", "words": "", "kind": "face"},
+    {"case": "one", "n": 1, "file": "a.png", "words": "add", "latency": 1.5},
+    {"case": "one", "n": 1, "file": "b.png", "words": "remove", "cost": 0.25},
+    {"case": "one", "n": 2, "file": "", "words": "add", "status": "refused", "reason": "not that"},
+    {"case": "two", "n": 1, "file": "a.png", "words": "add"},
+    {"case": "three", "n": "x", "file": "a.png"},
+]
+COLUMNS = {"chain": "case", "round": "n", "path": "file", "instruction": "words"}
+
+
+@pytest.fixture(params=["csv", "jsonl"])
+def sheet(request, tmp_path):
+    for number, name in enumerate(("one", "a", "b")):
+        stores.write(tmp_path / "pictures" / f"{name}.png", stores.picture(number))
+    path = tmp_path / "pictures" / f"table.{request.param}"
+    if request.param == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    else:
+        with path.open("w", newline="") as file:
+            names = list(dict.fromkeys(name for row in ROWS for name in row))
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(ROWS)
+    return path
+
+
+def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
+    made = importing.import_chains(layout_table.find_chains(sheet, "mine", COLUMNS), tmp_path / "run")
+    (one,) = read(tmp_path / "run")
+    assert (one.chain.editor, one.chain.source.kind, one.status) == ("mine", "face", "refused")
+    assert one.chain.program.cycle == ("add", "remove")
+    steps = store_reader.read_steps(one)
+    assert [(step.round, step.position, step.status) for step in steps[1:]] == [
+        (1, 1, "ok"),
+        (1, 2, "ok"),
+        (2, 1, "refused"),
+    ]
+    assert (steps[1].latency, steps[2].cost, steps[3].reason) == (1.5, 0.25, "not that")
+    assert [problem.reason for problem in made.problems] == [
+        "has a value that is no number (invalid literal for int() with base 10: 'x')",
+        "chain 'two' has 0 sources; one row has round 0 and its path",
+    ]
+
+
+def test_a_table_without_what_is_needed_is_one_sentence(sheet, tmp_path):
+    with pytest.raises(UserError, match=r"has no column 'chain' for chain; its columns are case, n, file"):
+        list(layout_table.find_chains(sheet, "mine", {}))
+    with pytest.raises(UserError, match="row 1, names no editor; give --editor or a column for it"):
+        list(layout_table.find_chains(sheet, None, COLUMNS))
+    with pytest.raises(UserError, match="no column 'pathh' to map; they are chain, path"):
+        list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
+    with pytest.raises(UserError, match=r"there is no file .*none.csv"):
+        list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
+
+
+def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
+    """Through a decoded Image column, JPEG and WebP bytes would come out encoded once more."""
+    kinds = ("png", "jpg", "webp")
+    data = [[stores.picture(10 * row + turn, kind=kinds[turn]) for turn in range(3)] for row in range(2)]
+    names = ("image", "turn_1_image", "turn_2_image")
+    values = {name: [{"bytes": row[turn], "path": None} for row in data] for turn, name in enumerate(names)} | {
+        "turn_1_prompt": ["make it red", "make it blue"],
+        "turn_2_prompt": ["add a hat", "add a dog"],
+    }
+    values["turn_2_image"][1] = None
+    features = datasets.Features({name: datasets.Image() for name in names})
+    features |= {name: datasets.Value("string") for name in ("turn_1_prompt", "turn_2_prompt")}
+    datasets.Dataset.from_dict(values, datasets.Features(features)).to_parquet(tmp_path / "there" / "test.parquet")
+    found = layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", names[1:])
+    made = importing.import_chains(found, tmp_path / "run")
+    done = {one.chain.settings["case"]: one for one in read(tmp_path / "run")}
+    first = done["0"]
+    assert first.chain.program.cycle == ("make it red", "add a hat")
+    assert not first.chain.program.closes
+    kept = [store_reader.read_picture(first, step) for step in store_reader.read_steps(first)]
+    assert [hashlib.sha256(one).hexdigest() for one in kept] == [hashlib.sha256(one).hexdigest() for one in data[0]]
+    assert done["1"].status == "failed"
+    assert [problem.reason for problem in made.problems] == ["the file is missing"]
+    with pytest.raises(UserError, match=r"has no column 'turn_9_image'; its columns are image, turn_1_image"):
+        list(layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", ["turn_9_image"]))
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        [
+            {
+                "name": "glasses_add_remove",
+                "category": "accessories",
+                "forward": "Add glasses",
+                "backward": "Remove them",
+            }
+        ],
+        {
+            "metadata": {"model": "x"},
+            "evaluations": [
+                {
+                    "image_filename": "portrait_01.jpg",
+                    "edit_pair_name": "glasses_add_remove",
+                    "edit_category": "accessories",
+                    "forward_prompt": "Add glasses",
+                    "backward_prompt": "Remove them",
+                }
+            ],
+        },
+        {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "accessories"}},
+    ],
+    ids=["pairs", "results", "by name"],
+)
+def test_files_of_that_repository_give_words_and_glasses_are_small(case, tmp_path, prompts):
+    stores.write(tmp_path / "p.json", json.dumps(prompts))
+    from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+    (one,) = read(tmp_path / "run")
+    program = one.chain.program
+    assert (program.cycle, program.category, program.small) == (("Add glasses", "Remove them"), "accessories", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "small"),
+    [
+        ("Add glasses to the person", True),
+        ("put earrings on her", True),
+        ("add a ring", True),
+        ("add two glasses of wine", False),
+        ("add a hat", False),
+        ("bring a red ball", False),
+        ("they watch a boat", False),
+    ],
+)
+def test_what_covers_little_is_known_by_its_words(words, small):
+    assert importing.is_small([words, "undo it"]) == small
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        {"glasses_add_remove": {"add": "Add glasses", "remove": "Remove them"}},
+        {"glasses_add_remove": {"forward": "Add glasses", "backward": None}},
+        {"hat_add_remove": {"forward": "Add a hat", "backward": "Remove it"}},
+        ["Add glasses"],
+    ],
+)
+def test_prompts_of_another_form_are_refused_with_the_form_that_is_wanted(case, tmp_path, prompts):
+    stores.write(tmp_path / "p.json", json.dumps(prompts))
+    with pytest.raises(UserError, match=r'it is \{"NAME": \{"forward": "Add \.\.\."'):
+        from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+
+
+def test_importing_again_with_better_words_replaces_the_chain(case, tmp_path):
+    first = from_pairs(case, tmp_path / "run")
+    stores.write(tmp_path / "p.json", json.dumps({case.name: {"forward": "Add glasses", "backward": "Remove them"}}))
+    second = from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+    assert (second.replaced, len(second.written)) == (first.written, 1)
+    (one,) = read(tmp_path / "run")
+    assert one.chain.program.cycle == ("Add glasses", "Remove them")
+    assert from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json").replaced == []
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+
+
+def test_editors_that_were_given_other_encodings_of_a_picture_have_one_step_0(case, tmp_path):
+    other = tmp_path / "gemini" / case.name
+    other.mkdir(parents=True)
+    for path in case.iterdir():
+        (other / path.name).write_bytes(path.read_bytes())
+    stores.write(other / "I0_source.png", stores.picture(1, kind="jpg"))
+    stores.write(tmp_path / "originals" / "portrait_01.png", stores.picture(1))
+    originals = importing.find_originals(tmp_path / "originals")
+    for folder in (case, other):
+        found = layout_pairs.find_chains(folder, folder.parent.name)
+        importing.import_chains(found, tmp_path / "run", originals=originals)
+    done = read(tmp_path / "run")
+    assert len(done) == 2
+    assert len({one.chain.source.id for one in done}) == 1
+    assert {store_reader.read_picture(one, store_reader.read_steps(one)[0]) for one in done} == {stores.picture(1)}
+    made = importing.import_chains(layout_pairs.find_chains(case, "flux"), tmp_path / "no", originals={})
+    assert "there is no original 'portrait_01'; the originals are none" in made.problems[0].reason
+
+
+def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
+    out = ["--layout", "edit-converge-bench", "--editor", "flux", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(main, ["import", str(case.parent), *out, "--json"])
+    assert done.exit_code == 0, done.output
+    assert len(json.loads(done.stdout)["made"]) == 1
+    stores.write(case.parent / "README.txt", "mine")
+    done = CliRunner().invoke(main, ["import", str(case.parent), *out])
+    assert done.exit_code == 0, "all that is a case came in"
+    assert "README.txt: is no case of this layout" in done.stderr
+    (case / "I1_forward.png").unlink()
+    done = CliRunner().invoke(main, ["import", str(case.parent), *out])
+    assert done.exit_code == 1
+    assert "I1_forward.png: the file is missing" in done.stderr
+
+
+@pytest.mark.skipif(
+    not REAL.is_dir(), reason="the real chains are not there; CONVERGEBENCH_REAL_CHAINS names their folder"
+)
+def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path):
+    from convergebench.generation.pictures import decode_array, resize_to
+    from convergebench.metric_modules.psnr import measure as psnr
+    from convergebench.metric_modules.ssim import measure as ssim
+
+    table = REAL / "published_scores.json"
+    for editor in ("gemini-flash-image", "flux-kontext-dev"):
+        found = layout_pairs.find_chains(REAL / editor, editor, table)
+        assert importing.import_chains(found, tmp_path / "run").problems == []
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
+    assert CliRunner().invoke(main, ["score", str(tmp_path / "out"), "--metrics", "psnr"]).exit_code == 0
+    columns = {"editor": "level_1", "case": "level_2", "clip": "clip_similarity"}
+    made = published_scores.import_scores(
+        table, tmp_path / "out", columns, signature="uniform 7x7, Lanczos to the source's size"
+    )
+    assert (made.rows, made.matched) == (12, 12)
+    reader = Reader(tmp_path / "out")
+    pictures = {
+        (row["chain"], row["round"], row["position"]): decode_array(reader.picture_at(place))
+        for row, place in zip(reader.table("steps").to_pylist(), reader.places(), strict=True)
+        if row["position"] != 1
+    }
+    for row in reader.table("published").to_pylist():
+        source = pictures[row["chain"], 0, 0]
+        answer = resize_to(pictures[row["chain"], row["round"], 2], source.shape[1], source.shape[0])
+        assert psnr.psnr_and_rmse(source, answer)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
+        assert ssim.compare(ssim.reference(source, "uniform7"), answer) == pytest.approx(row["ssim"], abs=1e-6)
+    assert np.mean([row["round"] for row in reader.table("published").to_pylist()]) == 2
+
+
+def table(folder, rows):
+    """A table with a whole chain, and these rows beside it."""
+    whole = [{"chain": "good", "round": number, "path": f"{number}.png"} for number in (0, 1)]
+    for number in (0, 1):
+        stores.write(folder / f"{number}.png", stores.picture(number))
+    stores.write(folder / "table.jsonl", "".join(json.dumps(row) + "\n" for row in [*whole, *rows]))
+    return folder / "table.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"path": "../secret.png"}, "leaves the table's folder"),
+        ({"path": "/etc/hostname"}, "leaves the table's folder"),
+        ({"path": "link.png"}, "leaves the table's folder"),
+        ({"path": "a\0b.png"}, "characters that no text has"),
+        ({"path": "1.png", "text": "\ud800"}, "characters that no text has"),
+        ({"path": "1.png", "text": "x" * 200_000}, "of 200,000 characters"),
+        ({"path": "1.png", "round": 10**9}, "more than 100,000 answers"),
+        ({"path": "1.png", "position": 10**9}, "more than 100,000 answers"),
+        ({"path": "1.png", "round": 10**30}, "out of range"),
+        ({"path": "1.png", "seed": -1}, "out of range"),
+        ({"path": "1.png", "run": 2**40}, "out of range"),
+        ({"path": "1.png", "cost": -5}, "has the cost -5.0; it is a number from 0"),
+        ({"path": "1.png", "latency": float("nan")}, "has the latency nan"),
+        ({"path": "1.png", "round": [1]}, "no number"),
+        ({"path": "1.png", "status": "input"}, "a status out of ok, shrunk"),
+        ({"status": "shrunk"}, "the file is missing"),
+        ({"path": "pipe.png"}, "no ordinary file"),
+        ({"path": "large.png"}, "a file of 1,000,000,000 bytes"),
+    ],
+)
+def test_a_hostile_row_is_one_sentence_and_what_was_imported_can_be_built(tmp_path, row, says):
+    folder = tmp_path / "table"
+    stores.write(tmp_path / "secret.png", stores.picture(9))
+    path = table(folder, [{"chain": "odd", "round": 0, "path": "0.png"}, {"chain": "odd", "round": 1, **row}])
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    os.mkfifo(folder / "pipe.png")
+    with (folder / "large.png").open("wb") as large:
+        large.truncate(10**9)
+    made = importing.import_chains(layout_table.find_chains(path, "mine", {}), tmp_path / "run")
+    assert any(says in problem.reason for problem in made.problems), made.problems
+    assert not any("\n" in problem.reason for problem in made.problems)
+    assert any(one.chain.settings["case"] == "good" for one in read(tmp_path / "run"))
+    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("latin.csv", "chain,round,path\ncaf\xe9,0,0.png\n".encode("latin-1")),
+        ("wide.csv", "chain,round,path\n".encode("utf-16")),
+        ("wide.jsonl", '{"chain": 1}\n'.encode("utf-16")),
+        ("field.csv", b"chain,round,path\n" + b"x" * 200_000 + b",0,0.png\n"),
+        ("deep.jsonl", b"[" * 200_000),
+        ("deep.json", b"[" * 200_000),
+        ("numbers.jsonl", b"1\n2\n"),
+        ("object.json", b"{}"),
+        ("longer.csv", b"chain,round,path\na,0,0.png,1,2\n"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(UserError, match=name) as caught:
+        list(layout_table.find_chains(tmp_path / name, "mine", {}))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [0.5, {}, ["a"], None, "\ud800"])
+def test_words_of_another_type_are_refused_before_anything_is_stored(case, tmp_path, value):
+    about = {"forward": "Add glasses", "backward": "Remove them", "shows": value}
+    stores.write(tmp_path / "p.json", json.dumps({"glasses_add_remove": about}))
+    with pytest.raises(UserError, match=r"program 'glasses_add_remove' has .* for shows, which is a text"):
+        from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
+
+
+def test_a_case_with_a_billion_rounds_is_listed(case, tmp_path):
+    stores.write(case / "I1000000000_forward.png", stores.picture(1))
+    made = from_pairs(case, tmp_path / "run")
+    assert "more than 100,000 answers" in made.problems[0].reason

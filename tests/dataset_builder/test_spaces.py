@@ -1,0 +1,147 @@
+"""Each metric and the app go to Spaces of their own, complete in themselves."""
+
+import json
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+import stores
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.publishing.spaces import publish_metrics, shown_dataset
+from convergebench.generation.records import UserError
+from hub_server import HubServer
+from huggingface_hub import HfApi
+
+CARD = "---\ntitle: {}\nsdk: gradio\n---\n"
+
+
+@pytest.fixture
+def hub(tmp_path):
+    huggingface_hub.utils.disable_progress_bars()
+    with HubServer(tmp_path / "hub") as server:
+        yield server
+
+
+@pytest.fixture
+def api(hub):
+    return HfApi(endpoint=hub.url, token=hub.token)
+
+
+@pytest.fixture
+def metrics(tmp_path):
+    folder = tmp_path / "metric_modules"
+    for name in ("psnr", "ssim"):
+        stores.write(folder / name / f"{name}.py", f"from .images import pixels\n# {name}\n")
+        stores.write(folder / name / "README.md", CARD.format(name))
+        stores.write(folder / name / "__pycache__" / "x.pyc", "")
+    stores.write(folder / "psnr" / "images.py", "def pixels(): ...\n")
+    (folder / "ssim" / "images.py").symlink_to("../psnr/images.py")
+    stores.write(folder / "engine.py", "")
+    return folder
+
+
+def test_every_metric_has_its_space_with_links_followed_and_caches_left_here(hub, api, metrics):
+    assert set(publish_metrics(api, metrics, "NS", "v1.0.0")) == {"NS/psnr", "NS/ssim"}
+    there = hub.store.contents("space", "NS/ssim", "v1.0.0")
+    assert set(there) == {".manifest.json", "README.md", "images.py", "ssim.py"}
+    assert there["images.py"] == b"def pixels(): ...\n"
+    assert hub.store.repo("space", "NS/ssim").sdk == "gradio"
+
+
+def test_a_metric_that_did_not_change_is_tagged_without_a_commit(hub, api, metrics):
+    first = publish_metrics(api, metrics, "NS", "v1.0.0")
+    stores.write(metrics / "psnr" / "psnr.py", "# better\n")
+    second = publish_metrics(api, metrics, "NS", "v1.0.1")
+    assert second["NS/ssim"] == first["NS/ssim"]
+    assert second["NS/psnr"] != first["NS/psnr"]
+    assert hub.store.contents("space", "NS/psnr", "v1.0.0")["psnr.py"] != b"# better\n"
+    assert hub.store.contents("space", "NS/psnr", "v1.0.1")["psnr.py"] == b"# better\n"
+
+
+def test_files_of_others_in_a_space_stay_and_ours_that_are_gone_are_deleted(hub, api, metrics):
+    publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.0")
+    api.upload_file(path_or_fileobj=b"theirs", path_in_repo="thesis.txt", repo_id="NS/psnr", repo_type="space")
+    (metrics / "psnr" / "images.py").unlink()
+    commit = publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1")
+    there = hub.store.contents("space", "NS/psnr", "v1.0.1")
+    assert set(there) == {".manifest.json", "README.md", "psnr.py", "thesis.txt"}
+    assert publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1") == commit
+
+
+def test_a_strangers_file_in_a_space_is_refused_by_name(hub, api, metrics):
+    api.create_repo("NS/psnr", repo_type="space", space_sdk="gradio")
+    api.upload_file(path_or_fileobj=b"theirs", path_in_repo="psnr.py", repo_id="NS/psnr", repo_type="space")
+    with pytest.raises(UserError, match=r"NS/psnr holds psnr\.py, which no version of ours listed; nothing"):
+        publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.0")
+    assert hub.store.contents("space", "NS/psnr", "main")["psnr.py"] == b"theirs"
+
+
+def test_one_metric_may_be_named_with_its_space(hub, api, metrics):
+    assert list(publish_metrics(api, metrics / "psnr", "NS/psnr", None)) == ["NS/psnr"]
+    with pytest.raises(UserError, match=r"--repo is 'NS/other' but .* holds psnr; give the namespace alone, 'NS'"):
+        publish_metrics(api, metrics / "psnr", "NS/other", None)
+
+
+def test_the_tag_that_evaluate_looks_for_first_is_never_given(hub, api, metrics):
+    with pytest.raises(UserError, match=r"must not have the tag v0\.4\.6"):
+        publish_metrics(api, metrics, "NS", "v0.4.6")
+    assert hub.log == []
+
+
+def test_a_dry_run_tells_and_changes_nothing(hub, api, metrics):
+    told = []
+    publish_metrics(api, metrics, "NS", "v1.0.0", lambda *about: told.append(about), dry_run=True)
+    assert told == [("NS/psnr", 3, 3), ("NS/ssim", 3, 3)]
+    assert hub.store.repos == {}
+
+
+def test_a_folder_without_a_metric_or_a_card_without_sdk_is_one_sentence(hub, api, tmp_path, metrics):
+    with pytest.raises(UserError, match=r"holds no metric; a metric is a folder NAME with NAME\.py in it"):
+        publish_metrics(api, tmp_path / "hub", "NS", None)
+    stores.write(metrics / "psnr" / "README.md", "---\ntitle: x\n---\n")
+    with pytest.raises(UserError, match="the card for NS/psnr names no sdk"):
+        publish_metrics(api, metrics / "psnr", "NS", None)
+
+
+def test_the_app_goes_up_with_the_rooms_it_imports(hub, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS/app", "--tag", "v1.0.0", "--json"])
+    assert done.exit_code == 0, done.output
+    there = hub.store.contents("space", "NS/app", "v1.0.0")
+    assert {"README.md", "app.py", "requirements.txt", "convergebench/spaces_app/__init__.py"} < set(there)
+    ours = {path: data for path, data in there.items() if path.startswith("convergebench/")}
+    house = Path(__file__).parents[2]
+    assert json.loads(ours.pop("convergebench/spaces_app/space/published.json"))["dataset"] == "NS/convergebench"
+    assert {path: (house / path.removeprefix("convergebench/")).read_bytes() for path in ours} == ours
+    assert not any("__pycache__" in path for path in there)
+    assert hub.store.repo("space", "NS/app").sdk == "gradio"
+
+
+def test_a_metrics_card_loads_it_from_the_namespace_it_is_published_under(hub, api, metrics):
+    line = 'psnr = evaluate.load("{}/psnr")\n'
+    stores.write(metrics / "psnr" / "README.md", CARD.format("psnr") + line.format("convergebench"))
+    publish_metrics(api, metrics, "NS2", None)
+    assert line.format("NS2").encode() in hub.store.contents("space", "NS2/psnr", "main")["README.md"]
+    assert line.format("convergebench") in (metrics / "psnr" / "README.md").read_text()
+
+
+def test_a_dataset_in_place_of_a_space_is_one_sentence(hub, monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    stores.write(tmp_path / "mine" / "data" / "chains" / "x", "")
+    done = CliRunner().invoke(main, ["publish", "space", str(tmp_path / "mine"), "--repo", "NS2/app"])
+    assert done.exit_code == 2
+    assert "is a dataset, and what is published here is a Space" in done.output
+    done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS2/app", "--dataset", "mine"])
+    assert done.exit_code == 2
+    assert "--dataset is 'mine'; it is NAMESPACE/NAME or NAMESPACE/NAME@TAG" in done.output
+
+
+def test_a_space_names_the_newest_version_of_the_dataset_beside_it(hub, api):
+    assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", None)
+    api.create_repo("NS2/convergebench", repo_type="dataset")
+    for tag in ("v1.9.0", "v1.10.0", "draft"):
+        api.create_tag("NS2/convergebench", tag=tag, repo_type="dataset")
+    assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", "v1.10.0")
+    assert shown_dataset(api, "NS2/app", "NS/other@v1.0.0") == ("NS/other", "v1.0.0")

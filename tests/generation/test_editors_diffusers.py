@@ -1,0 +1,307 @@
+"""Real pipelines of diffusers with random weights: real chains on the CPU, the same bits for the same seeds."""
+
+import dataclasses
+import importlib
+import inspect
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+import tiny_pipelines
+import tiny_vision_pipelines
+from convergebench.generation import editors, pictures, pipelines, torch_models
+from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.records import UserError
+from convergebench.generation.vendors import sizes
+from PIL import Image
+from vendors import chains
+
+slow = pytest.mark.slow
+HOUSE = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Every pipeline is built once, when a test first asks for it."""
+    made = {}
+
+    def folder(name):
+        import torch
+
+        if name not in made:
+            torch.manual_seed(0)
+            made[name] = tmp_path_factory.mktemp(name.replace("-", ""))
+            if name == "qwen-plus":
+                tiny_pipelines.qwen(made[name], plus=True)
+            else:
+                module = tiny_pipelines if hasattr(tiny_pipelines, name) else tiny_vision_pipelines
+                getattr(module, name)(made[name])
+        return made[name]
+
+    return folder
+
+
+PIPELINES = [
+    pytest.param("kontext", "FluxKontextPipeline", sizes.KONTEXT),
+    pytest.param("flux2", "Flux2Pipeline", sizes.MEGAPIXEL, marks=slow),
+    pytest.param("pix2pix", "StableDiffusionInstructPix2PixPipeline", sizes.PIX2PIX, marks=slow),
+    pytest.param("qwen", "QwenImageEditPipeline", sizes.QWEN, marks=slow),
+    pytest.param("qwen-plus", "QwenImageEditPlusPipeline", sizes.QWEN, marks=slow),
+]
+
+
+@pytest.mark.parametrize(("name", "pipeline", "stable"), PIPELINES)
+def test_a_real_pipeline_runs_chains_that_the_seeds_repeat_bit_for_bit(tmp_path, folder, name, pipeline, stable):
+    spec = f"diffusers:model={folder(name)},dtype=float32,steps=2,device=cpu"
+    assert editors.choose(spec).editor.sizes() == stable
+    one = chains.run(tmp_path / "one", spec, (96, 64), rounds=2)
+    two = chains.run(tmp_path / "two", spec, (96, 64), rounds=2)
+    fixed = chains.run(tmp_path / "fixed", f"{spec},seed=fixed", (96, 64), rounds=2)
+    assert [(step.status, step.width, step.height, step.type) for step in one] == [("ok", 96, 64, "png")] * 2
+    assert [step.sha256 for step in one] == [step.sha256 for step in two]
+    assert one[0].seed != one[1].seed
+    assert fixed[0].seed == fixed[1].seed
+    assert one[0].sha256 != fixed[0].sha256
+    assert one[0].details["pipeline"] == pipeline
+    assert one[0].details["num_inference_steps"] == 2
+
+
+VISION = {  # with the sizes that each is stable at, and the size in which it answers a picture of 96x64
+    "klein": ("Flux2KleinPipeline", sizes.MEGAPIXEL, (96, 64)),
+    "klein_kv": ("Flux2KleinKVPipeline", sizes.MEGAPIXEL, (96, 64)),
+    "pix2pix_xl": ("StableDiffusionXLInstructPix2PixPipeline", sizes.PIX2PIX, (96, 64)),
+    "longcat": ("LongCatImageEditPipeline", sizes.LONGCAT, (1264, 848)),
+    "qwen21": ("QwenImage21Pipeline", sizes.QWEN, (96, 64)),
+    "joy": ("JoyImageEditPipeline", sizes.JOYIMAGE, (1216, 832)),
+    "dreamlite": ("DreamLitePipeline", sizes.QWEN, (96, 64)),
+    "dreamlite_mobile": ("DreamLiteMobilePipeline", sizes.QWEN, (96, 64)),
+    "z_omni": ("ZImageOmniPipeline", sizes.QWEN, (96, 64)),
+    "kandinsky5": ("Kandinsky5I2IPipeline", sizes.KANDINSKY, (1280, 768)),
+    "chrono": ("ChronoEditPipeline", sizes.QWEN, (96, 64)),
+    "bria": ("BriaFiboEditPipeline", sizes.QWEN, (96, 64)),
+    "glm": ("GlmImagePipeline", sizes.QWEN, (96, 64)),
+}
+
+
+@slow
+@pytest.mark.parametrize("name", VISION)
+def test_a_pipeline_that_reads_the_picture_with_a_language_model_runs_chains_too(tmp_path, folder, name):
+    pipeline, stable, answered = VISION[name]
+    if name in ("kandinsky5", "chrono"):
+        pytest.importorskip("ftfy", reason="these pipelines mend words with ftfy: pip install ftfy")
+    dtype = "bfloat16" if name == "z_omni" else "float32"  # Z-Image Omni gives its pictures to the autoencoder so
+    spec = f"diffusers:model={folder(name)},dtype={dtype},steps=2,device=cpu"
+    editor = editors.choose(spec).editor
+    assert editor.sizes() == stable
+    one, two = (chains.run(tmp_path / each, spec, (96, 64))[0] for each in ("one", "two"))
+    assert (one.status, one.width, one.height) == ("ok", *answered), one.reason
+    assert (one.details["pipeline"], one.sha256) == (pipeline, two.sha256)
+    odd = editor.edit(Image.new("RGB", (101, 71)), "add a hat", 1)
+    assert pictures.decode(odd.data).size
+    if name != "longcat":  # which takes no size: it has its own for each shape
+        assert [pipelines.stable_size(editor.pipeline, size) for size in stable] == list(stable)
+
+
+def test_every_driven_pipeline_runs_chains_with_tiny_weights():
+    table = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))
+    tried = {each.values[1] for each in PIPELINES} | {pipeline for pipeline, *_ in VISION.values()}
+    assert {f"{name}Pipeline" for name in table["WEIGHTS"]} == tried
+
+
+def test_a_package_that_a_pipeline_forgets_to_ask_for_is_asked_for(monkeypatch):
+    import diffusers
+
+    kind = diffusers.ChronoEditPipeline
+    monkeypatch.setattr(sys.modules[kind.__module__], "is_ftfy_available", lambda: False)
+    assert pipelines.needs(kind) == "ftfy"
+    assert pipelines.needs(diffusers.FluxKontextPipeline) is None
+
+
+def test_the_published_tables_of_sizes_are_ours():
+    from diffusers.pipelines.flux.pipeline_flux_kontext import PREFERRED_KONTEXT_RESOLUTIONS
+    from diffusers.pipelines.joyimage.image_processor import BUCKETS
+
+    assert tuple(PREFERRED_KONTEXT_RESOLUTIONS) == sizes.KONTEXT
+    assert tuple((width, height) for height, width in BUCKETS[1024]) == sizes.JOYIMAGE
+
+
+MEGAPIXEL_RULES = [
+    "qwenimage.pipeline_qwenimage_edit",
+    "qwenimage21.pipeline_qwenimage21",
+    "longcat_image.pipeline_longcat_image_edit",
+]
+
+
+@pytest.mark.parametrize("rule", MEGAPIXEL_RULES)
+def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_themselves(rule):
+    module = importlib.import_module(f"diffusers.pipelines.{rule}")
+    for size in sizes.QWEN if "qwen" in rule else sizes.LONGCAT:
+        assert module.calculate_dimensions(1024 * 1024, size[0] / size[1])[:2] == size
+
+
+@pytest.mark.parametrize(
+    ("model", "stable"),
+    [
+        ("black-forest-labs/FLUX.1-Kontext-dev", sizes.KONTEXT),
+        ("black-forest-labs/FLUX.2-dev", sizes.MEGAPIXEL),
+        ("Qwen/Qwen-Image-Edit-2509", sizes.QWEN),
+        ("meituan-longcat/LongCat-Image-Edit", sizes.LONGCAT),
+        ("timbrooks/instruct-pix2pix", sizes.PIX2PIX),
+        ("Tongyi-MAI/Z-Image-Omni-Base", sizes.QWEN),
+        ("somebody/something-else", ()),
+    ],
+)
+def test_a_published_models_sizes_are_known_before_its_weights_are_here(model, stable):
+    assert editors.choose(f"diffusers:model={model}").editor.sizes() == stable
+
+
+def stand_in(name, answer=None):
+    """A pipeline of that class without weights: its call has the class's own signature and gives its own output."""
+    import diffusers
+
+    kind = getattr(diffusers, name)
+    signature = inspect.signature(kind.__call__)
+
+    def call(self, **given):
+        signature.bind(self, **given)
+        image = given["image"][0] if isinstance(given["image"], list) else given["image"]
+        assert (given.get("width", image.width), given.get("height", image.height)) == image.size
+        self.asked = given
+        return answer(image) if answer else output_of(kind, image)
+
+    call.__signature__ = signature
+    return object.__new__(type(name, (kind,), {"__call__": call, "__module__": __name__}))
+
+
+def output_of(kind, image):
+    """The output class that the pipeline's own file names, with a picture in it."""
+    outputs = [each for name, each in vars(sys.modules[kind.__module__]).items() if name.endswith("Output")]
+    for output in outputs:
+        names = [field.name for field in dataclasses.fields(output)] if dataclasses.is_dataclass(output) else []
+        if name := next((name for name in ("images", "image", "frames") if name in names), None):
+            others = {each: None for each in names if each != name}
+            return output(**{name: [[image, image]] if name == "frames" else [image], **others})
+    raise AssertionError(f"{kind.__name__} names no output class")
+
+
+def edited(name, options="", size=(96, 64), answer=None):
+    editor = editors.choose("diffusers:" + options).editor
+    editor.__dict__["pipeline"] = pipeline = stand_in(name, answer)
+    return editor.edit(Image.new("RGB", size), "add a hat", 1), pipeline.asked
+
+
+DRIVEN = [
+    *("FluxKontextPipeline", "Kandinsky5I2IPipeline", "ChronoEditPipeline", "BriaFiboEditPipeline"),
+    *("ZImageOmniPipeline", "GlmImagePipeline"),
+]
+
+
+@pytest.mark.parametrize("name", DRIVEN)
+def test_a_pipeline_is_called_by_its_own_signature_and_its_own_output_is_read(name):
+    answer, asked = edited(name, "steps=4")
+    assert pictures.decode(answer.data).size == (96, 64)
+    assert asked["num_inference_steps"] == 4
+    assert asked["prompt"] == ('{"edit_instruction": "add a hat"}' if name.startswith("Bria") else "add a hat")
+    assert isinstance(asked["image"], list) == (name in ("ZImageOmniPipeline", "GlmImagePipeline"))
+
+
+def test_a_size_that_a_pipeline_cannot_take_is_brought_to_one_it_can():
+    assert edited("FluxKontextPipeline", size=(101, 60))[1]["image"].size == (96, 64)
+    assert edited("GlmImagePipeline", size=(101, 60))[1]["image"][0].size == (96, 64)
+    assert edited("StableDiffusionInstructPix2PixPipeline", size=(101, 60))[1]["image"].size == (104, 64)
+
+
+def test_guidance_goes_by_each_pipelines_own_name():
+    kontext, qwen, qwen_21, pix = (
+        edited(name, "guidance=3,steps=4")[1]
+        for name in (
+            *("FluxKontextPipeline", "QwenImageEditPipeline", "QwenImage21Pipeline"),
+            "StableDiffusionInstructPix2PixPipeline",
+        )
+    )
+    assert (kontext["guidance_scale"], kontext["max_area"], kontext["_auto_resize"]) == (3, 6144, False)
+    assert (qwen["true_cfg_scale"], qwen["negative_prompt"]) == (3, " ")
+    assert (qwen_21["true_cfg_scale"], qwen_21["negative_prompt"]) == (3, " ")
+    assert pix["guidance_scale"] == 3
+    assert edited("StableDiffusionInstructPix2PixPipeline", "image_guidance=1.2")[1]["image_guidance_scale"] == 1.2
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("FluxKontextPipeline", "image_guidance=2"),
+        ("Flux2KleinKVPipeline", "guidance=2"),
+        ("DreamLiteMobilePipeline", "guidance=2"),
+        ("DreamLiteMobilePipeline", "image_guidance=2"),
+        ("HeliosPyramidPipeline", "steps=2"),
+    ],
+)
+def test_an_option_that_a_pipeline_would_ignore_is_refused(name, option):
+    with pytest.raises(UserError, match=f"{option.partition('=')[0]} is given, but {name} takes none"):
+        edited(name, option)
+
+
+def test_what_a_pipeline_raises_fails_the_step_and_not_the_run():
+    def broken(image):
+        raise RuntimeError("expected 4 channels")
+
+    with pytest.raises(Rejected, match="FluxKontextPipeline: RuntimeError: expected 4 channels"):
+        edited("FluxKontextPipeline", answer=broken)
+    with pytest.raises(Rejected, match="holds no picture"):
+        edited("FluxKontextPipeline", answer=lambda image: object())
+
+
+@slow
+def test_the_table_of_all_editing_pipelines_is_what_the_rules_and_these_trials_say():
+    """Every class of the installed diffusers that takes a picture and words: driven, or the reason why not."""
+    page = HOUSE / "docs" / "diffusers.md"
+    text = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))["table"]()
+    assert page.read_text().split("<!-- pipelines -->\n")[1].split("<!-- end -->")[0] == text, "run docs/pipelines.py"
+    driven = re.findall(r"^\| `(\w+)` \| yes", text, re.MULTILINE)
+    assert len(driven) >= 16
+    for name in driven:
+        answer, _ = edited(name)
+        assert pictures.decode(answer.data).size == (96, 64), name
+
+
+def test_a_folder_without_weights_stops_the_run_in_one_sentence(tmp_path):
+    with pytest.raises(Unusable, match="cannot be loaded"):
+        editors.choose(f"diffusers:model={tmp_path}").editor.edit(Image.new("RGB", (64, 64)), "x", 0)
+
+
+@pytest.mark.parametrize("option", ["dtype=int8", "device=tpu", "offload=some", "steps=0"])
+def test_every_option_is_checked(option):
+    with pytest.raises(UserError):
+        editors.choose(f"diffusers:{option}")
+
+
+@pytest.mark.parametrize("size", [(64, 48), (61, 45)])
+@pytest.mark.parametrize("kind", ["autoencoder", "tiny_autoencoder"])
+def test_an_autoencoder_answers_in_the_size_it_is_asked_in(tmp_path, kind, size):
+    getattr(tiny_pipelines, kind)().save_pretrained(tmp_path / "weights")
+    spec = f"vae:model={tmp_path}/weights,subfolder=none,device=cpu"
+    one = chains.run(tmp_path / "one", spec, size, rounds=2)
+    two = chains.run(tmp_path / "two", spec, size, rounds=2)
+    assert [(step.status, step.width, step.height) for step in one] == [("ok", *size)] * 2
+    assert [step.sha256 for step in one] == [step.sha256 for step in two]
+
+
+def test_a_posterior_is_drawn_from_with_the_seed_only_when_asked_to(tmp_path):
+    tiny_pipelines.autoencoder().save_pretrained(tmp_path)
+    picture = Image.effect_noise((64, 64), 60).convert("RGB")
+
+    def edit(options, seed):
+        editor = editors.choose(f"vae:model={tmp_path},subfolder=none,device=cpu{options}").editor
+        return numpy.asarray(pictures.decode(editor.edit(picture, "", seed).data))
+
+    assert numpy.array_equal(edit("", 1), edit("", 2))
+    assert numpy.array_equal(edit(",sample=true", 1), edit(",sample=true", 1))
+    assert not numpy.array_equal(edit(",sample=true", 1), edit(",sample=true", 2))
+
+
+def test_pictures_come_back_from_tensors_unchanged():
+    picture = Image.effect_noise((32, 16), 80).convert("RGB")
+    assert numpy.array_equal(numpy.asarray(torch_models.picture(torch_models.tensor(picture))), numpy.asarray(picture))

@@ -1,0 +1,196 @@
+"""Money: what a run may cost holds for all its processes together, whatever becomes of them."""
+
+import json
+import shutil
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from convergebench.generation import ledger
+from convergebench.generation.call_limits import Budget, OverBudget
+from convergebench.generation.ledger import Ledger
+from convergebench.generation.records import UserError
+
+
+def spending(*words):
+    script = str(Path(__file__).parents[1] / "spending.py")
+    return json.loads(subprocess.run([sys.executable, script, *words], capture_output=True, check=True).stdout)
+
+
+def lines(run):
+    """What the ledger says, without the checksums."""
+    found = [json.loads(line) for line in (run / "ledger" / "calls.jsonl").read_text().splitlines()]
+    return [{name: value for name, value in line.items() if name != "check"} for line in found]
+
+
+def test_several_processes_of_one_run_bill_no_more_than_its_limit(tmp_path):
+    facts = spending(str(tmp_path), "3", "0")
+    assert facts == {"billed": 1.00, "recorded": 1.00, "kills": 0}
+
+
+def test_a_run_that_is_killed_and_started_again_bills_no_more_than_its_limit(tmp_path):
+    facts = spending(str(tmp_path), "2", "20")
+    assert facts["kills"] == 20
+    assert facts["recorded"] <= facts["billed"] <= 1.00
+
+
+def test_sigterm_makes_no_new_call_and_keeps_the_answers_of_those_in_flight(tmp_path):
+    facts = spending(str(tmp_path), "terminate")
+    assert facts["stopped"].startswith("interrupted")
+    assert (facts["abandoned"], facts["exit"]) == (0, 0)
+    assert facts["after"] == facts["before"]
+    assert facts["recorded"] == pytest.approx(facts["before"] * facts["price"])
+    assert facts["seconds"] < 30
+
+
+def test_a_call_is_written_down_before_it_is_made_and_settled_after_it(tmp_path):
+    budget = Budget(1.00, ledger=Ledger(tmp_path, 0.12))
+    hold = budget.hold(0.04)
+    assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
+    budget.pay(hold, 0.039)
+    assert lines(tmp_path)[1:] == [{"call": hold.call, "intent": 0.04}, {"call": hold.call, "settled": 0.039}]
+    assert budget.spent == pytest.approx(0.159)
+    assert Ledger(tmp_path).spent == Decimal("0.159")
+
+
+def test_a_call_that_was_never_settled_counts_as_spent_until_somebody_settles_it(tmp_path):
+    call = Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04).call
+    for _ in range(2):
+        with pytest.raises(OverBudget, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"):
+            Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
+    with (tmp_path / "ledger" / "calls.jsonl").open("a") as log:
+        log.write(json.dumps({"call": call, "settled": 0}) + "\n")
+    Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
+
+
+def test_what_another_process_spends_meanwhile_counts(tmp_path):
+    ours, theirs = (Budget(0.10, ledger=Ledger(tmp_path)) for _ in range(2))
+    ours.pay(ours.hold(0.04), 0.04)
+    theirs.hold(0.04)
+    with pytest.raises(OverBudget):
+        ours.hold(0.04)
+    assert (ours.spent, ours.paid) == (pytest.approx(0.08), Decimal("0.04"))
+
+
+def test_where_an_answer_was_dearer_than_its_price_the_next_calls_hold_as_much(tmp_path):
+    """So that a vendor who bills more than it says cannot take a run past its limit, nor after a new start."""
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    first, second = budget.hold(0.04), budget.hold(0.04)
+    budget.pay(first, 0.30)
+    budget.pay(second, 0.25)
+    for again in (budget, Budget(1.00, ledger=Ledger(tmp_path))):
+        hold = again.hold(0.04)
+        assert float(hold.amount) == 0.30
+        again.pay(hold, 0)
+        assert float(again.hold(0.10).amount) == 0.10  # of another price nothing is known
+    with pytest.raises(OverBudget, match=r"so a call at \$0.3 would pass the limit of \$0.8"):
+        Budget(0.80, ledger=Ledger(tmp_path)).hold(0.04)
+
+
+def test_the_dearest_of_all_processes_counts_and_may_rise_again(tmp_path):
+    ours, theirs = (Budget(9.00, ledger=Ledger(tmp_path)) for _ in range(2))
+    theirs.pay(theirs.hold(0.04), 0.05)
+    hold = ours.hold(0.04)
+    assert float(hold.amount) == 0.05
+    ours.pay(hold, 0.07)
+    assert float(theirs.hold(0.04).amount) == 0.07
+    alone = Budget(1.00)
+    alone.pay(alone.hold(0.04), 0.05)
+    assert float(alone.hold(0.04).amount) == 0.05
+
+
+def test_a_cost_without_a_price_is_written_down_too(tmp_path):
+    budget = Budget(ledger=Ledger(tmp_path))
+    budget.pay(budget.hold(0.0), 0.03)
+    assert Ledger(tmp_path).spent == Decimal("0.03")
+
+
+def test_a_line_that_its_writer_did_not_finish_is_cut_off(tmp_path):
+    Ledger(tmp_path, 0.5)
+    with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
+        log.write(b'{"call":"dead-1","int')
+    budget = Budget(1.0, ledger=Ledger(tmp_path))
+    budget.hold(0.04)
+    assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
+
+
+def test_a_changed_digit_of_a_ledger_is_named_before_anything_is_paid_for(tmp_path):
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget.pay(budget.hold(0.04), 0.04)
+    path = tmp_path / "ledger" / "calls.jsonl"
+    path.write_text(path.read_text().replace("0.04", "0.01"))
+    for read in (lambda: Ledger(tmp_path), lambda: ledger.check(tmp_path)):
+        with pytest.raises(
+            UserError, match=r"calls.jsonl, line 2, is no entry of a ledger \(it is not as it was written"
+        ):
+            read()
+
+
+@pytest.mark.parametrize("left", ["half", "one line", "nothing", "no file"])
+def test_lines_that_are_gone_from_the_end_of_a_ledger_are_missed(tmp_path, left):
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget.pay(budget.hold(0.04), 0.04)
+    path = tmp_path / "ledger" / "calls.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes({"half": whole[: len(whole) // 2], "one line": whole.split(b"\n")[0] + b"\n"}.get(left, b""))
+    if left == "no file":
+        path.unlink()
+    for read in (lambda: Ledger(tmp_path), lambda: ledger.check(tmp_path)):
+        with pytest.raises(
+            UserError, match=r"calls.jsonl has \d+ bytes and had \d+, so calls that were paid for are not"
+        ):
+            read()
+    path.write_bytes(whole)
+    (tmp_path / "ledger" / "size").write_text("no number")
+    assert Ledger(tmp_path).spent == Decimal("0.04")
+    shutil.rmtree(tmp_path / "ledger")
+    assert Ledger(tmp_path, 0.01).spent == Decimal("0.01")
+
+
+def test_calls_in_flight_count_for_what_the_dearest_answer_did_cost(tmp_path):
+    """Also those of a process that was killed before it knew."""
+    Budget(1.00, ledger=Ledger(tmp_path)).hold(0.04)  # killed now
+    budget = Budget(0.20, ledger=Ledger(tmp_path))
+    first, _ = budget.hold(0.04), budget.hold(0.04)
+    budget.pay(first, 0.06)
+    assert float(budget.spent_by_all + budget.held) == float(Ledger(tmp_path).spent) == 0.18
+    with pytest.raises(OverBudget, match=r"\$0.18 is spent, so a call at \$0.06 would pass the limit of \$0.2"):
+        Budget(0.20, ledger=Ledger(tmp_path)).hold(0.04)
+
+
+def test_without_room_for_the_answer_nothing_is_paid_for(tmp_path, monkeypatch):
+    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    monkeypatch.setattr(ledger, "ROOM", 2**62)
+    with pytest.raises(UserError, match=r"only \d+ MB are free where .* no call is paid for"):
+        budget.hold(0.04)
+    assert lines(tmp_path) == [{"opening": 0.0}]
+    assert budget.held == 0
+    Budget(1.00).hold(0.04)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "[]",
+        "no",
+        "7",
+        '{"settled":1}',
+        '{"call":"a","intent":1,"settled":1}',
+        '{"call":"a","intent":1,"chek":"x"}',
+        '{"call":"a","settled":-5}',
+        '{"call":"a","intent":NaN}',
+        "\xff",
+    ],
+)
+def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path, line):
+    ours = Ledger(tmp_path)
+    with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
+        log.write(line.encode("latin-1") + b"\n")
+    with pytest.raises(UserError, match=r"calls.jsonl, line 2, is no entry of a ledger"):
+        Budget(1.0, ledger=ours).hold(0.04)
+    (tmp_path / "ledger" / "calls.jsonl").write_bytes(b"")
+    with pytest.raises(UserError, match="calls that were paid for are not in it; restore it"):
+        Budget(1.0, ledger=ours).hold(0.04)

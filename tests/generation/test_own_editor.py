@@ -1,0 +1,299 @@
+"""A user's own function as an editor: from Python, from a file, from an installed package; killed and resumed."""
+
+import asyncio
+import hashlib
+import importlib.metadata
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+from convergebench import generation
+from convergebench.cli.__main__ import main
+from convergebench.generation import editors, store
+from convergebench.generation.records import UserError
+
+MINE = '''
+import time
+from pathlib import Path
+
+from PIL import Image, ImageEnhance
+
+HERE = Path(__file__).parents[1]
+
+
+def edit(image, instruction, seed):
+    """Brightens a little."""
+    with (HERE / "asked").open("a") as asked:
+        asked.write(f"{seed}\\n")
+    time.sleep(PAUSE)
+    return ImageEnhance.Brightness(image).enhance(1.0 + seed % 3 / 50)
+'''
+
+
+def brighter(image, instruction, seed):
+    """Adds one to every value."""
+    return image.point(lambda value: min(255, value + 1))
+
+
+def pictures_of(folder):
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.glob("chains/*/*.png")
+    }
+
+
+def test_a_function_runs_a_suite_and_the_same_call_again_has_nothing_to_do(tmp_path):
+    outcome = generation.generate(brighter, suite="smoke", out=tmp_path / "run", rounds=2)
+    assert outcome.clean
+    assert set(outcome.ends) == {"complete"}
+    again = generation.generate(brighter, suite="smoke", out=str(tmp_path / "run"), rounds=2)
+    assert (again.ends, again.already) == ({}, sum(outcome.ends.values()))
+    (label,) = store.read_checked(tmp_path / "run" / "editors.json")
+    assert label.startswith("brighter:version=")
+    about = store.read_checked(tmp_path / "run" / "editors.json")[label]
+    assert about == {"name": "brighter", "role": "editor", "about": "Adds one to every value."}
+
+
+def test_name_and_version_are_the_chains_identity():
+    ids = {
+        editors.own_choice(brighter, "", given).label
+        for given in ({}, {"version": "1"}, {"version": "2"}, {"version": "1", "name": "mine"})
+    }
+    assert len(ids) == 4
+    assert "mine:version=1" in ids
+    assert editors.own_choice(brighter).label == editors.own_choice(brighter).label
+    settings = editors.own_choice(brighter, "", {"version": "1", "seed": "fixed"}).settings
+    assert settings == {"version": "1", "seed": "fixed"}
+
+
+def test_an_embedded_editor_by_name_has_the_chains_it_has_on_the_command_line(tmp_path):
+    generation.generate("identity", suite="smoke", out=tmp_path / "a", rounds=1)
+    CliRunner().invoke(
+        main, ["generate", "--suite", "smoke", "--editor", "identity", "--rounds", "1", "--out", f"{tmp_path}/b"]
+    )
+    assert pictures_of(tmp_path / "a") == pictures_of(tmp_path / "b") != {}
+
+
+def picture_bytes(image, instruction):
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+async def later(image, instruction, seed):
+    return image
+
+
+def refuses(image, instruction, seed):
+    raise generation.Refused("not this one")
+
+
+def breaks(image, instruction, seed):
+    raise ZeroDivisionError("oh")
+
+
+ANSWERS = [
+    (picture_bytes, "complete", None),
+    (later, "complete", None),
+    (refuses, "refused", "not this one"),
+    (breaks, "failed", "ZeroDivisionError: oh"),
+    (lambda image, instruction: None, "no_image", "the function gave None"),
+    (lambda image, instruction: 3, "failed", "the function gave int"),
+]
+
+
+@pytest.mark.parametrize(("function", "end", "reason"), ANSWERS)
+def test_what_a_function_gives_or_raises_is_a_typed_answer(tmp_path, function, end, reason):
+    outcome = generation.generate(function, suite="smoke", out=tmp_path, name="mine", version="1", rounds=1)
+    assert set(outcome.ends) == {end}
+    if reason:
+        told = "".join(path.read_text() for path in tmp_path.glob("chains/*/steps.jsonl"))
+        assert reason in told
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("./none.py:edit", "there is no file none.py"),
+        ("{folder}/mine.py:other", "has no function 'other'"),
+        ("{folder}/mine.py:edit,angle=3", "has no option 'angle'; its options are name, version, seed"),
+        ("{folder}/mine.py:edit,name=jpeg", "'jpeg' is the name of an editor that is here already"),
+        ("{folder}/mine.py:edit,name=a b", "letters, digits"),
+        ("{folder}/broken.py:edit", "cannot be run: ValueError: no weights"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, spec, words):
+    (tmp_path / "mine.py").write_text(MINE.replace("PAUSE", "0"))
+    (tmp_path / "broken.py").write_text("raise ValueError('no weights')\n")
+    with pytest.raises(UserError, match=words):
+        editors.choose(spec.format(folder=tmp_path))
+
+
+def test_a_file_is_an_editor_of_the_command_line_and_imports_its_neighbours(tmp_path):
+    (tmp_path / "beside_mine.py").write_text("SHIFT = 2\n")
+    (tmp_path / "mine.py").write_text(
+        "import beside_mine\n\ndef edit(image, instruction):\n    return image.rotate(beside_mine.SHIFT)\n"
+    )
+    words = ["generate", "--suite", "smoke", "--editor", f"{tmp_path}/mine.py:edit,name=turn,version=1"]
+    result = CliRunner().invoke(main, [*words, "--rounds", "1", "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    assert list(store.read_checked(tmp_path / "run" / "editors.json")) == ["turn:version=1"]
+
+
+def test_an_installed_package_brings_an_editor_by_an_entry_point(tmp_path, monkeypatch):
+    point = importlib.metadata.EntryPoint("brighter", f"{__name__}:brighter", editors.PLUGINS)
+    monkeypatch.setattr(editors, "plugins", lambda: {"brighter": point})
+    assert "brighter" in editors.names()
+    assert editors.choose("brighter:version=3").label == "brighter:version=3"
+    assert editors.describe("brighter")["about"] == "Adds one to every value."
+    outcome = generation.generate("brighter:version=3", suite="smoke", out=tmp_path, rounds=1)
+    assert set(outcome.ends) == {"complete"}
+
+
+def test_calls_of_an_async_function_overlap_in_one_event_loop(tmp_path):
+    loops, under_way, most = set(), 0, 0
+
+    async def edit(image, instruction, seed):
+        nonlocal under_way, most
+        loops.add(asyncio.get_running_loop())
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.05)
+        under_way -= 1
+        return image
+
+    outcome = generation.generate(edit, suite="smoke", out=tmp_path, version="1")
+    assert set(outcome.ends) == {"complete"}
+    assert most > 1
+    assert len(loops) == 1
+
+
+class Brighter:
+    """Brightens several pictures in one call."""
+
+    def __init__(self):
+        self.sizes = []
+
+    def edit_batch(self, images, instructions, seeds):
+        self.sizes.append(len(images))
+        assert len(images) == len(instructions) == len(seeds)
+        return [
+            brighter(image, instruction, seed)
+            for image, instruction, seed in zip(images, instructions, seeds, strict=True)
+        ]
+
+
+def test_a_batch_gives_the_pictures_that_single_calls_give(tmp_path):
+    many = Brighter()
+    words = {"suite": "smoke", "rounds": 3, "name": "mine", "version": "1"}
+    assert generation.generate(many, out=tmp_path / "batch", concurrency=3, **words).clean
+    generation.generate(brighter, out=tmp_path / "single", **words)
+    assert pictures_of(tmp_path / "batch") == pictures_of(tmp_path / "single") != {}
+    assert 1 < max(many.sizes) <= 3
+
+
+def test_what_a_batch_gives_as_an_exception_is_one_pictures_and_what_it_raises_is_all_theirs(tmp_path):
+    def edit_batch(images, instructions, seeds):
+        if "red ball" in instructions[0]:
+            raise MemoryError("too many")
+        return [
+            generation.Refused("no") if "glasses" in words else image
+            for image, words in zip(images, instructions, strict=True)
+        ]
+
+    outcome = generation.generate(edit_batch, suite="smoke", out=tmp_path, version="1", concurrency=1)
+    assert set(outcome.ends) == {"complete", "refused", "failed"}
+    outcome = generation.generate(edit_batch, out=tmp_path / "b", suite="smoke", version="2", name="two", limit=3)
+    assert outcome.clean
+
+
+def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("PAUSE", "0.05"))
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys\nfrom convergebench import generation\nimport mine\n"
+        "generation.generate(mine.edit, suite='smoke', out=sys.argv[1], rounds=3, workers=1)\n"
+    )
+    asked = tmp_path / "asked"
+    process = subprocess.Popen([sys.executable, script, tmp_path / "killed"], cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not asked.exists() or len(asked.read_text().splitlines()) < 7):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = len(asked.read_text().splitlines())
+    subprocess.run([sys.executable, script, tmp_path / "killed"], cwd=tmp_path, check=True, timeout=120)
+    total = len(asked.read_text().splitlines())
+    asked.unlink()
+    subprocess.run([sys.executable, script, tmp_path / "whole"], cwd=tmp_path, check=True, timeout=120)
+    whole = len(asked.read_text().splitlines())
+    assert 7 <= before < whole
+    assert whole <= total <= whole + 1, "only the step in flight is asked for again"
+    assert pictures_of(tmp_path / "killed") == pictures_of(tmp_path / "whole")
+    assert len(pictures_of(tmp_path / "whole")) > whole
+
+
+TORCH = '''
+"""An editor that is a network of 3.1 million parameters; from its file to the report, by one process or by several."""
+
+import sys
+
+import torch
+from convergebench import dataset_builder, generation, metric_modules, spaces_app
+from PIL import Image
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = torch.nn.Sequential(
+    torch.nn.Conv2d(3, 8, 3, padding=1, stride=8),
+    torch.nn.Flatten(2),
+    torch.nn.Linear(256, 4096),
+    torch.nn.Linear(4096, 510),
+).eval()
+
+
+def my_editor(image, instruction, seed):
+    small = image.resize((128, 128))
+    pixels = torch.frombuffer(bytearray(small.tobytes()), dtype=torch.uint8).reshape(1, 128, 128, 3)
+    with torch.inference_mode():
+        shift = model(pixels.permute(0, 3, 1, 2) / 255).mean().item()
+    return image.point(lambda value: min(255, max(0, value + round(shift * 40) + 2)))
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1]
+    print(sum(weights.numel() for weights in model.parameters()))
+    outcome = generation.generate(my_editor, suite="smoke", out=f"{folder}/run", name="net", version="1")
+    print("chains", sum(outcome.ends.values()))
+    dataset_builder.build(f"{folder}/run", out=f"{folder}/mine")
+    metric_modules.score(f"{folder}/mine", ["psnr", "ssim"])
+    board = spaces_app.report(f"{folder}/mine", out=f"{folder}/report")
+    print("board", board.rows[0]["editor"], board.page)
+'''
+
+
+@pytest.mark.slow
+def test_a_network_of_three_million_parameters_makes_the_same_chains_by_one_process_and_by_two(tmp_path):
+    (tmp_path / "net.py").write_text(TORCH)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]
+    told = {}
+    for name, words in (("one", [sys.executable]), ("two", launch)):
+        done = subprocess.run(
+            [*words, "net.py", name], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500
+        )
+        assert done.returncode == 0, done.stderr
+        told[name] = done.stdout.splitlines()
+    assert 3_100_000 <= int(told["one"][0]) < 3_200_000
+    chains = {name: [int(line.split()[1]) for line in lines if "chains" in line] for name, lines in told.items()}
+    assert len(chains["two"]) == 2
+    assert min(chains["two"]) > 0
+    assert sum(chains["two"]) == sum(chains["one"])
+    assert pictures_of(tmp_path / "one" / "run") == pictures_of(tmp_path / "two" / "run") != {}
+    assert (tmp_path / "two" / "report" / "index.html").is_file()
+    assert sum("board net:version=1" in line for line in told["two"]) == 2, "every process has the board"

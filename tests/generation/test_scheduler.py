@@ -1,0 +1,253 @@
+"""A run: it resumes by itself, repeats no paid step, and says what it left alone."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from convergebench.generation import editors, loop, pictures, plan, store
+from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.files import locked
+from convergebench.generation.records import Answer, Step, UserError
+from convergebench.generation.requirements import FetchedByFirstCall
+from counting import SUITE, Counting, choose, digest, finished, generate, planned, png
+from PIL import Image, ImageOps
+
+
+def test_a_run_fills_every_chain_and_the_same_words_again_ask_nothing(tmp_path):
+    made = planned(Counting(tmp_path / "asked"))
+    outcome = generate(made, tmp_path / "run")
+    assert outcome.ends == {"complete": 8}
+    before, asked = digest(tmp_path / "run"), made.choices[0].editor.seeds()
+    assert len(asked) == made.calls == len(set(asked))
+    again = generate(made, tmp_path / "run")
+    assert (again.already, again.ends) == (8, {})
+    assert made.choices[0].editor.seeds() == asked
+    assert digest(tmp_path / "run") == before
+
+
+def test_a_run_killed_thirty_times_ends_byte_identical_and_repeats_no_finished_step(tmp_path):
+    words = [sys.executable, str(Path(__file__).parents[1] / "killing.py"), "kill", str(tmp_path), "30"]
+    facts = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    assert facts["kills"] >= 30
+    assert facts["repeated"] == []
+    assert facts["stores"] == [facts["store"]] * len(facts["stores"])
+    assert facts["datasets"] == [facts["dataset"]] * len(facts["datasets"])
+
+
+def test_a_larger_plan_extends_a_run_and_touches_no_done_chain(tmp_path):
+    editor = Counting(tmp_path / "asked")
+    generate(planned(editor, runs=1), tmp_path / "run")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()}
+    outcome = generate(planned(editor, runs=3), tmp_path / "run")
+    assert (outcome.already, outcome.ends) == (4, {"complete": 8})
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_a_refusal_is_a_typed_step_and_ends_its_chain(tmp_path):
+    editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="not that"))
+    outcome = generate(planned(editor, rounds=2, runs=1), tmp_path / "run")
+    assert outcome.ends == {"refused": 4}
+    last = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
+    assert (last.step, last.status, last.reason, last.file) == (1, "refused", "not that", None)
+
+
+def test_a_call_that_cannot_work_is_a_failed_step_with_its_reason(tmp_path):
+    def reject(seed):
+        raise Rejected("the vendor answers 400: no such size")
+
+    outcome = generate(planned(Counting(tmp_path / "asked", behave=reject), runs=1), tmp_path / "run")
+    assert outcome.ends == {"failed": 4}
+
+
+def test_bytes_that_are_no_picture_are_kept_as_received_and_count_as_an_answer_without_one(tmp_path):
+    torn = png()[:60]
+    outcome = generate(
+        planned(Counting(tmp_path / "asked", behave=lambda seed: Answer(torn)), runs=1), tmp_path / "run"
+    )
+    assert outcome.ends == {"no_image": 4}
+    folder = next((tmp_path / "run" / "chains").iterdir())
+    step = store.recover_steps(folder)[-1]
+    assert "the answer is a png that cannot be decoded" in step.reason
+    assert (folder / step.file).read_bytes() == torn
+
+
+def test_an_answer_below_half_the_size_is_recorded_as_shrunk_and_ends_the_chain(tmp_path):
+    editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(png((20, 20))))
+    outcome = generate(planned(editor, runs=1), tmp_path / "run")
+    assert outcome.ends == {"shrunk": 4}
+    step = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
+    assert (step.status, step.width) == ("shrunk", 20)
+
+
+def test_each_call_is_given_the_chains_own_size_whatever_the_answers_was(tmp_path):
+    """On a canvas of twice the size an editor can carry the original along beside its answer."""
+    given = []
+
+    class Growing(Counting):
+        def edit(self, image, instruction, seed):
+            given.append((image.size, type(image), image.info))
+            return Answer(png((image.width * 2, image.height * 2)))
+
+    [chain, *_] = planned(Growing(tmp_path / "asked")).chains
+    made = dataclasses.replace(planned(Growing(tmp_path / "asked")), chains=(chain,))
+    generate(made, tmp_path / "run")
+    steps = store.recover_steps(tmp_path / "run" / "chains" / chain.id)
+    own = (steps[0].width, steps[0].height)
+    assert set(map(str, given)) == {str((own, Image.Image, {}))}
+    assert len(given) == len(steps) - 1
+    assert {(step.width, step.height) for step in steps[1:]} == {(own[0] * 2, own[1] * 2)}
+
+
+def test_a_run_that_resumes_gives_the_chains_own_size_too(tmp_path):
+    class Growing(Counting):
+        def edit(self, image, instruction, seed):
+            super().edit(image, instruction, seed)
+            sizes.append(image.size)
+            if len(sizes) == 2:
+                raise Unusable("the power goes")
+            return Answer(png((image.width * 2, image.height * 2)))
+
+    sizes = []
+    editor = Growing(tmp_path / "asked")
+    made = dataclasses.replace(planned(editor), chains=planned(editor).chains[:1])
+    assert not generate(made, tmp_path / "run").clean
+    assert generate(made, tmp_path / "run").clean
+    assert len(set(sizes)) == 1
+
+
+def test_a_picture_that_was_turned_stays_turned():
+    lying = Image.new("RGB", (64, 48))
+    assert loop.at_chain_size(lying, (64, 48)) is lying
+    assert loop.at_chain_size(Image.new("RGB", (48, 64)), (64, 48)).size == (48, 64)
+    assert loop.at_chain_size(Image.new("RGB", (96, 128)), (64, 48)).size == (48, 64)
+    assert loop.at_chain_size(Image.new("RGB", (100, 100)), (64, 48)).size == (64, 48)
+    assert loop.at_chain_size(Image.new("RGB", (100, 90)), (50, 50)).size == (50, 50)
+
+
+def test_an_editor_whose_sizes_change_on_purpose_is_given_its_answers_as_they_are(tmp_path):
+    sizes = []
+
+    class Scheduled(Counting):
+        varies_size = True
+
+        def edit(self, image, instruction, seed):
+            sizes.append(image.size)
+            return Answer(png((48, 48) if len(sizes) % 2 else (96, 96)))
+
+    made = planned(Scheduled(tmp_path / "asked"))
+    generate(dataclasses.replace(made, chains=made.chains[:1]), tmp_path / "run")
+    assert sizes[1:4] == [(48, 48), (96, 96), (48, 48)]
+    several, one = (editors.choose(f"gemini:model=gemini-3-pro-image,resolution={each}") for each in ("1K/2K", "2K"))
+    assert (several.editor.varies_size, one.editor.varies_size) == (True, False)
+
+
+def test_a_wrong_key_stops_the_run_and_records_nothing(tmp_path):
+    def refuse(seed):
+        raise Unusable("the key is not accepted")
+
+    outcome = generate(planned(Counting(tmp_path / "asked", behave=refuse)), tmp_path / "run", workers=2)
+    assert "the key is not accepted" in outcome.stopped
+    assert not outcome.clean
+    assert finished(tmp_path / "run") == set()
+
+
+def test_a_damaged_chain_is_named_and_the_others_go_on(tmp_path):
+    made = planned(Counting(tmp_path / "asked"))
+    generate(made, tmp_path / "run")
+    folder = tmp_path / "run" / "chains" / made.chains[0].id
+    (folder / "done.json").unlink()
+    (folder / "steps.jsonl").write_text("{}\n")
+    outcome = generate(made, tmp_path / "run")
+    assert list(outcome.left) == [made.chains[0].id]
+    assert "steps.jsonl, line 1, is not a step" in outcome.left[made.chains[0].id]
+    assert not outcome.clean
+
+
+def test_two_processes_given_the_same_run_share_its_chains(tmp_path):
+    words = [sys.executable, str(Path(__file__).parents[1] / "killing.py"), "share", str(tmp_path)]
+    pair = [subprocess.Popen(words) for _ in range(2)]
+    assert [process.wait(60) for process in pair] == [0, 0]
+    editor = Counting(tmp_path / "asked")
+    assert generate(planned(editor), tmp_path / "run").clean
+    assert len(editor.seeds()) == len(set(editor.seeds())) == planned(editor).calls
+
+
+def test_a_real_editors_seconds_are_kept_and_an_embedded_ones_are_not(tmp_path):
+    class Remote(Counting):
+        embedded = False
+
+    generate(planned(Remote(tmp_path / "asked", pause=0.01), rounds=1, runs=1), tmp_path / "run")
+    steps = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))
+    assert steps[1].latency >= 0.01
+    assert steps[0].latency is None
+    embedded = dataclasses.asdict(Step(1, 1, 1, "", "ok"))
+    assert embedded["latency"] is None
+
+
+def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
+    suite = dataclasses.replace(SUITE, sources=("painted-text~motion-blur",), programs=("restore-s1",), variants=())
+    choice = choose(Counting(tmp_path / "asked"))
+    [chain] = plan.variant_chains(suite, suite.variants[0], choice, 1, 1)
+    generate(plan.Plan(suite, (choice,), (chain,)), tmp_path / "run")
+    folder = tmp_path / "run" / "chains" / chain.id
+    degraded, clean = (pictures.decode((folder / name).read_bytes()) for name in ("0000.png", "reference.png"))
+    assert degraded.size == clean.size
+    assert degraded.tobytes() != clean.tobytes()
+    assert (tmp_path / "run" / "sources" / f"{chain.source.reference}.png").exists()
+
+
+def test_an_editor_that_remembers_is_given_the_chains_history(tmp_path):
+    lengths = []
+
+    class Remembering:
+        embedded, remembers = True, True
+
+        def edit(self, image, instruction, seed, history):
+            lengths.append([len(history), history[0][0]])
+            return Answer(png())
+
+    generate(planned(Remembering(), rounds=1, runs=1), tmp_path / "run", workers=1)
+    assert [1, ""] in lengths
+    assert [2, ""] in lengths
+    assert pytest.approx(max(count for count, _ in lengths)) == 2
+
+
+def test_one_process_waits_for_no_one_when_all_is_done(tmp_path):
+    made = planned(Counting(tmp_path / "asked"), runs=1)
+    generate(made, tmp_path / "run")
+    started = time.monotonic()
+    with locked(tmp_path / "run" / "chains" / made.chains[0].id):
+        assert generate(made, tmp_path / "run").already == 4
+    assert time.monotonic() - started < 5
+
+
+def test_an_editor_is_asked_before_the_run_whether_it_can_work_here(tmp_path, monkeypatch):
+    editor = Counting(tmp_path / "asked")
+    made = planned(editor, runs=1)
+    monkeypatch.setattr(Counting, "ready", lambda self: "its package is not installed", raising=False)
+    with pytest.raises(UserError, match="cannot run here: its package is not installed"):
+        generate(made, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(Counting, "ready", lambda self: FetchedByFirstCall("the first call fetches the weights"))
+    assert generate(made, tmp_path / "run").ends == {"complete": 4}
+    monkeypatch.setattr(Counting, "ready", lambda self: "its package is not installed")
+    assert generate(made, tmp_path / "run").already == 4  # nothing is left to ask
+
+
+def test_no_call_is_made_from_a_source_whose_file_was_altered(tmp_path):
+    editor = Counting(tmp_path / "asked")
+    made = planned(editor, runs=1)
+    generate(made, tmp_path / "run")
+    [chain, *_] = made.chains
+    path = next((tmp_path / "run" / "sources").glob(f"{chain.source.sha256}.*"))
+    path.write_bytes(pictures.encode_png(ImageOps.invert(pictures.decode(path.read_bytes()))))
+    asked, more = editor.seeds(), planned(editor, runs=2)
+    outcome = generate(more, tmp_path / "run")
+    mine = [each for each in more.chains if each.source == chain.source and each.run == 2]
+    assert sorted(outcome.left) == sorted(each.id for each in mine)
+    assert all("is not the picture its name says" in reason for reason in outcome.left.values())
+    assert len(editor.seeds()) - len(asked) == more.calls // 2 - sum(map(plan.call_count, mine))

@@ -1,0 +1,134 @@
+"""Every metric folder is complete in itself, a new one unasked: it loads, its card's example holds, its page builds."""
+
+import ast
+import doctest
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+import yaml
+
+HOUSE = Path(__file__).parents[2]
+FOLDERS = sorted(path for path in (HOUSE / "metric_modules").iterdir() if (path / f"{path.name}.py").is_file())
+every_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """What happened to each folder in a process where convergebench cannot be imported, offline."""
+    place = tmp_path_factory.mktemp("alone")
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(place / "huggingface"), "GRADIO_ANALYTICS_ENABLED": "False"}
+    done = subprocess.run(
+        [sys.executable, str(HOUSE / "tests" / "metrics_alone.py"), str(HOUSE / "metric_modules"), str(place)],
+        env={**os.environ, **offline},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@every_folder
+def test_it_loads_where_convergebench_cannot_be_imported(folder, alone):
+    assert alone[folder.name]["loads"] == ""
+
+
+@every_folder
+def test_its_cards_example_holds(folder, alone):
+    if alone[folder.name]["example"].startswith("missing: "):
+        pytest.skip(alone[folder.name]["example"])
+    assert alone[folder.name]["example"] == ""
+
+
+@every_folder
+def test_examples_added_one_by_one_give_the_same(folder, alone):
+    if alone[folder.name]["batches"].startswith("missing: "):
+        pytest.skip(alone[folder.name]["batches"])
+    assert alone[folder.name]["batches"] == ""
+
+
+@every_folder
+def test_its_page_builds(folder, alone):
+    assert alone[folder.name]["page"] == ""
+
+
+@every_folder
+def test_its_card_is_a_space_and_says_what_a_reader_needs(folder):
+    text = (folder / "README.md").read_text()
+    _, header, body = text.split("---\n", 2)
+    declared = yaml.safe_load(header)
+    assert declared["sdk"] == "gradio"
+    assert re.fullmatch(r"6\.\d+\.\d+", str(declared["sdk_version"]))
+    assert declared["app_file"] == "app.py"
+    assert set(declared["tags"]) >= {"evaluate", "metric"}
+    assert declared["title"]
+    assert len(declared.get("short_description", "")) <= 60  # the Hub refuses longer ones
+    assert "```python\nimport evaluate\n" in body
+    for word in ("limits", "citation", "range"):
+        assert word in body.lower(), word
+
+
+@every_folder
+def test_its_requirements_name_all_it_imports(folder):
+    names = {re.split(r"[<>=!~\[ ]", line)[0].lower() for line in (folder / "requirements.txt").read_text().split("\n")}
+    distributions = installed()
+    missing = {}
+    for path in folder.glob("*.py"):
+        # A process that accelerate launched has these two.
+        launched = {"accelerate", "torch"} if path.name == "images.py" else set()
+        for module in (
+            imported(path) - launched - set(sys.stdlib_module_names) - {file.stem for file in folder.glob("*.py")}
+        ):
+            carriers = {name.lower().replace("_", "-") for name in distributions[module]}
+            if module != "gradio" and not carriers & names:  # a Space brings the gradio its card names
+                missing[module] = path.name
+    assert missing == {}
+
+
+installed = cache(packages_distributions)  # reads every distribution's list of files
+
+
+def imported(path):
+    """The top-level packages that a file imports anywhere."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@every_folder
+def test_the_examples_in_its_code_hold(folder):
+    told = [path for path in folder.glob("*.py") if ">>> " in path.read_text() and not path.is_symlink()]
+    for path in told:
+        module = importlib.import_module(f"convergebench.metric_modules.{folder.name}.{path.stem}")
+        found = doctest.testmod(module)
+        assert found.attempted > 0
+        assert found.failed == 0, path
+
+
+@every_folder
+def test_the_wheel_lists_it(folder):
+    setuptools = tomllib.loads((HOUSE / "pyproject.toml").read_text())["tool"]["setuptools"]
+    package = f"convergebench.metric_modules.{folder.name}"
+    assert package in setuptools["packages"]
+    assert setuptools["package-dir"][package] == f"metric_modules/{folder.name}"
+
+
+@pytest.mark.parametrize("name", ["images.py", "pictures.py"])
+def test_pictures_are_read_by_one_file_everywhere(name):
+    one = (HOUSE / ("generation" if name == "pictures.py" else "metric_modules/psnr") / name).read_bytes()
+    copies = [folder for folder in FOLDERS if (folder / name).exists()]
+    assert len(copies) >= 4
+    assert [folder.name for folder in copies if (folder / name).read_bytes() != one] == []

@@ -1,0 +1,392 @@
+"""Edit applied: an edit is found and its undoing is found, and neither decay nor doing nothing passes for one."""
+
+import io
+import time
+from functools import cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
+from convergebench.metric_modules.edit_applied.looks import find_edit, look
+from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, find_transform
+from PIL import Image
+from skimage import data
+
+REAL = Path(__file__).parents[3] / "shared/data/real_chains"
+CYCLE = ("add a thing", "remove the thing")
+NAMES = ("astronaut", "coffee", "rocket", "gravel")
+
+
+@cache
+def picture(name):
+    whole = getattr(data, name)()
+    return np.ascontiguousarray(whole if whole.ndim == 3 else np.dstack([whole] * 3))
+
+
+def jpeg(shown, quality):
+    file = io.BytesIO()
+    Image.fromarray(shown).save(file, "JPEG", quality=quality)
+    return np.asarray(Image.open(file))
+
+
+def noisy(shown, sigma, seed=0):
+    return np.clip(shown + np.random.default_rng(seed).normal(0, sigma, shown.shape), 0, 255).astype(np.uint8)
+
+
+def stretched(shown, gain=1.4):
+    return np.clip((shown.astype(float) - 128) * gain + 128, 0, 255).astype(np.uint8)
+
+
+def shifted(shown, pixels=16):
+    """To the right by pixels of a picture of short side 512."""
+    pixels = pixels * min(shown.shape[:2]) // 512
+    return cv2.copyMakeBorder(shown, 0, 0, pixels, 0, cv2.BORDER_REPLICATE)[:, : shown.shape[1]]
+
+
+def painted(name, place, size, colour):
+    """The picture with a disc, and the picture with the disc painted out again; sizes are parts of the short side."""
+    before = picture(name)
+    height, width = before.shape[:2]
+    mask = np.zeros((height, width), np.uint8)
+    cv2.circle(mask, (int(place[0] * width), int(place[1] * height)), int(size * min(height, width)), 255, -1)
+    forward = before.copy()
+    forward[mask > 0] = colour
+    return before, forward, cv2.inpaint(forward, cv2.dilate(mask, np.ones((5, 5))), 3, cv2.INPAINT_TELEA)
+
+
+def round_of(*pictures, cycle=CYCLE, closes=True, **options):
+    """What each step of one round is judged to be, its pictures given from the previous return on."""
+    looks = [look(shown) for shown in pictures]
+    return [judge_step(cycle, closes, k, looks, **options) for k in range(1, len(looks))]
+
+
+def chain_of(start, editor, rounds=2):
+    shown = [start]
+    for _ in range(2 * rounds):
+        shown.append(editor(shown[-1]))
+    return [round_of(*shown[2 * n : 2 * n + 3]) for n in range(rounds)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_doing_nothing_is_never_applied(name):
+    forward, undo = round_of(picture(name), picture(name), picture(name))
+    assert (forward.applied, forward.region_share) == (0, 0)
+    assert undo.undone is None
+    assert undo.reasons["undone"] == "not_applied"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compression_noise_and_softening_are_never_applied_even_where_small_changes_count(name):
+    start = look(picture(name))
+    decayed = [jpeg(picture(name), quality) for quality in (30, 50, 75, 95)]
+    for _ in range(5):
+        decayed.append(jpeg(decayed[-1], 30))
+    decayed += [noisy(picture(name), sigma) for sigma in (5, 15, 30)]
+    decayed += [cv2.GaussianBlur(picture(name), (0, 0), 2), shifted(picture(name), 4), stretched(picture(name), 1.1)]
+    assert [judge_forward(start, look(shown), small=True).applied for shown in decayed] == [0] * len(decayed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("editor", [stretched, shifted], ids=["contrast stretch", "shift by 16 pixels"])
+def test_a_stretch_or_a_shift_is_never_both_applied_and_undone(name, editor):
+    for forward, undo in chain_of(picture(name), editor, rounds=3):
+        assert not (forward.applied and undo.undone)
+
+
+@pytest.mark.parametrize("size", [0.04, 0.1, 0.25])
+@pytest.mark.parametrize("colour", [(220, 30, 40), (20, 60, 200), (250, 250, 250)])
+@pytest.mark.parametrize("name", ["coffee", "chelsea"])
+def test_a_disc_is_found_applied_and_its_removal_is_found_undone(name, colour, size):
+    before, forward, back = painted(name, (0.3, 0.7), size, colour)
+    worn = [before, jpeg(noisy(forward, 4), 80), jpeg(noisy(back, 4, 1), 60)]
+    first, second = round_of(*worn)
+    expected = np.pi * size**2 * min(before.shape[:2]) / max(before.shape[:2])
+    contrast = np.linalg.norm(look(before) - look(forward), axis=2).max()
+    assert contrast > 20  # the test's own: the disc can be seen
+    assert first.applied == 1
+    assert first.region_share == pytest.approx(expected, rel=0.5)
+    assert (second.undone, second.undo_ratio < 0.5) == (1, True)
+    assert round_of(worn[0], worn[1], worn[1])[1].undone == 0
+
+
+def test_a_frame_as_thin_as_glasses_is_found_only_where_small_changes_count():
+    before = picture("astronaut")
+    forward = before.copy()
+    for x in (208, 248):
+        cv2.circle(forward, (x, 105), 15, (10, 10, 10), 3)
+    looks = [look(before), look(forward), look(before)]
+    assert 0.001 < find_edit(*looks[:2]).share < 0.02
+    assert [step.applied or step.undone for step in round_of(before, forward, before, small=True)] == [1, 1]
+    tiny = before.copy()
+    cv2.circle(tiny, (228, 105), 12, (10, 10, 10), 4)
+    assert judge_forward(looks[0], look(tiny), small=True).applied == 1
+    assert judge_forward(looks[0], look(tiny), small=False).applied == 0
+
+
+def test_taking_a_thing_away_is_as_much_an_edit_as_adding_it():
+    before, forward, _ = painted("coffee", (0.3, 0.7), 0.03, (220, 30, 40))
+    added, removed = find_edit(look(before), look(forward)), find_edit(look(forward), look(before))
+    assert added.share == pytest.approx(removed.share, rel=0.15)
+
+
+def test_removing_half_of_a_thing_does_not_undo_it():
+    before, forward, _ = painted("chelsea", (0.3, 0.7), 0.12, (20, 60, 200))
+    half = before.copy()
+    column = int(0.3 * before.shape[1]) - 5
+    half[:, :column] = forward[:, :column]
+    left = before.copy()
+    left[:, : column - 30] = forward[:, : column - 30]
+    wholly, mostly = (round_of(before, forward, shown)[1] for shown in (half, left))
+    assert 0.3 < wholly.undo_ratio < 0.6
+    assert mostly.undo_ratio < wholly.undo_ratio
+    assert mostly.undone == 1
+
+
+def test_turning_everything_grey_is_an_edit_and_bringing_the_colours_back_undoes_it():
+    before = picture("astronaut")
+    grey = np.dstack([cv2.cvtColor(before, cv2.COLOR_RGB2GRAY)] * 3)
+    words = ("Turn the image monochrome.", "Bring the colours back.")
+    assert [step.applied or step.undone for step in round_of(before, grey, before, cycle=words)] == [1, 1]
+    assert round_of(before, grey, grey, cycle=words)[1].undone == 0
+
+
+MONOCHROME = ("turn the image monochrome", "color the monochrome image")
+
+
+def faded(shown, share):
+    """The picture with this share of its colour."""
+    grey = cv2.cvtColor(shown, cv2.COLOR_RGB2GRAY)[..., None]
+    return np.rint(grey + share * (shown.astype(float) - grey)).clip(0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "rocket"])
+def test_a_picture_of_weak_colour_can_be_made_monochrome_and_coloured_again(name):
+    before = faded(picture(name), 0.3)
+    grey = faded(before, 0)
+    assert find_edit(look(before), look(grey), limit=6).share < 0.003, "this picture is no case for it"
+    made, back = round_of(before, grey, before, cycle=MONOCHROME)
+    assert (made.applied, back.undone, back.part_lost) == (1, 1, None)
+    assert round_of(before, grey, faded(before, 0.3), cycle=MONOCHROME)[1].undone == 0
+    for worn in (before, jpeg(before, 40), noisy(before, 12), faded(before, 0.7)):
+        assert round_of(before, worn, before, cycle=MONOCHROME)[0].applied == 0
+
+
+def test_a_picture_without_colour_cannot_be_made_monochrome():
+    grey = faded(picture("coffee"), 0)
+    made, back = round_of(grey, grey, grey, cycle=MONOCHROME)
+    assert (made.applied, back.undone) == (None, None)
+    assert made.reasons["applied"] == back.reasons["undone"] == "already_so"
+
+
+def tinted(shown, share, colour=(40, 170, 60)):
+    return np.rint(shown * (1 - share) + share * np.array(colour)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_faint_tint_is_an_edit_where_one_is_asked_for_and_another_tint_or_wear_is_not(name):
+    words = ("make the whole picture a little greener", "take the green tint away")
+    before = picture(name)
+    green = tinted(before, 0.1)
+    made, back = round_of(before, green, jpeg(before, 60), cycle=words)
+    assert (made.applied, back.undone) == (1, 1)
+    assert round_of(before, green, green, cycle=words)[1].undone == 0
+    for worn in (before, jpeg(before, 40), noisy(before, 12), tinted(before, 0.1, (190, 60, 170))):
+        assert round_of(before, worn, before, cycle=words)[0].applied == 0
+    assert round_of(before, green, before)[0].applied == 0, "a tint is no thing"
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (90, 700), (1, 1), (3, 500), (1024, 800)])
+def test_any_size_is_compared_with_any_other(shape):
+    shown = cv2.resize(picture("coffee"), shape[::-1], interpolation=cv2.INTER_AREA)
+    assert find_edit(look(shown), look(shown)).share == 0
+    assert 0 <= find_edit(look(shown), look(picture("coffee"))).share <= 1
+
+
+def test_a_round_that_begins_in_another_shape_than_the_reference_is_judged():
+    before, forward, back = (
+        cv2.resize(shown, (500, 700)) for shown in painted("coffee", (0.5, 0.5), 0.2, (220, 30, 40))
+    )
+    undo = round_of(before, forward, back, source=look(picture("coffee")))[1]
+    assert undo.undo_ratio < 0.4
+
+
+def test_an_answer_of_twice_the_size_is_no_edit():
+    before = picture("astronaut")
+    twice = cv2.resize(before, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+    assert judge_forward(look(before), look(twice), small=True).applied == 0
+
+
+TURNS = ("flip horizontally", "flip vertically", "rotate 90", "rotate 180", "rotate 270")
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "gravel"])
+def test_the_oracle_tells_every_flip_and_rotation_from_every_other_and_from_nothing(name):
+    start = look(picture(name))
+    for number, done in enumerate(("none", *TURNS)):
+        exact = np.ascontiguousarray(TRANSFORMS[done](picture(name)))
+        decayed = (exact, jpeg(exact, 30), noisy(exact, 25), cv2.GaussianBlur(exact, (0, 0), 3), shifted(exact, 8))
+        seen = look(decayed[number % len(decayed)])
+        assert [find_transform(start, seen, {asked}).name == asked for asked in TURNS] == [
+            asked == done for asked in TURNS
+        ]
+
+
+def test_a_symmetric_picture_cannot_tell_a_flip():
+    half = picture("coffee")[:, :300]
+    symmetric = np.ascontiguousarray(np.hstack([half, half[:, ::-1]]))
+    forward, undo = round_of(symmetric, symmetric, symmetric, cycle=("flip horizontally", "flip horizontally"))
+    assert (forward.applied, undo.undone) == (None, None)
+    assert forward.reasons["applied"] == "symmetric"
+    assert undo.reasons["undone"] == "symmetric"
+
+
+def test_two_flips_are_applied_and_undone_and_two_replicas_are_neither():
+    cycle = ("flip horizontally", "flip horizontally")
+    before = picture("chelsea")
+    flipped = np.ascontiguousarray(before[:, ::-1])
+    forward, undo = round_of(before, jpeg(flipped, 60), jpeg(before, 50), cycle=cycle)
+    assert (forward.applied, undo.undone) == (1, 1)
+    assert undo.undo_ratio < 0.3
+    assert [step.applied for step in round_of(before, before, before, cycle=cycle)] == [0, None]
+    assert round_of(before, flipped, flipped, cycle=cycle)[1].undone == 0
+
+
+def test_four_rotations_close_and_one_left_out_shows():
+    cycle = ("rotate the image by 90 degrees clockwise",) * 4
+    turned = [np.ascontiguousarray(np.rot90(picture("coffee"), -n)) for n in range(5)]
+    steps = round_of(*turned, cycle=cycle)
+    assert [step.applied for step in steps] == [1, 1, 1, None]
+    assert steps[3].undone == 1
+    skipped = round_of(*turned[:2], turned[1], *turned[2:4], cycle=cycle)
+    assert [step.applied for step in skipped] == [1, 0, 1, None]
+    assert skipped[3].undone is None
+
+
+WORDS = {
+    "flip horizontally": {"flip horizontally"},
+    "Mirror the image.": {"flip horizontally"},
+    "Flip the whole picture vertically": {"flip vertically"},
+    "Rotate the image by 90 degrees clockwise.": {"rotate 90"},
+    "rotate it 90 degrees counter-clockwise": {"rotate 270"},
+    "rotate by 270 degrees anticlockwise": {"rotate 90"},
+    "rotate 90 degrees": {"rotate 90", "rotate 270"},
+    "Please rotate the photo by 180 degrees": {"rotate 180"},
+    "turn the picture upside down": {"rotate 180"},
+    "add a mirror": set(),
+    "flip the pancake": set(),
+    "turn the image monochrome": set(),
+    "turn the light on": set(),
+}
+
+
+@pytest.mark.parametrize(("instruction", "transforms"), WORDS.items())
+def test_the_words_say_which_transform_is_asked_for(instruction, transforms):
+    assert asked_transforms(instruction) == transforms
+
+
+def two_things(first=(0.25, 0.3), second=(0.75, 0.7)):
+    """The picture, with A, with both, with B alone."""
+    before = picture("coffee")
+    shown = [before]
+    for things in ((first,), (first, second), (second,)):
+        one = before.copy()
+        for place in things:
+            colour = (220, 30, 40) if place == first else (20, 60, 200)
+            cv2.circle(one, (int(place[0] * 600), int(place[1] * 400)), 45, colour, -1)
+        shown.append(one)
+    return shown
+
+
+NESTED = ("add a ball", "add a hat", "remove the hat", "remove the ball")
+CROSSED = ("add a ball", "add a hat", "remove the ball", "remove the hat")
+
+
+def test_in_a_cross_edit_each_undo_is_held_to_its_own_edit():
+    before, ball, both, hat = two_things()
+    for cycle, third, wrong in ((NESTED, ball, hat), (CROSSED, hat, ball)):
+        steps = round_of(before, ball, both, third, before, cycle=cycle)
+        assert [step.applied for step in steps[:2]] == [1, 1]
+        assert [step.undone for step in steps[2:]] == [1, 1]
+        assert round_of(before, ball, both, wrong, cycle=cycle)[2].undone == 0
+        assert round_of(before, ball, both, third, third, cycle=cycle)[3].undone == 0
+
+
+def test_where_another_edit_covers_most_of_one_its_undoing_cannot_be_said():
+    before, ball, both, hat = two_things((0.5, 0.5), (0.52, 0.5))
+    undo = round_of(before, ball, both, hat, cycle=CROSSED)[2]
+    assert undo.undone is None
+    assert undo.reasons["undone"] == "overlap"
+
+
+def test_a_program_of_three_takes_all_back_in_its_last_step():
+    before, forward, back = painted("coffee", (0.3, 0.7), 0.2, (20, 60, 200))
+    cycle = ("extract patches", "extract edges", "turn them into a photograph")
+    steps = round_of(before, forward, forward, back, cycle=cycle)
+    assert [step.applied for step in steps] == [1, 0, None]
+    assert steps[2].undone == 1
+
+
+def test_a_replica_and_a_missing_picture_are_null_with_a_reason():
+    before = picture("coffee")
+    replica = round_of(before, before, cycle=("Produce an exact replica.",))[0]
+    missing = judge_step(CYCLE, True, 2, [look(before), None, look(before)])
+    null = {"no_change": replica, "round_incomplete": missing}
+    for code, judged in null.items():
+        assert judged[:4] == (None, None, None, None)
+        assert all(judged.reasons[name] == code for name in ("applied", "region_share", "undone", "undo_ratio"))
+
+
+def test_a_program_that_only_adds_has_forwards_only():
+    before, one, both, _ = two_things()
+    steps = [round_of(*pair, cycle=("add {item}",), closes=False)[0] for pair in ((before, one), (one, both))]
+    assert [step.applied for step in steps] == [1, 1]
+    assert steps[0].undone is None
+    assert {role.kind for role in roles(("add a", "add b"), closes=False)} == {"forward"}
+
+
+def test_meaning_has_to_agree_with_the_pixels():
+    before, forward, back = painted("chelsea", (0.3, 0.7), 0.12, (20, 60, 200))
+    words = np.array([0.0, 1.0, 0.0])
+    plain, shown = np.array([1.0, 0.2, 0.0]), np.array([1.0, 0.6, 0.1])
+    near, far = cosine(shown, words), cosine(plain, words)
+    steps = round_of(before, forward, back, meaning=[far, near, far])
+    assert (steps[0].applied, steps[1].undone) == (1, 1)
+    assert round_of(before, forward, back, meaning=[near, far, near])[0].applied == 0
+    still_there = round_of(before, forward, back, meaning=[far, near, near])[1]
+    assert still_there.undone == 0
+    assert still_there.undo_ratio < 0.5
+
+
+def test_a_position_outside_of_the_cycle_is_refused():
+    with pytest.raises(ValueError, match="position is 3; the cycle has positions 1 to 2"):
+        judge_step(CYCLE, True, 3, [])
+
+
+@pytest.mark.slow
+def test_a_pair_costs_less_than_forty_milliseconds_of_one_core():
+    before, after = picture("astronaut"), look(painted("astronaut", (0.3, 0.7), 0.12, (20, 60, 200))[1])
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    times = []
+    for _ in range(15):
+        start = time.process_time()
+        judge_forward(look(before), after)
+        times.append(time.process_time() - start)
+    cv2.setNumThreads(threads)
+    assert min(times) < 0.040
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not beside the checkout")
+def test_every_real_addition_is_found_applied_and_every_removal_undone():
+    chains = sorted(REAL.glob("*/*/"))
+    assert len(chains) == 4
+    for chain in chains:
+        names = ["I0_source", *(f"I{n}_{way}" for n in (1, 2, 3) for way in ("forward", "backward"))]
+        looks = [look(np.asarray(Image.open(chain / f"{name}.png").convert("RGB"))) for name in names]
+        for n in range(3):
+            for small in (False, True):
+                steps = [judge_step(CYCLE, True, k, looks[2 * n : 2 * n + 3], small=small) for k in (1, 2)]
+                assert (steps[0].applied, steps[1].undone) == (1, 1), (chain, n + 1)

@@ -1,0 +1,152 @@
+"""Chains with a known truth: how often the intervals hold it, and how far the estimates lie beside it.
+
+`pytest -m slow -s tests/metric_modules/test_halflife_coverage.py` prints the table of 1,000 sets each.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+from convergebench.metric_modules.halflife.intervals import clustered, mean_interval, variance
+from convergebench.metric_modules.halflife.outcomes import curve_outcome
+from convergebench.metric_modules.halflife.summary import summarise
+from scipy import stats
+from simulations import coverage
+
+ROUNDS = list(range(1, 21))
+HALVES = (6.7, 9.3, 12.9)  # the median half-life, in rounds, that is to be found again
+HARD_HALF = 3.4  # short and very unequal: Student's t alone is too narrow here
+
+
+@dataclass(frozen=True)
+class Design:
+    """Chains that decay as 2^(-n / h), h log-normal between sources and within them."""
+
+    clusters: int
+    chains: int  # of each cluster
+    between: float
+    within: float
+
+    @property
+    def name(self) -> str:
+        alone = f"{self.clusters} independent chains"
+        return alone if self.chains == 1 else f"{self.clusters} clusters, sd {self.between:g}"
+
+
+INDEPENDENT = [Design(size, 1, 0.0, 0.5) for size in (20, 40, 60)]
+CLUSTERED = [Design(size, 5, sd, 0.3) for sd in (0.5, 1.0) for size in (6, 12, 20)]
+
+
+@cache
+def true_mean(half: float, spread: float) -> float:
+    """The restricted mean of the first round below one half."""
+    chances = (np.arange(100_000) + 0.5) / 100_000
+    return float(np.clip(np.ceil(half * np.exp(spread * stats.norm.ppf(chances))), 1, ROUNDS[-1]).mean())
+
+
+def simulate(design: Design, halves: tuple[float, ...], sets: int, seed: int = 7) -> dict[str, float]:
+    """Coverage of both intervals and the relative bias of three estimates over many sets of chains."""
+    rng = np.random.default_rng(seed)
+    sources = np.repeat(np.arange(design.clusters), design.chains)
+    rows = []
+    for number in range(sets):
+        half = halves[number % len(halves)]
+        effect = rng.normal(0, design.between, design.clusters)[sources] + rng.normal(0, design.within, len(sources))
+        curves = 2.0 ** (-np.array(ROUNDS) / (half * np.exp(effect))[:, None])
+        result = summarise([curve_outcome(curve, ROUNDS) for curve in curves.tolist()], ROUNDS, sources.tolist())
+        mean = true_mean(half, float(np.hypot(design.between, design.within)))
+        past_the_end = ROUNDS[-1] + 1
+        low, high = (past_the_end if limit is None else limit for limit in result["half_life_interval"])
+        mean_low, mean_high = result["restricted_mean_interval"]
+        rows.append(
+            (
+                low <= np.ceil(half) <= high,
+                mean_low <= mean <= mean_high,
+                (result["half_life_interpolated"] or past_the_end) / half - 1,
+                (result["half_life"] or past_the_end) / np.ceil(half) - 1,
+                result["restricted_mean"] / mean - 1,
+            )
+        )
+    names = ("median covered", "mean covered", "interpolated bias", "median bias", "mean bias")
+    return dict(zip(names, np.mean(rows, axis=0), strict=True))
+
+
+def line(name: str, figures: dict[str, float]) -> str:
+    return f"{name:28s}" + "".join(f"  {key} {value:+.3f}" for key, value in figures.items())
+
+
+@pytest.mark.parametrize("design", [INDEPENDENT[1], CLUSTERED[1], CLUSTERED[4]], ids=lambda design: design.name)
+def test_intervals_hold_the_truth_in_a_hundred_sets(design):
+    figures = simulate(design, HALVES, 100)
+    assert figures["median covered"] >= 0.925
+    assert figures["mean covered"] >= 0.88  # 95% less three standard errors of a hundred sets
+    assert abs(figures["median bias"]) < 0.15
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_as_often_as_promised_in_a_thousand_sets():
+    print()
+    short = []
+    for design in [*INDEPENDENT, *CLUSTERED]:
+        figures = simulate(design, HALVES, 1000)
+        print(line(design.name, figures))
+        if figures["median covered"] < 0.925:
+            short.append((design.name, "median", figures))
+        if figures["mean covered"] < 0.93:
+            short.append((design.name, "mean", figures))
+        if design.chains == 1 and design.clusters >= 40 and abs(figures["interpolated bias"]) >= 0.05:
+            short.append((design.name, "bias", figures))
+    assert not short
+
+
+@pytest.mark.slow
+def test_the_mean_of_short_unequal_half_lives_is_covered():
+    print()
+    twelve, twenty = (simulate(design, (HARD_HALF,), 1000) for design in CLUSTERED[4:])
+    print(line("12 clusters, sd 1, half 3.4", twelve))
+    print(line("20 clusters, sd 1, half 3.4", twenty))
+    assert min(twelve["mean covered"], twenty["mean covered"]) >= 0.93
+    assert min(twelve["median covered"], twenty["median covered"]) >= 0.925
+
+
+def test_one_way_is_the_cluster_t_and_two_way_is_wider_where_programs_differ():
+    rng = np.random.default_rng(7)
+    values = np.clip(10 + rng.normal(0, 2, (12, 1)) + rng.normal(0, 3, (1, 6)) + rng.normal(0, 1, (12, 6)), 0, 20)
+    sources, programs = np.repeat(range(12), 6).tolist(), np.tile(range(6), 12).tolist()
+    spread, free = variance(values.ravel(), sources)
+    assert (spread, free) == (pytest.approx(values.mean(axis=1).var(ddof=1) / 12), 11)
+    one = mean_interval(values.ravel(), sources, 20)
+    two = mean_interval(values.ravel(), sources, 20, programs)
+    assert two[0] < one[0] < values.mean() < one[1] < two[1]
+
+
+@pytest.mark.parametrize("value", [0.0, 20.0, 7.3])
+def test_intervals_stand_where_nothing_varies(value):
+    low, high = mean_interval(np.full(18, value), [*"aabbccddeeffgghhii"], 20)
+    assert 0 <= low <= value + 1e-9
+    assert value - 1e-9 <= high <= 20
+    assert mean_interval(np.full(3, value), ["a"] * 3, 20) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", coverage.SCENARIOS)
+@pytest.mark.parametrize("programs", [0.0, 0.5], ids=["one way", "two ways"])
+@pytest.mark.parametrize("unequal", [False, True], ids=["equal", "unequal"])
+def test_limits_hold_the_truth_in_every_scenario_from_six_sources_on(scenario, programs, unequal):
+    for shares in coverage.designs(scenario, [(6, 9), (12, 9), (20, 9)], 1000, programs, unequal):
+        assert (
+            shares.min() >= 0.93 - 0.008
+        )  # one standard error of a thousand sets; docs/statistics.md has two thousand
+
+
+def test_two_way_limits_hold_the_truth_in_a_hundred_sets():
+    [shares] = coverage.designs("long", [(12, 9)], 100, 0.5, False)
+    assert shares.min() >= 0.9
+
+
+def test_large_sources_among_small_ones_are_worth_fewer_and_widen_the_limits():
+    values, sources = np.array([*[4.0, 6.0] * 5, 3.0, 8.0, 5.0]), [*"aaaaaaaaaa", *"bcd"]
+    assert clustered(values, sources)[1] == pytest.approx(13**2 / 103)
+    assert variance(values, sources)[1] == 1.0
+    assert clustered(np.arange(12.0), [*"aaabbbcccddd"])[1] == 4

@@ -1,0 +1,622 @@
+"""Judges: what they are asked, what becomes of what they say, and that nothing is asked or paid twice."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from decimal import Decimal
+from pathlib import Path
+
+import judging
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from convergebench import metric_modules
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.files import locked
+from convergebench.generation.ledger import SIZE
+from convergebench.generation.records import UserError
+from convergebench.generation.vendors import image_servers
+from convergebench.metric_modules._judges import answers, asks, backends, drift, questions, run, store
+from convergebench.metric_modules._judges.backends import paint
+from judging import SENTINEL, Vendor
+from simulations.drift import alarms
+from vendors.loopback import Reply, serving, told
+
+BANANA = (
+    "Below is a reasoning summary from an image editing model. Please identify if the reasoning summary mentions that "
+    "the original image is noisy, pixelated, or contains visible artifacts. Output “yes” or “no” only.\n"
+)
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv("CONVERGEBENCH_PRICES", raising=False)
+    return judging.dataset(tmp_path / "convergebench")
+
+
+@pytest.fixture
+def priced(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", "")
+    judging.prices(tmp_path)
+
+
+# Questions
+
+
+@pytest.mark.parametrize("name", questions.names())
+def test_every_question_says_what_is_asked_of_whom_and_what_an_answer_is(name):
+    question = questions.load(name)
+    assert question.title.endswith("?")
+    fields = set(re.findall(r"\{(\w+)\}", question.words))
+    assert fields <= set(questions.FIELDS)
+    if question.value:
+        assert question.value in question.schema["required"]
+        assert not question.schema["additionalProperties"]
+
+
+def test_the_words_on_reasoning_summaries_are_those_of_the_study():
+    question = questions.load("self_evaluation")
+    assert question.fill(reasoning_summary="I see {noise}.") == BANANA + "I see {noise}."
+    assert (question.pictures, question.value) == ((), None)
+
+
+def test_a_changed_letter_makes_another_question(tmp_path):
+    text = Path(questions.__file__).with_name("edit_applied.toml").read_text()
+    (tmp_path / "edit_applied.toml").write_text(text.replace("Picture 2 is", "Picture 2 was"))
+    changed = questions.load(str(tmp_path / "edit_applied.toml"))
+    assert changed.name == "edit_applied"
+    assert changed.sha256 != questions.load("edit_applied").sha256
+
+
+def test_the_question_on_the_page_can_be_asked(tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "judges.md"
+    [text] = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    (tmp_path / "sky.toml").write_text(text)
+    question = questions.load(str(tmp_path / "sky.toml"))
+    assert questions.read_answer(question, '{"blue": true}').value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('scale = "stars"', "no scale 'stars'"),
+        ('shape = "round"', "says 'shape'"),
+        ('pictures = ["sketch"]', "no picture 'sketch'"),
+        ('value = "x"', "needs both"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_refused_with_what_is_allowed(tmp_path, line, words):
+    keys = {"title": '"Why?"', "words": '"Why?"', "asked_of": '"all"', "scale": '"count"'}
+    key, _, value = line.partition(" = ")
+    (tmp_path / "mine.toml").write_text("\n".join(f"{name} = {each}" for name, each in {**keys, key: value}.items()))
+    with pytest.raises(UserError, match=words):
+        questions.load(str(tmp_path / "mine.toml"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ("type = false", "False is not valid under any of the given schemas"),
+        ('pattern = "("', "by which no answer can be judged"),
+        ('"$ref" = "http://127.0.0.1/x"', r"a schema with \$ref"),
+    ],
+)
+def test_a_schema_that_cannot_judge_an_answer_is_refused_before_anything_is_paid(tmp_path, schema, words):
+    known = 'title = "Why?"\nwords = "Why?"\nasked_of = "all"\nscale = "count"\nvalue = "count"\n'
+    (tmp_path / "mine.toml").write_text(f"{known}[schema.properties.count]\n{schema}\n")
+    with pytest.raises(UserError, match=words):
+        questions.load(str(tmp_path / "mine.toml"))
+
+
+@pytest.mark.parametrize(
+    ("scale", "text", "value"),
+    [
+        ("count", '{"count": true}', None),
+        ("count", '{"count": "3"}', None),
+        ("count", "[]", None),
+        ("count", '{"count": 3.0}', 3.0),
+        ("yes or no", '{"count": 3}', None),
+        ("yes or no", '{"count": 1}', 1.0),
+        ("share of the things", '{"count": ["a"]}', None),
+        ("share of the things", '{"count": [2]}', 0.5),
+    ],
+)
+def test_what_a_schema_of_ones_own_lets_through_has_a_value_on_its_scale_or_none(tmp_path, scale, text, value):
+    known = f'title = "Why?"\nwords = "Why?"\nasked_of = "all"\nscale = "{scale}"\nvalue = "count"\n[schema]\n'
+    (tmp_path / "mine.toml").write_text(known + 'title = "anything"\n')
+    reading = questions.read_answer(questions.load(str(tmp_path / "mine.toml")), text, things=2)
+    assert (reading.value, reading.reason) == (value, None if value is not None else "off_scale")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value", "reason"),
+    [
+        ("edit_applied", '{"applied": true}', 1.0, None),
+        ("edit_applied", '```json\n{"applied": false}\n```', 0.0, None),
+        ("edit_applied", '{"applied": true', None, "not_json"),
+        ("edit_applied", "I cannot tell.", None, "not_json"),
+        ("edit_applied", '{"applied": "maybe"}', None, "off_schema"),
+        ("edit_applied", '{"applied": true, "sure": 1}', None, "off_schema"),
+        ("edit_applied", "[" * 100_000, None, "not_json"),
+        ("edit_applied", "NaN", None, "not_json"),
+        ("edit_applied", "  ", None, "empty"),
+        ("object_count", '{"count": 7}', 7.0, None),
+        ("object_count", '{"count": -1}', None, "off_schema"),
+        ("object_count", '{"count": 1' + "0" * 400 + "}", None, "off_scale"),
+        ("object_count", '{"count": 2.5}', None, "off_schema"),
+        ("additions_there", '{"there": [1, 3, 3, 9]}', 0.5, None),
+        ("self_evaluation", "Yes.", 1.0, None),
+        ("self_evaluation", '"no"', 0.0, None),
+        ("self_evaluation", "The summary says yes, and later no.", None, "off_scale"),
+    ],
+)
+def test_an_answer_is_a_value_or_a_reason_and_nonsense_is_never_no(name, text, value, reason):
+    reading = questions.read_answer(questions.load(name), text, things=4)
+    assert (reading.value, reading.reason) == (value, reason)
+
+
+# One run
+
+
+def test_every_forward_step_is_asked_once_and_the_same_command_asks_nothing_more(data):
+    vendor = Vendor()
+    with serving(vendor) as server:
+        first = judging.judge(data, server.base, sample=4)
+        second = judging.judge(data, server.base, sample=4)
+    forward = 3 * 2 * 2 * 4  # editors, sources, programs, rounds
+    assert (first.asked, first.calibration, first.clean) == (forward + 32, 32, True)
+    assert (second.asked, second.already, second.session) == (0, forward, None)
+    rows = judging.rows_of(data)
+    assert len(rows) == forward + 32
+    assert {row["model"] for row in rows} == {"judge-1-2026"}
+    assert {row["question_sha256"] for row in rows} == {questions.load("edit_applied").sha256}
+    assert all(json.loads(row["raw"])["applied"] == (row["value"] == 1.0) for row in rows)
+    assert {row["position"] for row in rows} == {1}
+    assert "judgements" in (data / "README.md").read_text()
+
+
+def test_a_judge_sees_the_pictures_in_their_order_and_the_schema(data):
+    seen = []
+
+    def answer(request, asked, number):
+        seen.append(request)
+        return True
+
+    with serving(Vendor(answer)) as server:
+        judging.judge(data, server.base, sample=0)
+    body = seen[0].json()
+    words = body["messages"][0]["content"][-1]["text"]
+    before, after = judging.pictures_of(seen[0])
+    assert 'with this instruction: "add a ' in words
+    assert before != after
+    assert body["response_format"]["json_schema"]["schema"]["required"] == ["applied"]
+    assert "authorization" not in seen[0].headers  # OpenAI's key goes to no other server
+
+
+def test_an_editor_that_is_added_later_is_asked_about_alone(data, tmp_path):
+    with serving(Vendor()) as server:
+        judging.judge(data, server.base, sample=0, chosen=lambda ask: ask.chain.editor == "steady")
+        outcome = judging.judge(data, server.base, sample=0)
+    assert (outcome.asked, outcome.already) == (32, 16)
+    assert {row["session"] for row in judging.rows_of(data)} == {1, 2}
+
+
+def test_refusals_and_nonsense_have_a_reason_and_the_others_stay(data):
+    def answer(request, asked, number):
+        return ["{'applied': yes}", '{"applied": tr', "", True][int(judging.item_of(request)[:8], 16) % 4]
+
+    with serving(Vendor(answer)) as server:
+        outcome = judging.judge(data, server.base, sample=0)
+        again = judging.judge(data, server.base, sample=0)
+    rows = judging.rows_of(data)
+    assert again.asked == 0  # nonsense was paid for, and the same would come back
+    assert {row["reason"] for row in rows} == {None, "not_json", "empty"}
+    assert sum(outcome.without_value.values()) == sum(row["value"] is None for row in rows) > 10
+    assert {row["value"] for row in rows if row["reason"] is None} == {1.0}
+
+
+def test_a_refusal_of_the_vendor_is_no_answer_in_either_of_its_forms(data):
+    def fail(vendor, number, request):
+        if int(judging.item_of(request)[:8], 16) % 2:
+            return told({"error": {"message": "not this", "code": "content_policy_violation"}}, 400)
+        message = {"content": None, "refusal": "I will not look at that."}
+        return told({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]})
+
+    with serving(Vendor(fail=fail)) as server:
+        outcome = judging.judge(data, server.base, sample=0)
+    rows = judging.rows_of(data)
+    assert outcome.without_value == {"refused": 48}
+    assert {row["detail"].partition(":")[0] for row in rows} == {"content_policy_violation", "I will not look at that."}
+    assert {row["value"] for row in rows} == {None}
+
+
+def test_money_is_exact_where_answers_break_off_and_the_vendor_says_slow_down(data, priced):
+    failed = {}
+
+    def fail(vendor, number, request):
+        with vendor.lock:
+            item = judging.item_of(request)
+            failed[item] = failed.get(item, 0) + 1
+        if int(item[:8], 16) % 3 == 0 and failed[item] == 1:
+            return told({"error": {"message": "slow down"}}, 429, retry_after="0.01")
+        if int(item[:8], 16) % 4 == 0 and failed[item] == 2:
+            vendor.billed_without_answer += price
+            return Reply(body=b'{"id": "req-0", "choices": [{"message": {"content": "{', type="application/json")
+        return None
+
+    vendor = Vendor(fail=fail)
+    with serving(vendor) as server:
+        choice = judging.choose(server.base)
+        plan = run.plan_run(
+            Reader(data), choice, questions.load("edit_applied"), store.Answers(data, choice.label, "edit_applied"),
+            False, sample=4, begin=False,
+        )  # fmt: skip
+        price = Decimal(str(plan.price))
+        outcome = judging.judge(data, server.base, sample=4)
+    billed = sum(vendor.bills.values()) + vendor.billed_without_answer
+    assert outcome.clean
+    assert vendor.billed_without_answer > 0
+    assert sum(Decimal(str(row["cost"])) for row in judging.rows_of(data)) == billed
+    ledger = judging.ledger_of(data)
+    assert (ledger.settled, ledger.unsettled) == (billed, {})
+    assert Decimal(str(outcome.spent)) == billed
+    assert len(vendor.bills) == outcome.asked == len(plan.calls)
+
+
+def test_a_limit_on_money_holds_over_runs_and_a_price_is_needed_for_it(data, priced, monkeypatch):
+    vendor = Vendor()
+    with serving(vendor) as server:
+        first = judging.judge(data, server.base, sample=0, max_cost=0.1)
+        assert "would pass the limit of $0.1" in first.stopped
+        assert sum(vendor.bills.values()) == Decimal(str(first.spent)) <= Decimal("0.1")
+        second = judging.judge(data, server.base, sample=0, max_cost=0.1)
+        assert (second.asked, second.before) == (0, first.spent)
+        third = judging.judge(data, server.base, sample=0, max_cost=5)
+        assert third.clean
+        monkeypatch.setenv("CONVERGEBENCH_PRICES", "")
+        monkeypatch.setattr(image_servers, "costs_nothing", lambda address: False)
+        with pytest.raises(UserError, match="--max-cost needs the price of a call"):
+            judging.judge(data, server.base, "edit_undone", sample=0, max_cost=5)
+    assert sum(vendor.delivered.values()) == 48
+
+
+def test_an_answer_whose_cost_was_not_settled_when_its_process_died_is_settled_and_not_asked_again(data, priced):
+    vendor = Vendor()
+    with serving(vendor) as server:
+        judging.judge(data, server.base, sample=0, limit=3)
+        [path] = (data / ".judging").glob("*/ledger/calls.jsonl")
+        lines = path.read_text().splitlines(keepends=True)
+        last = json.loads(lines[-1])
+        path.write_text("".join(lines[:-1]))  # the process dies between the two lines
+        (path.parent / SIZE).write_text(str(path.stat().st_size))
+        label, ledger = judging.choose(server.base).label, judging.ledger_of(data)
+        assert list(ledger.unsettled) == [last["call"]]
+        kept = store.Answers(data, label, "edit_applied")
+        row = next(iter(kept.rows.values()))
+        kept.append(row, last["call"], last["settled"])
+        outcome = judging.judge(data, server.base, sample=0, limit=3)
+    assert (outcome.asked, judging.ledger_of(data).unsettled) == (0, {})
+    assert judging.ledger_of(data).settled == sum(vendor.bills.values())
+
+
+def test_a_call_that_fails_is_no_answer_and_is_asked_again_the_next_time(data):
+    def fail(vendor, number, request):
+        return told({"error": {"message": "bad request"}}, 400) if number in (10, 11) else None
+
+    with serving(Vendor(fail=fail)) as server:
+        first = judging.judge(data, server.base, sample=0)
+        second = judging.judge(data, server.base, sample=0)
+    assert not first.clean
+    assert (first.asked, len(first.left)) == (46, 2)
+    assert (second.asked, second.session, second.clean) == (2, 1, True)
+
+
+def test_answers_wait_where_another_command_writes_the_dataset_and_come_in_the_next_time(data):
+    with serving(Vendor()) as server:
+        with locked(data):
+            first = judging.judge(data, server.base, sample=0, limit=5)
+        assert (first.asked, first.clean) == (5, False)
+        assert "kept and not in the dataset yet" in first.stopped
+        assert not (data / "data" / "judgements").exists()
+        second = metric_modules.judge(
+            data, f"openai:base_url={server.base}/v1,model=judge-1", "edit_applied", calibration=0, limit=5, quiet=True
+        )
+    assert second.asked == 0
+    kept = {row["key"] for row in judging.rows_of(data)}
+    assert len(kept) == 5
+
+
+def test_no_key_stands_in_what_is_kept(data, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
+    with serving(Vendor(lambda *_: f"your key is {SENTINEL}")) as server:
+        judging.judge(data, server.base, sample=0, limit=3)
+    for path in (path for path in data.rglob("*") if path.is_file()):
+        assert SENTINEL.encode() not in path.read_bytes()
+    assert {row["raw"] for row in judging.rows_of(data)} == {"your key is [key]"}
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_run_that_is_killed_asks_nothing_twice_and_invents_nothing(tmp_path, kills):
+    words = [sys.executable, str(Path(judging.__file__)), str(tmp_path), str(kills)]
+    environment = {**os.environ, "no_proxy": "127.0.0.1"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert (facts["kills"], facts["asked twice"], facts["wrong"]) == (kills, [], [])
+    assert facts["rows"] == facts["identities"] == facts["planned"]
+    assert facts["sessions"] == [1]
+    assert facts["without value"] == ["not_json"]
+    assert facts["cost of rows"] == facts["billed for rows"] == facts["settled"]
+    assert facts["delivered"] - facts["rows"] <= facts["in flight"]  # what was lost counts at its full price
+
+
+# Drift
+
+
+@pytest.mark.parametrize(
+    ("words", "least", "most"),
+    [({}, 0.0, 0.05), ({"moved": 0.1}, 0.95, 1.0), ({"wavering": 0.1}, 0.95, 1.0)],
+    ids=["no drift", "one question in ten is answered otherwise", "one answer in ten is another"],
+)
+def test_drift_of_one_answer_in_ten_is_seen_beside_a_tenth_of_noise_which_is_not_taken_for_it(words, least, most):
+    assert least <= alarms(0.1, words, 200) <= most
+
+
+def test_the_page_on_judges_tells_the_calls_of_the_fixed_sample():
+    page = " ".join((Path(__file__).parents[2] / "docs" / "judges.md").read_text().split())
+    assert f"each of {drift.SAMPLE} steps" in page
+    assert (
+        f"{drift.SAMPLE * drift.FIRST_REPEATS} calls at first and {drift.SAMPLE * drift.REPEATS} in each later" in page
+    )
+    assert f"is rarer than {drift.LEVEL:.0%} of that" in page
+
+
+def test_a_later_run_asks_half_as_often_as_the_first_did(data):
+    with serving(Vendor()) as server:
+        asked = [
+            judging.judge(data, server.base, sample=4, again=True, chosen=lambda ask: ask.step.step == 1).calibration
+            for _ in range(2)
+        ]
+    assert asked == [4 * drift.FIRST_REPEATS, 4 * drift.REPEATS] == [32, 16]
+
+
+def test_declining_to_answer_more_often_is_drift_too():
+    same = [([1.0] * 4, [1.0] * 4)] * 30
+    declined = [([1.0] * 4, ["refused"] * 4)] * 4
+    assert drift.compare_runs(same)[2] == 1.0
+    assert drift.compare_runs(same + declined)[2] <= 0.001
+
+
+def test_a_judge_that_drifts_is_told_of_when_it_is_asked_again(data):
+    drifted, few = False, {"sample": 24, "chosen": lambda ask: ask.step.step == 1}
+
+    def answer(request, asked, number):
+        turned = drifted and int(judging.item_of(request)[8:16], 16) % 5 == 0
+        return judging.truth(request) ^ turned
+
+    vendor = Vendor(answer)
+    with serving(vendor) as server:
+        assert judging.judge(data, server.base, **few).alarms == []
+        assert judging.judge(data, server.base, again=True, **few).alarms == []
+        drifted, vendor.model = True, "judge-1-2027"
+        [alarm] = judging.judge(data, server.base, again=True, **few).alarms
+    assert "run 3" in alarm
+    assert "judge-1-2027" in alarm
+    found = drift.find_drift(judging.rows_of(data))
+    assert [(each.session, each.alarm, each.other_model) for each in found] == [(2, False, False), (3, True, True)]
+
+
+# Judges
+
+
+def test_gemini_is_asked_in_its_own_form_and_its_thoughts_are_no_answer(data, monkeypatch):
+    monkeypatch.setenv("GEMINI_API_KEY", SENTINEL)
+    seen = []
+
+    def vendor(server, request):
+        assert request.path == "/v1beta/models/gemini-3-flash-preview:generateContent"
+        assert request.headers["x-goog-api-key"] == SENTINEL
+        seen.append(request.json())
+        if len(seen) == 2:
+            return told({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {}})
+        if len(seen) == 3:
+            details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.01s"}]
+            return told({"error": {"code": 429, "message": "quota", "details": details}}, 429)
+        parts = [{"text": "no, wait", "thought": True}, {"text": '{"applied": true}'}]
+        usage = {"promptTokenCount": 1000, "candidatesTokenCount": 10, "thoughtsTokenCount": 90}
+        candidate = {"content": {"parts": parts}, "finishReason": "STOP"}
+        return told({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-3-flash-001"})
+
+    with serving(vendor) as server:
+        choice = backends.choose(f"gemini:base_url={server.base},concurrency=1")
+        outcome = run.judge_question(data, choice, questions.load("edit_applied"), sample=0, limit=4)
+    rows = judging.rows_of(data)
+    assert (outcome.asked, outcome.without_value) == (4, {"refused": 1})
+    assert {row["model"] for row in rows if row["value"] == 1.0} == {"gemini-3-flash-001"}
+    assert {row["cost"] for row in rows if row["value"] == 1.0} == {0.0008}  # 1,000 at $0.50 and 100 at $3 a million
+    parts = seen[0]["contents"][0]["parts"]
+    assert [*parts[0], *parts[1]] == ["text", "inlineData"]
+    assert seen[0]["generationConfig"]["responseJsonSchema"]["required"] == ["applied"]
+    assert seen[0]["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "low"}
+
+
+@pytest.fixture(scope="module")
+def painted(tmp_path_factory):
+    """Two chains of paint that only add, and what paint knows of them."""
+    folder = tmp_path_factory.mktemp("painted")
+    (folder / "adds.toml").write_text(
+        'title = "adds"\nshort_side = 160\nrounds = 6\nsources = ["coffee"]\n'
+        'programs = ["add-apples", "add-100-fruits"]\n'
+    )
+    for words in (
+        ["generate", "--suite", folder / "adds.toml", "--editor", "paint", "--out", folder / "run"],
+        ["build", folder / "run", "--out", folder / "data"],
+        ["judge", folder / "data", "--judge", "paint", "--question", "additions_there", "--question", "object_count"],
+    ):
+        done = CliRunner().invoke(main, list(map(str, words)))
+        assert done.exit_code == 0, done.output
+    return folder / "data"
+
+
+def test_paint_knows_where_it_drew_each_thing(painted):
+    reader = Reader(painted)
+    chain = next(chain for chain in reader.chains() if chain.program.id == "add-apples")
+    for step in reader.steps_of(chain)[1:]:
+        before, after = (asks.pixels_of(reader, chain, number).astype(int) for number in (step.step - 1, step.step))
+        drawn = paint.draw_again(before.astype(np.uint8), step.instruction, step.seed)
+        changed = abs(after - before).max(2)
+        (top, left), (height, width) = (drawn.top, drawn.left), drawn.cover.shape
+        rows, columns = slice(top, top + height), slice(left, left + width)
+        assert np.median(changed[rows, columns][drawn.cover]) > 5 * max(np.median(changed), 1)
+
+
+def test_a_thing_that_is_covered_is_no_longer_there():
+    thing = paint.Drawn(10, 10, np.ones((10, 10), np.bool_))
+    half = paint.Drawn(10, 14, np.ones((10, 10), np.bool_))
+    most = paint.Drawn(8, 13, np.ones((20, 20), np.bool_))
+    assert paint.is_seen(thing, [])
+    assert not paint.is_seen(thing, [half])
+    assert not paint.is_seen(thing, [most])
+    assert paint.is_seen(thing, [paint.Drawn(17, 0, np.ones((40, 9), np.bool_))])
+
+
+def test_paint_counts_what_it_drew(painted):
+    rows = [row for row in judging.rows_of(painted) if row["question"] == "object_count"]
+    assert {row["purpose"] for row in rows} == {"dataset"}  # what is computed cannot drift
+    assert sorted(row["value"] for row in rows if row["program"] == "add-apples") == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_the_plan_says_calls_and_dollars_and_asks_nothing(data, priced):
+    words = ["judge", str(data), "--question", "edit_applied", "--plan"]
+    done = CliRunner().invoke(main, [*words, "--judge", "openai:model=judge-1,base_url=http://127.0.0.1:9/v1"])
+    assert done.exit_code == 0, done.output
+    assert "432 calls for $" in done.output  # 48 steps, and all of them eight times
+    assert not list((data / ".judging").glob("**/*.json*"))
+    assert not (data / "data" / "judgements").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--plan"]])
+def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
+    words = ["judge", str(tmp_path / "typo"), "--judge", "paint", "--question", "object_count", *more]
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, "is no dataset" in done.output) == (2, True)
+    assert not (tmp_path / "typo").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--plan"]])
+def test_a_strangers_table_in_the_place_of_the_answers_stays_and_is_named(data, more):
+    file = data / store.Answers(data, "paint", "object_count").file
+    file.parent.mkdir()
+    pq.write_table(pa.table({"chain": ["theirs"]}), file)
+    theirs = file.read_bytes()
+    done = CliRunner().invoke(main, ["judge", str(data), "--judge", "paint", "--question", "object_count", *more])
+    assert (done.exit_code, file.name in done.output, file.read_bytes()) == (2, True, theirs)
+
+
+def test_what_cannot_judge_says_what_is_allowed(data):
+    for words, sentence in (
+        (["--judge", "oracle", "--question", "edit_applied"], "no judge 'oracle'; it is one of gemini, openai"),
+        (["--judge", "openai:colour=red", "--question", "edit_applied"], "no option 'colour=red'; its options are"),
+        (["--judge", "paint", "--question", "beauty"], "no question 'beauty'; it is one of additions_there"),
+    ):
+        done = CliRunner().invoke(main, ["judge", str(data), *words])
+        assert (done.exit_code, sentence in done.output) == (2, True), done.output
+
+
+def test_an_answer_has_a_value_or_a_reason():
+    values = dict.fromkeys(answers.Judgement.__dataclass_fields__, "")
+    values |= {"purpose": "dataset", "value": None, "reason": None}
+    with pytest.raises(UserError, match="it has one"):
+        answers.Judgement(**values)
+
+
+@pytest.fixture
+def tiny_model(tmp_path):
+    """A vision-language model of transformers with random weights, whose words are single bytes."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import (
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+        PreTrainedTokenizerFast,
+    )
+    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+    from transformers.models.llava.processing_llava import LlavaProcessor
+
+    bytes_of = Tokenizer(models.BPE({each: n for n, each in enumerate(pre_tokenizers.ByteLevel.alphabet())}, []))
+    bytes_of.pre_tokenizer, bytes_of.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    special = {"eos_token": "<end>", "pad_token": "<pad>", "extra_special_tokens": {"image_token": "<image>"}}
+    words = PreTrainedTokenizerFast(tokenizer_object=bytes_of, **special)
+    pictures = CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    template = (
+        "{% for message in messages %}{% for part in message.content %}"
+        "{% if part.type == 'image' %}<image>{% else %}{{ part.text }}{% endif %}{% endfor %}{% endfor %}"
+    )
+    about = {"patch_size": 16, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
+    LlavaProcessor(pictures, words, chat_template=template, **about).save_pretrained(tmp_path / "tiny")
+    torch.manual_seed(0)
+    small = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(image_size=32, patch_size=16, projection_dim=16, **small),
+        text_config=LlamaConfig(vocab_size=len(words), max_position_embeddings=4096, **small),
+        image_token_id=words.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+    )
+    LlavaForConditionalGeneration(config).save_pretrained(tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+@pytest.mark.slow
+def test_an_open_model_judges_here_and_what_a_random_one_says_is_nonsense_with_a_reason(data, tiny_model):
+    choice = backends.choose(f"transformers:model={tiny_model},dtype=float32,max_tokens=12,device=cpu")
+    outcome = run.judge_question(data, choice, questions.load("edit_applied"), limit=4, sample=2)
+    rows = judging.rows_of(data)
+    assert (outcome.asked, outcome.clean, outcome.spent) == (4 + 2 * drift.FIRST_REPEATS, True, 0)
+    assert {row["value"] for row in rows} == {None}
+    assert {row["reason"] for row in rows} <= {"cut_off", "not_json", "empty"}
+    for key in {row["key"] for row in rows if row["purpose"] == "calibration"}:
+        assert len({row["raw"] for row in rows if row["key"] == key}) == 1  # greedy: the same question, the same answer
+
+
+@pytest.mark.slow
+def test_a_model_that_cannot_be_loaded_stops_the_run_with_one_sentence(data, tmp_path):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text("{}")
+    choice = backends.choose(f"transformers:model={tmp_path / 'broken'},device=cpu")
+    outcome = run.judge_question(data, choice, questions.load("edit_applied"), limit=2, sample=0)
+    assert outcome.asked == 0
+    assert "cannot be loaded" in outcome.stopped
+
+
+@pytest.mark.slow
+def test_sigterm_lets_calls_in_flight_end_and_the_same_command_goes_on(data):
+    def fail(vendor, number, request):
+        threading.Event().wait(0.3)
+
+    vendor = Vendor(fail=fail)
+    with serving(vendor) as server:
+        words = ["judge", data, "--judge", f"openai:base_url={server.base}/v1,model=judge-1,concurrency=4"]
+        words += ["--question", "edit_applied", "--calibration", "2", "--json"]
+        command = [sys.executable, "-m", "convergebench.cli", *map(str, words)]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        while vendor.number < 9:
+            threading.Event().wait(0.01)
+        started.terminate()
+        told, _ = started.communicate(timeout=60)
+        [first] = json.loads(told)
+        assert started.returncode == 1
+        assert first["stopped"].startswith("interrupted")
+        assert first["asked"] == sum(vendor.delivered.values()) < 56
+        vendor.fail = None
+        [second] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    assert first["asked"] + second["asked"] == sum(vendor.delivered.values()) == 48 + 8
+    assert len(judging.rows_of(data)) == 56

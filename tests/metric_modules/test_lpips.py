@@ -1,0 +1,178 @@
+"""LPIPS: the published network by our own few lines, with a reference's features computed once."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from convergebench.metric_modules.lpips import lpips as module
+from convergebench.metric_modules.lpips import measure, weights
+from convergebench.metric_modules.psnr import images
+from random_lpips import CHANNELS, KERNELS, random_model, random_tensors
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "real_chains"
+here = pytest.mark.skipif(
+    not all(weights.path(net).is_file() for net in weights.NETS), reason="run `convergebench weights lpips` first"
+)
+
+
+def random_pictures(count, height=64, width=96, seed=2):
+    return list(np.random.default_rng(seed).integers(0, 256, (count, height, width, 3)).astype(np.uint8))
+
+
+def trunk(net):
+    """The network as torchvision lays it out: its `features` in order, ReLU and pooling numbered too."""
+    layers, inputs = [], 3
+    for (pool, convolutions), outputs in zip(measure.NETS[net], CHANNELS[net], strict=True):
+        if pool:
+            layers.append(torch.nn.MaxPool2d(pool, 2))
+        for number, stride, padding in convolutions:
+            assert number == len(layers)
+            kernel = KERNELS[net][sum(isinstance(layer, torch.nn.Conv2d) for layer in layers)]
+            layers += [torch.nn.Conv2d(inputs, outputs, kernel, stride, padding), torch.nn.ReLU()]
+            inputs = outputs
+    return torch.nn.Sequential(*layers)
+
+
+def as_published(net, tensors, first, second):
+    """LPIPS step by step as its paper says, in float64."""
+    network = trunk(net)
+    network.load_state_dict({name.removeprefix("features."): v for name, v in tensors.items() if "features" in name})
+    network.double()
+    taps = [convolutions[-1][0] + 1 for _, convolutions in measure.NETS[net]]
+    values = [torch.from_numpy(picture).permute(2, 0, 1)[None].double() / 255 * 2 - 1 for picture in (first, second)]
+    shift, scale = (torch.tensor(v).double().view(1, 3, 1, 1) for v in (measure.SHIFT, measure.SCALE))
+    values = [(value - shift) / scale for value in values]
+    total = 0.0
+    for number, layer in enumerate(network):
+        values = [layer(value) for value in values]
+        if number in taps:
+            one, other = (value / (value.norm(dim=1, keepdim=True) + 1e-10) for value in values)
+            head = tensors[f"heads.{taps.index(number)}"].double().view(1, -1, 1, 1)
+            total += ((one - other) ** 2 * head).sum(1).mean().item()
+    return total
+
+
+@pytest.mark.parametrize("net", measure.NETS)
+def test_random_networks_agree_with_the_published_steps(net):
+    first, second = random_pictures(2)
+    known = random_model(net)
+    [found] = measure.compare(measure.features(known, [first]), measure.features(known, [second]))
+    assert found.lpips == pytest.approx(as_published(net, random_tensors(net), first, second), abs=1e-5)
+    assert found.lpips > 0.01
+
+
+def test_identity_is_zero_and_order_does_not_matter():
+    first, second = (measure.features(random_model("alex"), [picture]) for picture in random_pictures(2))
+    assert measure.compare(first, first) == [measure.Distance(0, 0)]
+    assert measure.compare(first, second) == measure.compare(second, first)
+
+
+def test_one_reference_serves_a_batch_and_a_batch_is_its_pictures():
+    picture, *others = random_pictures(4)
+    known = random_model("alex")
+    original = measure.features(known, [picture])
+    together = measure.compare(original, measure.features(known, others))
+    alone = [measure.compare(original, measure.features(known, [other]))[0] for other in others]
+    for one, other in zip(together, alone, strict=True):
+        assert one.lpips == pytest.approx(other.lpips, abs=1e-6)
+        assert one.worst_tile == pytest.approx(other.worst_tile, abs=1e-6)
+
+
+def test_the_worst_tile_sees_a_small_part_that_is_gone():
+    picture = random_pictures(1, 256, 256)[0]
+    known = random_model("alex")
+    part_lost, all_touched = picture.copy(), np.clip(picture.astype(int) + 3, 0, 255).astype(np.uint8)
+    part_lost[64:96, 128:160] = 128
+    original = measure.features(known, [picture])
+    lost, touched = measure.compare(original, measure.features(known, [part_lost, all_touched]))
+    assert lost.worst_tile > 5 * lost.lpips
+    assert lost.worst_tile > 5 * touched.worst_tile
+    where = measure.tiles(original, measure.features(known, [part_lost]))[0]
+    assert where.max().item() == lost.worst_tile
+    assert divmod(where.argmax().item(), 8) == (2, 4)
+
+
+def test_bfloat16_stays_near_and_says_so_in_the_signature():
+    pictures = random_pictures(2)
+    exact, short = random_model("alex"), random_model("alex", "bfloat16")
+    distances = [measure.compare(*(measure.features(known, [p]) for p in pictures))[0] for known in (exact, short)]
+    assert distances[0].lpips == pytest.approx(distances[1].lpips, rel=0.02)
+    assert distances[0].lpips != distances[1].lpips
+    assert measure.signature(short) == {"version": "0.1", "net": "alex", "dtype": "bfloat16", "weights": "random"}
+
+
+def test_nothing_keeps_a_gradient():
+    tensors = {name: tensor.requires_grad_() for name, tensor in random_tensors("alex").items()}
+    known = measure.model("alex", tensors, "cpu", "float32", "random")
+    assert not any(stage.requires_grad for stage in measure.features(known, random_pictures(1)))
+
+
+def test_what_is_not_there_is_refused_with_what_there_is():
+    with pytest.raises(ValueError, match="no net 'squeeze'; the nets are alex, vgg"):
+        measure.model("squeeze", {}, "cpu", "float32", "")
+    with pytest.raises(ValueError, match="no dtype 'int8' for LPIPS; the dtypes are float32, bfloat16"):
+        measure.model("alex", {}, "cpu", "int8", "")
+    with pytest.raises(ValueError, match="31x64; LPIPS needs 32"):
+        measure.features(random_model("alex"), random_pictures(1, 64, 31))
+
+
+def test_the_module_batches_sizes_apart_and_gives_every_example(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "ready", lambda net, device, dtype: random_model(net, dtype))
+    shown = random_pictures(3) + random_pictures(2, 48, 48)
+    originals = random_pictures(3, seed=9) + random_pictures(2, 48, 48, seed=9)
+    result = module.Lpips(cache_dir=str(tmp_path)).compute(predictions=shown, references=originals, batch_size=2)
+    known = random_model("alex")
+    alone = [
+        measure.compare(measure.features(known, [original]), measure.features(known, [picture]))[0]
+        for picture, original in zip(shown, originals, strict=True)
+    ]
+    assert result["lpips_values"] == pytest.approx([one.lpips for one in alone], abs=1e-6)
+    assert result["lpips_worst_tile_values"] == pytest.approx([one.worst_tile for one in alone], abs=1e-6)
+    assert result["lpips"] == pytest.approx(sum(result["lpips_values"]) / 5)
+    assert result["lpips_worst_tile"] == pytest.approx(sum(result["lpips_worst_tile_values"]) / 5)
+
+
+def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    module.ready.cache_clear()
+    pictures = random_pictures(1)
+    with pytest.raises(FileNotFoundError, match="run `convergebench weights lpips`") as absent:
+        module.Lpips(cache_dir=str(tmp_path)).compute(predictions=pictures, references=pictures)
+    assert "\n" not in str(absent.value)
+
+
+@pytest.mark.weights
+@here
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not here")
+def test_real_weights_in_bfloat16_move_real_edits_by_less_than_the_card_says():
+    tensors, digest = weights.load("alex")
+    exact, short = (measure.model("alex", tensors, "cpu", dtype, digest) for dtype in measure.DTYPES)
+    compared = 0
+    for folder, number in itertools.product(REAL.glob("*/*/"), (1, 2, 3)):
+        pair = images.pair(folder / f"I{number}_backward.png", folder / "I0_source.png", "reference")
+        one, other = (measure.compare(*(measure.features(known, [p]) for p in pair))[0] for known in (exact, short))
+        assert one.lpips == pytest.approx(other.lpips, abs=0.001)
+        assert one.worst_tile == pytest.approx(other.worst_tile, abs=0.01)
+        compared += 1
+    assert compared == 12
+
+
+@pytest.mark.weights
+@here
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not here")
+def test_the_worst_tile_is_on_the_eye_that_gemini_erased_and_below_an_unrelated_picture():
+    tensors, digest = weights.load("alex")
+    known = measure.model("alex", tensors, "cpu", "float32", digest)
+    portrait, scene = sorted((REAL / "gemini-flash-image").iterdir())
+    pair = images.pair(portrait / "I3_backward.png", portrait / "I0_source.png", "reference")
+    shown, original = (measure.features(known, [picture]) for picture in pair)
+    row, column = divmod(measure.tiles(original, shown)[0].argmax().item(), 8)
+    assert row in (1, 2)  # looked at: the erased eye is at rows 1 and 2, columns 2 and 3
+    assert column in (2, 3)
+    [erased] = measure.compare(original, shown)
+    other, _ = images.pair(scene / "I0_source.png", portrait / "I0_source.png", "reference")
+    [unrelated] = measure.compare(original, measure.features(known, [other]))
+    assert erased.worst_tile == pytest.approx(0.5, abs=0.01)
+    assert unrelated.lpips == pytest.approx(0.85, abs=0.01)  # so a rule that waits for this floor misses the eye

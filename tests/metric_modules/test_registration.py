@@ -1,0 +1,189 @@
+"""Registration: known moves are found and undone, and what has no move to tell is null and never zero."""
+
+import io
+import time
+from functools import cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from convergebench.metric_modules.psnr.images import reason_text
+from convergebench.metric_modules.registration.align import anchors, locate
+from convergebench.metric_modules.registration.measure import FIELDS, compare, psnr_and_ssim
+from convergebench.metric_modules.registration.spec import SPEC
+from PIL import Image
+from skimage import data
+
+REAL = Path(__file__).parents[3] / "shared/data/real_chains"
+NAMES = ("astronaut", "coffee", "chelsea", "gravel", "rocket")
+MOVES = ((5.25, -2.5, 1.0), (16.0, 0.0, 1.0), (-14.5, 3.25, 0.985), (10.0, -12.0, 1.02))
+
+
+@cache
+def picture(name):
+    whole = getattr(data, name)()
+    whole = np.ascontiguousarray(whole if whole.ndim == 3 else np.dstack([whole] * 3))
+    zoom = 512 / min(whole.shape[:2])
+    return cv2.resize(whole, None, fx=zoom, fy=zoom, interpolation=cv2.INTER_AREA) if zoom != 1 else whole
+
+
+def moved(shown, x, y, scale):
+    """The picture magnified about its middle, then moved to the right and down."""
+    height, width = shown.shape[:2]
+    matrix = np.array([[scale, 0, (width - 1) / 2 * (1 - scale) + x], [0, scale, (height - 1) / 2 * (1 - scale) + y]])
+    return cv2.warpAffine(shown, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT)
+
+
+def worn(shown):
+    file = io.BytesIO()
+    noise = np.random.default_rng(0).normal(0, 6, shown.shape)
+    Image.fromarray(np.clip(shown + noise, 0, 255).astype(np.uint8)).save(file, "JPEG", quality=50)
+    return np.asarray(Image.open(file))
+
+
+def registered(reference, prediction, **options):
+    return compare(anchors(reference), reference, prediction, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_identical_pictures_have_not_moved(name):
+    found = registered(picture(name), picture(name))
+    assert found.reasons == {}
+    assert found.values["shift_x"] == pytest.approx(0, abs=0.05)
+    assert found.values["shift_y"] == pytest.approx(0, abs=0.05)
+    assert found.values["scale"] == pytest.approx(1, abs=3e-4)
+    assert found.values["residual"] < 0.1
+    assert (found.values["psnr"], found.values["ssim"]) == (100, 1)
+
+
+@pytest.mark.parametrize(("x", "y", "scale"), MOVES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_known_move_is_found_through_compression_and_noise(name, x, y, scale):
+    found = locate(anchors(picture(name)), worn(moved(picture(name), x, y, scale)))
+    assert found.accepted
+    assert (found.x, found.y) == (pytest.approx(x, abs=0.3), pytest.approx(y, abs=0.3))
+    assert found.scale == pytest.approx(scale, abs=2e-3)
+
+
+@pytest.mark.parametrize(("x", "y", "scale"), MOVES)
+def test_undoing_a_move_gives_back_what_it_cost(x, y, scale):
+    reference = picture("astronaut")
+    prediction = moved(reference, x, y, scale)
+    raw, found = psnr_and_ssim(reference, prediction), registered(reference, prediction).values
+    assert found["psnr"] > raw["psnr"] + 6
+    assert found["ssim"] > raw["ssim"] + 0.2
+    assert found["psnr"] > 27
+
+
+def test_the_shift_is_in_the_references_own_pixels():
+    small = picture("coffee")
+    large = cv2.resize(small, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+    found = locate(anchors(large), moved(large, 18, -7, 1.01))
+    assert (found.x, found.y, found.scale) == (
+        pytest.approx(18, abs=0.3),
+        pytest.approx(-7, abs=0.3),
+        pytest.approx(1.01, abs=1e-3),
+    )
+    tiny = cv2.resize(small, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+    assert locate(anchors(tiny), moved(tiny, 3, 2, 1)).x == pytest.approx(3, abs=0.2)
+
+
+def test_an_edit_of_part_of_the_picture_does_not_disturb_it():
+    reference = picture("coffee")
+    edited = moved(reference, 8, -5, 1.0)
+    cv2.circle(edited, (200, 300), 110, (220, 30, 40), -1)
+    found = locate(anchors(reference), edited)
+    assert found.accepted
+    assert (found.x, found.y) == (pytest.approx(8, abs=0.2), pytest.approx(-5, abs=0.2))
+
+
+def test_brightness_and_contrast_do_not_disturb_it():
+    reference = picture("chelsea")
+    faded = (40 + 0.6 * moved(reference, -6, 4, 1.0)).astype(np.uint8)
+    found = locate(anchors(reference), faded)
+    assert (found.x, found.y) == (pytest.approx(-6, abs=0.2), pytest.approx(4, abs=0.2))
+
+
+def unmatched():
+    plain = np.full((512, 512, 3), 90, np.uint8)
+    mirrored = np.ascontiguousarray(picture("astronaut")[:, ::-1])
+    noise = np.random.default_rng(1).integers(0, 256, (512, 512, 3)).astype(np.uint8)
+    return {
+        "another picture": (picture("astronaut"), picture("gravel")),
+        "the other way": (picture("gravel"), picture("astronaut")),
+        "mirrored": (picture("astronaut"), mirrored),
+        "noise": (picture("astronaut"), noise),
+        "a plain answer": (picture("astronaut"), plain),
+        "moved too far": (picture("astronaut"), moved(picture("astronaut"), 57, 0, 1.0)),
+        "rotated": (picture("astronaut"), np.ascontiguousarray(np.rot90(picture("astronaut")))),
+        "a plain reference": (plain, picture("astronaut")),
+        "too small": (picture("astronaut")[:40, :40], picture("astronaut")[:40, :40]),
+        "one pixel": (plain[:1, :1], plain[:1, :1]),
+        "a strip": (picture("astronaut")[:3], picture("astronaut")[:3]),
+    }
+
+
+@pytest.mark.parametrize("case", unmatched())
+def test_what_has_no_move_to_tell_is_null_with_a_reason(case):
+    found = registered(*unmatched()[case])
+    null = [field for field in FIELDS if found.values[field] is None]
+    assert set(null) >= {"shift_x", "shift_y", "scale", "psnr", "ssim"}
+    assert all(len(reason_text(SPEC, found.reasons[field])) > 20 for field in null)
+    assert found.values["residual"] is None or found.values["residual"] >= 2
+
+
+def test_a_picture_that_did_not_move_keeps_its_raw_scores():
+    reference = picture("coffee")
+    prediction = worn(reference)
+    raw = psnr_and_ssim(reference, prediction)
+    found = registered(reference, prediction).values
+    assert (found["psnr"], found["ssim"]) == (raw["psnr"], raw["ssim"])
+    told = registered(reference, prediction, raw={"psnr": 12.0, "ssim": 0.5}).values
+    assert (told["psnr"], told["ssim"]) == (12.0, 0.5)
+    elsewhere = registered(reference, moved(reference, 6, 0, 1.0), raw={"psnr": 12.0, "ssim": 0.5}).values
+    assert elsewhere["psnr"] > 30
+
+
+def test_pictures_of_two_sizes_are_refused():
+    with pytest.raises(ValueError, match="the prediction is 768x512 and the reference 512x512; give one size"):
+        locate(anchors(picture("astronaut")), picture("coffee"))
+
+
+def test_a_long_strip_is_affordable():
+    strip = np.random.default_rng(0).integers(0, 256, (64, 6000, 3)).astype(np.uint8)
+    known = anchors(strip)
+    assert len(known.centres) <= 128
+    assert locate(known, np.roll(strip, 2, axis=1)).x == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.slow
+def test_a_pair_of_1024_pixels_costs_less_than_forty_milliseconds_of_one_core():
+    reference = cv2.resize(picture("astronaut"), (1024, 1024), interpolation=cv2.INTER_CUBIC)
+    known, prediction = anchors(reference), moved(reference, 12, -9, 1.01)
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    times = []
+    for _ in range(15):
+        start = time.process_time()
+        locate(known, prediction)
+        times.append(time.process_time() - start)
+    cv2.setNumThreads(threads)
+    assert min(times) < 0.040
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not beside the checkout")
+def test_the_real_chains_stay_in_place_and_keep_their_scores():
+    chains = sorted(REAL.glob("*/*/"))
+    assert len(chains) == 4
+    for chain in chains:
+        reference = np.asarray(Image.open(chain / "I0_source.png").convert("RGB"))
+        known = anchors(reference)
+        for n in (1, 2, 3):
+            answer = Image.open(chain / f"I{n}_backward.png").convert("RGB")
+            prediction = np.asarray(answer.resize(reference.shape[1::-1], Image.Resampling.LANCZOS))
+            found = compare(known, reference, prediction).values
+            assert abs(found["shift_x"]) < 1
+            assert abs(found["shift_y"]) < 1
+            assert abs(found["scale"] - 1) < 0.01
+            assert found["psnr"] == psnr_and_ssim(reference, prediction)["psnr"]

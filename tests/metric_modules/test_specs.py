@@ -1,0 +1,125 @@
+"""Every metric says in its folder what it is, and the scores' columns follow from that."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from convergebench.metric_modules import scores, specs
+from convergebench.metric_modules.retained import floors
+from convergebench.metric_modules.scores import Fault, Missing
+
+FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "metric_modules").glob("*/README.md"))
+
+
+# A metric that a later folder adds has its columns anywhere among these; the order of the first ones is fixed.
+FIRST = {"psnr", "ssim", "lpips", "clip", "registration", "edit_applied", "recalled"}
+
+
+def of_other_folders():
+    """The columns of metrics that came later."""
+    later = [spec for name, spec in specs.specs().items() if name not in FIRST]
+    columns = [column for spec in later for column in spec.columns]
+    return {name for column in columns for name in (column.name, column.retained)}
+
+
+@pytest.mark.parametrize("folder", [*FOLDERS, FOLDERS[0].with_name("recall")], ids=lambda folder: folder.name)
+def test_a_spec_is_plain_data(folder):
+    tree = ast.parse((folder / "spec.py").read_text())
+    [assigned] = [node for node in tree.body if not isinstance(node, ast.Expr)]
+    assert assigned.targets[0].id == "SPEC"
+    given = ast.literal_eval(assigned.value)
+    assert specs.specs()[given["name"]].folder == folder.name
+    assert bool(given.get("columns")) == (given["kind"] != "statistic")
+    for code, (fault, sentence) in given.get("reasons", {}).items():
+        assert code.isidentifier()
+        assert Fault(fault)
+        assert sentence
+
+
+def test_the_columns_stay_in_their_order():
+    names = [column.name for column in scores.SCORES.columns if column.name not in of_other_folders()]
+    assert names[:10] == [
+        "chain",
+        "editor",
+        "source",
+        "program",
+        "run",
+        "step",
+        "round",
+        "position",
+        "status",
+        "sha256",
+    ]
+    measured = [
+        "psnr",
+        "rmse",
+        "rmse_previous",
+        "ssim",
+        "lpips",
+        "lpips_worst_tile",
+        "clip",
+        "psnr_registered",
+        "ssim_registered",
+    ]
+    measured += [
+        "shift_x",
+        "shift_y",
+        "scale",
+        "registration_residual",
+        "framing_loss",
+        "changed_size",
+        "edit_applied",
+        "edit_undone",
+    ]
+    measured += ["undo_ratio", "undo_explained", "part_lost", "part_lost_share"]
+    measured += ["part_redrawn_share", "part_outline", "edit_share"]
+    measured += ["recalled", "recall_unshown", "recall_shown"]
+    retained = [f"retained_{name}" for name in ("rmse", "ssim", "lpips", "clip")]
+    assert names[10:] == [*measured, *retained, "reasons", "signature"]
+
+
+def test_what_the_headline_checks_follows_from_the_specs():
+    assert specs.quality_columns() == ("rmse", "ssim", "lpips")
+    assert specs.meaning_columns() == ("clip",)
+    others = of_other_folders()
+    assert {name: value for name, value in specs.ceilings().items() if name not in others} == floors.CEILINGS
+    curves = ("psnr", "rmse", "ssim", "lpips", "clip")
+    assert tuple(name for name in specs.curve_columns() if name not in others) == curves
+    numbers = ("psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip")
+    assert tuple(name for name in specs.number_columns() if name not in others) == numbers
+
+
+def test_metrics_run_after_those_whose_values_they_use():
+    order = list(specs.specs())
+    for spec in specs.specs().values():
+        assert all(order.index(name) < order.index(spec.name) for name in spec.after)
+
+
+def test_a_missing_value_says_why_and_whose_fault_it_is():
+    values = {"psnr": 30.0, "ssim": Missing("refused", "it would rather not"), "edit_applied": Missing("symmetric")}
+    row = {"reasons": scores.reasons_json(values)}
+    assert json.loads(row["reasons"]) == {"edit_applied": "symmetric", "ssim": ["refused", "it would rather not"]}
+    found = scores.missing_values(row)
+    assert found == {name: value for name, value in values.items() if isinstance(value, Missing)}
+    assert found["ssim"].sentence == "refused: it would rather not"
+    assert found["ssim"].fault is Fault.EDITOR
+    assert found["edit_applied"].fault is Fault.NOBODY
+    assert Missing("not_asked", "lpips").sentence == "not asked for; `convergebench score --metrics lpips` adds it"
+    assert Missing("a code of another version").sentence == "a code of another version"
+
+
+def test_two_metrics_may_share_a_reason_only_if_they_mean_the_same():
+    meant = {}
+    for spec in specs.specs().values():
+        for code, meaning in spec.reasons.items():
+            assert code not in scores.OF_THE_ENGINE
+            assert meant.setdefault(code, meaning) == meaning
+
+
+def test_a_signature_is_structured_and_prose_only_for_readers():
+    signature = {"engine": {"version": 1, "size": "64x48"}, "psnr": {"version": 1, "ceiling": 100.0}}
+    row = {"signature": scores.signature_json(signature)}
+    assert scores.signature_of(row) == signature
+    assert scores.signature_texts(signature) == ["engine/1 size=64x48", "psnr/1 ceiling=100"]
+    assert scores.signature_of({"signature": "psnr/1 ceiling=100 | ssim/1"}) == {}

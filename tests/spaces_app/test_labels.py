@@ -1,0 +1,281 @@
+"""What people said: files of labels, agreement as the package krippendorff has it, and the report's tables."""
+
+import json
+
+import numpy as np
+import pytest
+import small_dataset
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.dataset.labels import QUESTIONS, Label, label_from_values
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.palette import assign_looks
+from convergebench.spaces_app.reporting.figures import FigureContext
+from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.space import labels_tab
+from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.statistics import ratings
+from convergebench.spaces_app.study.agreement import agreement, krippendorff_alpha
+from convergebench.spaces_app.study.study import Study
+
+# The example of Krippendorff's paper: four observers, twelve units, by their observer's answers; 0 is none.
+EXAMPLE = ("123321412000", "123322412503", "033323422510", "123324412510")
+UNITS = [[int(row[unit]) for row in EXAMPLE if row[unit] != "0"] for unit in range(12)]
+
+
+@pytest.mark.parametrize(("measure", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_alpha_of_krippendorffs_own_example_is_what_he_prints(measure, alpha):
+    assert krippendorff_alpha(UNITS, measure) == pytest.approx(alpha, abs=5e-4)
+
+
+@pytest.mark.parametrize("measure", ["nominal", "ordinal", "interval"])
+def test_alpha_agrees_with_the_package_on_random_answers_with_gaps(measure):
+    krippendorff = pytest.importorskip("krippendorff", reason="pip install krippendorff: it is among the dev packages")
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        people, items = int(rng.integers(2, 6)), int(rng.integers(5, 40))
+        table = rng.integers(0, 6, (1, items)) + rng.integers(-1, 2, (people, items)).astype(float)
+        table[rng.random(table.shape) < 0.3] = np.nan
+        units = [[value for value in column if not np.isnan(value)] for column in table.T]
+        theirs = krippendorff.alpha(reliability_data=table, level_of_measurement=measure)
+        assert krippendorff_alpha(units, measure) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_limits_of_alpha_hold_it_and_are_wider_where_items_are_of_few_pictures():
+    rng = np.random.default_rng(2)
+    truth = np.repeat(rng.integers(0, 3, 20), 6)
+    # On some pictures people agree, on others they guess: items of a picture hang together.
+    guess = np.repeat(rng.random(20) < 0.4, 6)
+    answers = [
+        [int(rng.integers(0, 3)) if guess[place] else int(truth[place]) for _ in range(3)] for place in range(120)
+    ]
+    alone = agreement(answers)
+    by_picture = agreement(answers, [place // 6 for place in range(120)])
+    assert alone.low < alone.alpha == by_picture.alpha < alone.high
+    assert by_picture.high - by_picture.low > 1.5 * (alone.high - alone.low)
+
+
+def test_nothing_to_disagree_about_has_no_alpha():
+    assert agreement([["a", "a"], ["a", "a"]])[:3] == (None, None, None)
+    assert agreement([["a"], ["b"]])[0] is None
+    with pytest.raises(ValueError, match="no measure 'ratio'"):
+        agreement([["a", "a"]], measure="ratio")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = small_dataset.write(tmp_path_factory.mktemp("labelled") / "convergebench")
+    (found / "README.md").unlink()  # no card of ours
+    return found
+
+
+def returns(folder, step=8):
+    """The last returns: id of the chain, editor, source, program."""
+    rows = Reader(folder).table("chains", ["chain", "editor", "source", "program"]).to_pylist()
+    return [row | {"step": step} for row in rows]
+
+
+def invoke(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def label(rater, question, answer, row, **more):
+    return {"rater": rater, "question": question, "answer": answer, "chain": row["chain"], "step": row["step"], **more}
+
+
+@pytest.fixture(scope="module")
+def labelled(folder):
+    """Two people's labels in the dataset, added from a file each; then the report's tables."""
+    everybody = {"anna": [], "ben": []}
+    for row in returns(folder):
+        good = row["editor"] == "steady"
+        for rater, labels in everybody.items():
+            labels.append(label(rater, "rating", str(5 if good else 1 + (rater == "ben")), row, seconds=1.5))
+            labels.append(label(rater, "failure", "none" if good else "noise", row))
+    pairs = {(row["source"], row["program"], row["editor"]): row for row in returns(folder)}
+    for (source, program, editor), row in pairs.items():
+        if editor == "fading":
+            other = pairs[source, program, "steady"]
+            places = {"other_chain": other["chain"], "other_step": other["step"]}
+            everybody["anna"].append(label("anna", "pair", "second", row, **places))
+    hat = next(row for row in returns(folder, step=1) if row["program"] == "hat")
+    everybody["ben"].append(label("ben", "reversible", "partial", hat))
+    for rater, labels in everybody.items():
+        path = folder.parent / f"{rater}.json"
+        path.write_text(json.dumps({"format": 1, "labels": labels}))
+    done = invoke("labels", "add", folder.parent / "anna.json", folder.parent / "ben.json", "--dataset", folder)
+    assert done.exit_code == 0, done.output
+    return make_report(read_study(Reader(folder))).tables
+
+
+def test_ratings_are_told_with_their_spread_and_the_best_stands_first(labelled):
+    best, *others = labelled["ratings"].rows
+    assert (best["editor"], best["rating"], best["rated_5"], best["raters"], best["pictures"]) == ("steady", 5, 1, 2, 2)
+    assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
+    context = FigureContext(labelled, assign_looks([row["editor"] for row in others], []), "", True)
+    [drawing] = ratings.figures(labelled["ratings"].rows, context)
+    assert "steady 5.00" in drawing.description
+    assert drawing.svg().count("<path") > 6
+
+
+def test_blind_pairs_failures_and_reversibility_have_their_tables(labelled):
+    [pair] = labelled["preferences"].rows
+    assert (pair["first"], pair["second"], pair["losses"], pair["margin"]) == ("fading", "steady", 1.0, -1.0)
+    seen = {(row["failure"], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
+    assert seen["nothing", "steady"] == 1.0
+    assert seen["noise or a cast of colour lies over the picture", "fading"] == 1.0
+    [program] = labelled["reversibility_seen"].rows
+    assert (program["stated"], program["seen"], program["agrees"]) == ("clear", "partial", 0.0)
+
+
+def test_agreement_stands_beside_each_question(labelled):
+    found = {row["question"]: row for row in labelled["label_agreement"].rows}
+    assert found["What went wrong"]["alpha"] == found["What went wrong: the level"]["alpha"] == 1.0
+    assert 0.8 < found["How good is it"]["alpha"] < 1
+    assert found["How good is it"]["shared"] == 12
+    assert found["Which one is better"]["alpha"] is None  # one person alone
+
+
+def test_labels_go_out_as_they_came_in_and_the_card_explains_them(folder, labelled, tmp_path):
+    done = invoke("labels", "save", "--dataset", folder, "--out", tmp_path / "all.json")
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "all.json").read_text())["labels"]
+    came = [
+        each for name in ("anna", "ben") for each in json.loads((folder.parent / f"{name}.json").read_text())["labels"]
+    ]
+
+    def order(row):
+        return json.dumps(row, sort_keys=True)
+
+    assert sorted(rows, key=order) == sorted((row | {"at": ""} for row in came), key=order)
+    again = json.loads(invoke("labels", "add", tmp_path / "all.json", "--dataset", folder, "--json").output)
+    assert (again["labels"], again["new"], again["changed"]) == (len(came), 0, 0)
+    assert "config_name: labels" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize("theirs", ["a thesis", '{"format": 1}', "[]"])
+def test_labels_are_not_saved_over_a_strangers_file(folder, labelled, tmp_path, theirs):
+    (tmp_path / "notes.json").write_text(theirs)
+    done = invoke("labels", "save", "--dataset", folder, "--out", tmp_path / "notes.json")
+    assert (done.exit_code, "notes.json was not written by this benchmark" in done.output) == (2, True)
+    assert (tmp_path / "notes.json").read_text() == theirs
+
+
+def test_who_answers_again_changes_their_mind_and_strangers_are_left_out(folder, labelled, tmp_path):
+    row = returns(folder)[0]
+    later = [
+        label("anna", "rating", "3", row, at="2026-11-19T01:00:00Z"),
+        label("anna", "rating", "3", row | {"chain": "f" * 16}),
+        label("anna", "rating", "3", row, sha256="0" * 64),
+    ]
+    (tmp_path / "later.json").write_text(json.dumps({"format": 1, "labels": later}))
+    before = (folder / "data" / "labels" / "0000.parquet").read_bytes()
+    done = json.loads(invoke("labels", "add", tmp_path / "later.json", "--dataset", folder, "--json").output)
+    assert (done["new"], done["changed"], done["strangers"]) == (0, 1, 2)
+    (folder / "data" / "labels" / "0000.parquet").write_bytes(before)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"rater": ""}, "label 1 has no rater"),
+        (
+            {"question": "taste"},
+            "has the question 'taste'; the questions are failure, reversible, rating, pair, applied, undone, else, ",
+        ),
+        ({"answer": "6"}, "answers '6' to 'rating'; it is 0, 1, 2, 3, 4, 5"),
+        ({"step": "first"}, "has 'first' for step; it is a number from 0"),
+        ({"rater": "x" * 300}, "for rater; it is a text of at most 200 characters"),
+        ({"question": "count", "answer": "1000"}, "answers '1000' to 'count'; it is a number from 0 to 999, unclear"),
+        ({"question": "count", "answer": "03"}, "answers '03' to 'count'"),
+        ({"question": "count", "answer": "-1"}, "answers '-1' to 'count'"),
+        ({"question": "pair", "answer": "same"}, "only a pair has other_chain and other_step"),
+    ],
+)
+def test_a_wrong_label_is_one_sentence(changes, sentence):
+    good = {"rater": "anna", "question": "rating", "answer": "4", "chain": "c", "step": 2}
+    assert label_from_values("label 1", good) == Label("anna", "rating", "4", "c", 2)
+    with pytest.raises(UserError, match=sentence):
+        label_from_values("label 1", good | changes)
+
+
+def test_every_question_has_one_key_for_each_answer():
+    for question in QUESTIONS.values():
+        keys = [answer.key for answer in question.answers]
+        assert len(keys) == len(set(keys)) == len(set(question.codes))
+        assert len(keys) >= 3 or (question.most and not any(key.isdecimal() for key in keys))
+
+
+def test_nobody_who_labels_is_told_an_editor(folder):
+    dataset = open_dataset(str(folder))
+    assert labels_tab.label_items(dataset, "count") == {"total": 0, "items": []}  # nothing only adds here
+    for question in QUESTIONS.keys() - {"count"}:
+        found = labels_tab.label_items(dataset, question)
+        assert found["total"] == (4 if question == "reversible" else 12)
+        steps = {item["step"] for item in found["items"]}
+        assert steps == {"applied": {1}, "else": {1}, "reversible": {1}}.get(question, {8})
+        assert not any(editor in json.dumps(found) for editor in small_dataset.EDITORS)
+    left = [dataset.chains[item["chain"]].editor for item in labels_tab.label_items(dataset, "pair")["items"]]
+    assert len(set(left)) == 3  # chance says who is on the left
+    with pytest.raises(UserError, match="no question 'taste'"):
+        labels_tab.label_items(dataset, "taste")
+
+
+def test_what_was_added_is_counted_by_people_and_stands_among_the_judges(tmp_path):
+    folder = small_dataset.let_only_add(small_dataset.write(tmp_path / "convergebench"))
+    (folder / "README.md").unlink()
+    dataset = open_dataset(str(folder))
+    found = labels_tab.label_items(dataset, "count")
+    assert (found["total"], {item["step"] for item in found["items"]}) == (30, {0, 1, 2, 5, 8})
+    assert {item["thing"] for item in found["items"]} == {"lamp"}
+    assert not any(editor in json.dumps(found) for editor in small_dataset.EDITORS)
+    labels = []
+    for item in found["items"]:
+        is_good = dataset.chains[item["chain"]].editor == "steady"
+        number = str(2 + item["step"] if is_good else 2)
+        given = {name: item[name] for name in ("chain", "step", "sha256")} | {"sha256": None}
+        labels += [given | {"rater": rater, "question": "count", "answer": number} for rater in ("anna", "ben")]
+        labels.append(given | {"rater": "carla", "question": "count", "answer": "unclear"})
+    (tmp_path / "counts.json").write_text(json.dumps({"format": 1, "labels": labels}))
+    [row] = labels_tab.label_agreement(dataset, (tmp_path / "counts.json").read_text())
+    assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
+    assert invoke("labels", "add", tmp_path / "counts.json", "--dataset", folder).exit_code == 0
+    tables = make_report(read_study(Reader(folder))).tables
+    rows = {row["editor"]: row for row in tables["additions"].rows if row["judged_by"] == "people"}
+    right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))
+    assert right == {"steady": 1.0, "fading": 0.0, "identity": 0.0}
+    assert error == {"steady": 0, "fading": -8, "identity": -8}
+
+
+def test_agreement_is_asked_with_a_saved_files_text_and_nothing_else(folder):
+    dataset = open_dataset(str(folder))
+    given = [
+        label(rater, "rating", answer, row)
+        for rater in "ab"
+        for row, answer in zip(returns(folder), "012345012345", strict=True)
+    ]
+    [row] = labels_tab.label_agreement(dataset, json.dumps({"format": 1, "labels": given}))
+    assert (row["alpha"], row["raters"], row["shared"]) == (1.0, 2, 12)
+    for text, sentence in (("{", "not JSON"), ("[]", "are not"), ('{"format": 1, "labels": [1]}', "are not")):
+        with pytest.raises(UserError, match=sentence):
+            labels_tab.label_agreement(dataset, text)
+
+
+def test_infidelity_is_counted_by_prompt_as_the_study_counts_it():
+    from test_restoration import simulated
+
+    chains, scores = simulated({"one": 0.0}, prompts=("s1", "s2", "sf1", "sf2"))
+    bad = {"restore-s1": 3, "restore-s2": 1, "restore-sf1": 1, "restore-sf2": 0}
+    labels = []
+    for chain in chains:
+        bad[chain.program.id] -= 1
+        answer = "infidelity" if bad[chain.program.id] >= 0 else "none"
+        labels += [Label(rater, "failure", answer, chain.id, 1) for rater in ("anna", "ben")]
+    rows = {
+        row["prompt"]: row
+        for row in make_report(Study(scores, chains, labels=labels)).tables["restoration_infidelity"].rows
+    }
+    assert (rows["S1"]["infidelity"], rows["S1"]["items"]) == (3, 28)
+    assert rows["mean of prompts without fidelity words"]["infidelity"] == 2.0  # as the study has it, and 0.5
+    assert rows["mean of prompts with fidelity words"]["infidelity"] == 0.5

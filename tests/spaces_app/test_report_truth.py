@@ -1,0 +1,178 @@
+"""What a hostile referee would try: simulated editors, dropped cases, refusals. The full counts are slow tests."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+from convergebench.metric_modules.halflife.comparison import compare
+from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.spaces_app.statistics import leaderboard
+from convergebench.spaces_app.study.cases import read_cases
+from convergebench.spaces_app.study.comparisons import compare_editors, outcomes_by_case, verdict_name
+from convergebench.spaces_app.study.floors import Floors
+from convergebench.spaces_app.study.groups import group_cases, outcome_of_case
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import chain_row, end_chain, finished, floor_rows, kept_rounds, score_rows
+
+ROUNDS = 20
+EDITORS = {"better": 2.0, "equal-one": 1.0, "equal-two": 1.0}
+
+
+def fated(kept, there=None):
+    """Every editor's cases as the comparison takes them, without those that are not there."""
+    return {
+        editor: {
+            (f"picture-{source}", f"program-{program}", 1): (outcome(int(value)), ROUNDS)
+            for (source, program), value in numpy.ndenumerate(values)
+            if there is None or there[editor][source, program]
+        }
+        for editor, values in kept.items()
+    }
+
+
+def outcome(kept):
+    return Outcome(kept) if kept >= ROUNDS else Outcome(kept, kept + 1, "quality lost")
+
+
+def verdicts(outcomes):
+    return {(pair.first, pair.second): verdict_name(pair) for pair in compare_editors(outcomes, list(outcomes))}
+
+
+def reversals(simulations):
+    """How often dropping cases turns a significant verdict around, and how often it loses one."""
+    generator = numpy.random.default_rng(7)
+    kept = kept_rounds(generator, EDITORS, 20, 3, ROUNDS)
+    full = verdicts(fated(kept))
+    assert full["better", "equal-one"] == full["better", "equal-two"] == "better"
+    turned = lost = asked = 0
+    for _ in range(simulations):
+        share = generator.uniform(0.1, 0.6)
+        there = {editor: generator.random((20, 3)) > share for editor in kept}
+        for pair, verdict in verdicts(fated(kept, there)).items():
+            if full[pair] in pair:
+                asked += 1
+                turned += verdict in pair and verdict != full[pair]
+                lost += verdict not in pair
+    return turned, lost, asked
+
+
+def test_dropping_cases_at_random_never_reverses_a_verdict():
+    turned, _, asked = reversals(25)
+    assert (turned, asked) == (0, 50)
+
+
+@pytest.mark.slow
+def test_dropping_cases_at_random_never_reverses_a_verdict_in_500_simulations():
+    turned, lost, asked = reversals(500)
+    print(f"\n{turned} of {asked} verdicts reversed, {lost / asked:.1%} lost significance")
+    assert (turned, asked) == (0, 1000)
+
+
+def called_different(simulations, sources, factor, seed=11):
+    """The share of simulations in which two editors are called different at the level of 5%."""
+    generator = numpy.random.default_rng(seed)
+    calls = 0
+    for _ in range(simulations):
+        kept = kept_rounds(generator, {"one": 1.0, "two": factor}, sources, 3, ROUNDS)
+        sides = [{key: outcome.kept for key, (outcome, _) in own.items()} for own in fated(kept).values()]
+        pair = compare(("one", "two"), *sides, {key: key[0] for key in sides[0]})
+        calls += pair.p_value <= 0.05
+    return calls / simulations
+
+
+@pytest.mark.parametrize("sources", [6, 12])
+def test_two_equal_editors_are_rarely_called_different(sources):
+    # 120 simulations of a true 5% stay below 12% but once in a thousand times.
+    assert called_different(120, sources, 1.0) < 0.12
+    assert called_different(40, sources, 3.0) > 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sources", [6, 12, 20])
+def test_two_equal_editors_are_called_different_in_at_most_65_of_1000(sources):
+    wrong, power = called_different(1000, sources, 1.0), called_different(1000, sources, 1.5)
+    print(
+        print(
+            f"\n{sources} sources: equals called different {wrong:.1%}; power for half as many rounds more {power:.1%}"
+        )
+    )
+    assert wrong <= 0.065
+    assert power > wrong
+
+
+def headline(scores, chains, floors):
+    """One editor's row, as the report makes it."""
+    chains = finished(chains)
+    cases, _ = read_cases(scores, chains, Floors(floors, chains))
+    group = group_cases(cases)["round trips"]
+    outcomes = [outcome_of_case(case, group.checks) for case in group.cases["one"]]
+    return leaderboard.editor_row("one", group, outcomes, None, 0.5)
+
+
+RISING = ("rounds_kept", "restricted_mean", "survival", "forward", "quality_kept", "meaning_kept")
+CHAINS = {
+    "kept": st.lists(st.integers(0, 12), min_size=6, max_size=6),
+    "cause": st.sampled_from(["quality lost", "not applied", "not undone"]),
+    "which": st.integers(0, 5),
+    "round": st.integers(1, 12),
+    "position": st.sampled_from([1, 2]),
+    "status": st.sampled_from(["refused", "no_image", "shrunk"]),
+}
+
+
+def chains_of(editor, kept, cause):
+    """Three pictures by two programs."""
+    chains = [chain_row(editor, place // 2, place % 2, 12) for place in range(6)]
+    return [(chain, score_rows(chain, own, cause=cause)) for chain, own in zip(chains, kept, strict=True)]
+
+
+def rows_of(made):
+    return [row for _, rows in made for row in rows], [chain for chain, _ in made], floor_rows(3)
+
+
+@settings(max_examples=20, deadline=None)
+@given(**CHAINS)
+def test_a_refusal_never_raises_an_editors_score(kept, cause, which, round, position, status):
+    made = chains_of("one", kept, cause)
+    refusing = [*made]
+    refusing[which] = end_chain(*made[which], round, position, status)
+    before, after = headline(*rows_of(made)), headline(*rows_of(refusing))
+    for name in RISING:
+        assert after[name] <= before[name] + 1e-9, name
+    assert (after["half_life"] or 99) <= (before["half_life"] or 99)
+
+
+@settings(max_examples=20, deadline=None)
+@given(**CHAINS, failed=st.integers(0, 5))
+def test_a_refusal_never_helps_in_a_comparison_whatever_else_failed(
+    kept, cause, which, round, position, status, failed
+):
+    # With technical failures Kaplan and Meier share their weight among the others, so only pairs have this for certain.
+    made = chains_of("one", kept, cause)
+    if failed != which:
+        made[failed] = end_chain(*made[failed], 5, status="failed")
+    refusing = [*made]
+    refusing[which] = end_chain(*made[which], round, position, status)
+    rival = chains_of("two", [5] * 6, "quality lost")
+    before, after = (difference(*rows_of([*each, *rival])) for each in (made, refusing))
+    assert after <= before + 1e-9
+
+
+def difference(scores, chains, floors):
+    chains = finished(chains)
+    cases, _ = read_cases(scores, chains, Floors(floors, chains))
+    [pair] = compare_editors(outcomes_by_case(group_cases(cases)["round trips"]), ["one", "two"])
+    return pair.difference
+
+
+@pytest.mark.slow
+def test_28000_steps_report_in_30_seconds_and_2_gigabytes():
+    script = Path(__file__).parents[1] / "benchmarks" / "report.py"
+    told = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True).stdout
+    print(told)
+    seconds, gigabytes = (float(told.split(mark)[0].split()[-1]) for mark in (" s of the processor", " GB"))
+    assert seconds < 30
+    assert gigabytes < 2

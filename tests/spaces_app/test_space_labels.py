@@ -1,0 +1,201 @@
+"""The tab of labels in Chromium, with the keyboard alone: 30 labels a minute, saved, loaded again, and their alpha."""
+
+import json
+import random
+import time
+
+import pytest
+import small_dataset
+from space_server import serving, shared
+from test_space_browser import CHROMIUM, browser, playwright, visit  # noqa: F401 - fixtures of the same browser
+
+krippendorff = pytest.importorskip("krippendorff", reason="pip install krippendorff: it is among the dev packages")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def server():
+    return shared()
+
+
+def begin(opened, rater, question=""):
+    """Open the tab and give a name, all by keys."""
+    page = opened(f"?tab=labels{question}", trouble_is_expected=True)  # one editor's file is damaged
+    page.wait_for_selector("#cb-label-stage button")
+    for _ in range(40):
+        if page.evaluate("document.activeElement.id") == "cb-rater":
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type(rater)
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.id !== 'cb-rater'")
+    return page
+
+
+def place(page):
+    return page.text_content(".cb-label-asked").split(".")[0] if page.query_selector(".cb-label-asked") else "done"
+
+
+def press(page, keys, pace=0.0, between=lambda: None):
+    """One key after the other, each when the item is there; a pause of human length before each."""
+    for key in keys:
+        before = place(page)
+        if pace:
+            page.wait_for_timeout(1000 * random.uniform(0.6 * pace, 1.4 * pace))
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "before => (document.querySelector('.cb-label-asked')?.textContent.split('.')[0] ?? 'done') !== before",
+            arg=before,
+        )
+        between()
+
+
+def load(page, path, count):
+    """Load a file by its key; Playwright may come too late to see a chooser open, so the key is pressed again."""
+    for _ in range(4):
+        try:
+            with page.expect_file_chooser(timeout=4000) as chooser:
+                page.keyboard.press("o")
+        except playwright.TimeoutError:
+            continue
+        chooser.value.set_files(path)
+        break
+    page.wait_for_function(f"document.getElementById('cb-label-said').textContent === 'Loaded {count} labels.'")
+
+
+def save(page, path):
+    with page.expect_download() as waiting:
+        page.keyboard.press("s")
+    waiting.value.save_as(path)
+    return json.loads(path.read_text())["labels"]
+
+
+def agreement_shown(page):
+    page.keyboard.press("g")
+    page.wait_for_selector("#cb-label-agreement tbody tr")
+    rows = page.locator("#cb-label-agreement tbody tr").all_inner_texts()
+    return {cells[0]: cells[1:] for cells in (row.split("\t") for row in rows)}
+
+
+def alpha_of(labels, measure, code=lambda answer: answer):
+    """Of labels as the package has it."""
+    people = sorted({label["rater"] for label in labels})
+    items = sorted({(label["chain"], label["step"]) for label in labels})
+    table = [[None] * len(items) for _ in people]
+    for label in labels:
+        table[people.index(label["rater"])][items.index((label["chain"], label["step"]))] = code(label["answer"])
+    numbers = [[float("nan") if value is None else value for value in row] for row in table]
+    return krippendorff.alpha(reliability_data=numbers, level_of_measurement=measure)
+
+
+def test_two_people_label_by_keys_and_their_alpha_is_the_packages(visit, tmp_path):  # noqa: F811
+    first = begin(visit, "anna", "&question=rating")
+    press(first, "543210543")
+    first.keyboard.press("ArrowLeft")
+    first.keyboard.press("ArrowLeft")
+    press(first, "1")  # a changed mind: the eighth answer
+    labels = save(first, tmp_path / "anna.json")
+    assert [label["answer"] for label in labels] == list("543210513")
+    assert all(label["rater"] == "anna" and label["sha256"] and label["seconds"] >= 0 for label in labels)
+    second = begin(visit, "ben", "&question=rating")
+    press(second, "544210333")
+    load(second, tmp_path / "anna.json", 9)
+    shown = agreement_shown(second)
+    together = save(second, tmp_path / "both.json")
+    assert len(together) == 18
+    assert float(shown["How good is it"][0]) == pytest.approx(alpha_of(together, "interval", float), abs=5e-4)
+    assert shown["How good is it"][2:4] == ["2", "9"]
+
+
+@pytest.mark.slow
+def test_answers_outlive_a_reload_and_nothing_is_sent_away_while_labelling(visit):  # noqa: F811
+    page = begin(visit, "carla")
+    asked = []
+    page.on("request", lambda request: asked.append((request.method, request.post_data or "")))
+    press(page, "0123")
+    assert not any("carla" in data for _, data in asked)
+    page.reload()
+    page.wait_for_selector("#cb-label-stage button")
+    assert page.text_content(".cb-label-asked").startswith("5 of ")
+    assert "4 of " in page.text_content("#cb-label-counts")
+
+
+@pytest.mark.slow
+def test_a_digit_typed_into_the_name_is_no_answer(visit):  # noqa: F811
+    page = begin(visit, "agent 007")
+    assert "0 of " in page.text_content("#cb-label-counts")
+    for name in ("pair", "reversible"):
+        other = begin(visit, "dora", f"&question={name}")
+        press(other, "1")
+        assert "1 of " in other.text_content("#cb-label-counts")
+
+
+@pytest.mark.slow
+def test_thirty_labels_take_less_than_a_minute_at_human_pace(visit, tmp_path):  # noqa: F811
+    """A person who looks for about 1.2 seconds at each picture; the page itself takes the rest."""
+    random.seed(7)
+    page = begin(visit, "quick", "&question=failure")
+    total = int(page.text_content(".cb-label-asked").split(" of ")[1].split(".")[0])
+    waits = []
+    started = time.monotonic()
+    given = 0
+    for question, count in (("failure", min(total, 16)), ("rating", 14)):
+        if question == "rating":
+            page.locator("#cb-label-choose").focus()
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("ArrowDown")
+            page.wait_for_function("location.search.includes('question=rating')")
+            page.wait_for_function("document.querySelectorAll('#cb-label-stage button').length === 6")
+            page.keyboard.press("Tab")
+        keys = random.choices("012345", k=count)
+        before = time.monotonic()
+        press(page, keys, pace=1.2)
+        waits.append(time.monotonic() - before)
+        given += count
+    took = time.monotonic() - started
+    labels = save(page, tmp_path / "quick.json")
+    print(f"{given} labels in {took:.1f} s")
+    assert (given, len(labels)) == (30, 30)
+    assert took < 60
+    other = json.loads((tmp_path / "quick.json").read_text())
+    for label in other["labels"]:
+        label["rater"] = "slow"
+        if label["question"] == "rating" and random.random() < 0.5:
+            label["answer"] = str(min(5, int(label["answer"]) + 1))
+    (tmp_path / "slow.json").write_text(json.dumps(other))
+    page.reload()
+    page.wait_for_selector("#cb-label-stage button")
+    load(page, tmp_path / "slow.json", 30)
+    shown = agreement_shown(page)
+    together = [label for label in save(page, tmp_path / "both.json") if label["question"] == "rating"]
+    assert len(together) == 28
+    assert float(shown["How good is it"][0]) == pytest.approx(alpha_of(together, "interval", float), abs=5e-4)
+
+
+@pytest.mark.slow
+def test_counts_are_typed_and_given_with_enter_and_other_keys_do_what_they_do(tmp_path, browser):  # noqa: F811
+    folder = small_dataset.let_only_add(small_dataset.write(tmp_path / "convergebench"))
+    with serving(folder, tmp_path / "cache") as server:
+        page = browser.new_page()
+        page.set_default_timeout(60_000)
+        trouble = []
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page = begin(lambda words, **_: (page.goto(server.address + "/" + words), page)[1], "anna", "&question=count")
+        assert "To count: lamp." in page.text_content(".cb-label-asked")
+        for number in ("7", "12", "0"):
+            page.keyboard.type(number)
+            press(page, ["Enter"])
+        press(page, "u")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        assert page.input_value("#cb-label-number") == "0"
+        page.keyboard.press("Backspace")
+        page.keyboard.type("3")
+        press(page, ["Enter"])
+        labels = save(page, tmp_path / "counts.json")
+        assert [label["answer"] for label in labels] == ["7", "12", "3", "unclear"]
+        page.reload()
+        page.wait_for_selector("#cb-label-stage button")
+        assert page.text_content(".cb-label-asked").startswith("5 of ")
+        assert trouble == []

@@ -1,0 +1,119 @@
+"""The folder that is published starts on its own and shows the dataset."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_dataset
+from convergebench.spaces_app.space.publish_folder import copy_space_to
+from space_server import serving
+
+INSTALLED = str(Path(np.__file__).parents[1])  # where packages are, without this checkout
+HEAVY = {"torch", "datasets", "evaluate", "transformers", "accelerate", "skimage", "click", "rich", "matplotlib"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return copy_space_to(tmp_path_factory.mktemp("published") / "space")
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("data") / "convergebench")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo's own dataset: what `make demo` left in this checkout, or else made now, which takes minutes."""
+    left = Path(__file__).parents[2] / "convergebench"
+    if (left / "data" / "scores").exists():
+        return left
+    here = tmp_path_factory.mktemp("demo")
+    subprocess.run([sys.executable, "-m", "convergebench.cli", "demo"], cwd=here, check=True)
+    return here / "convergebench"
+
+
+def alone(folder, code):
+    """Run a line of Python in the folder, with installed packages but without this checkout."""
+    environment = {"PYTHONPATH": INSTALLED, "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
+    room = folder / "convergebench"
+    modules = [path.relative_to(room).with_suffix("") for path in (room / "spaces_app").rglob("*.py")]
+    assert Path("spaces_app/app") not in modules  # the app itself lies on top
+    code = "import sys; sys.path.insert(0, '.')\n" + "\n".join(
+        f"import convergebench.{'.'.join(path.parts)}" for path in modules if path.name != "__init__"
+    )
+    code += "\nimport app, json; print(json.dumps([sorted(sys.modules), app.served_dataset.__file__]))"
+    loaded, where = json.loads(alone(folder, code))
+    assert Path(where).resolve().is_relative_to(folder.resolve())
+    assert not HEAVY & set(loaded)
+
+
+def test_what_a_metrics_spec_imports_lies_beside_it(folder):
+    specs = [*(folder / "convergebench" / "metric_modules").glob("*/spec.py")]
+    assert len(specs) > 10
+    for spec in specs:
+        beside = re.findall(r"^from \.(\w+) import", spec.read_text(), re.MULTILINE)
+        assert [name for name in beside if not (spec.parent / f"{name}.py").is_file()] == []
+
+
+def test_laying_again_leaves_the_same_files_and_no_caches(folder):
+    def files():
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+    before = [name for name in files() if not name.endswith(".pyc")]
+    after = files() if copy_space_to(folder) else []
+    assert [name for name in after if not name.startswith("__pycache__")] == before
+    assert {"app.py", "README.md", "requirements.txt", "convergebench/spaces_app/space/space.js"} < set(after)
+    assert not any(path.is_symlink() for path in folder.rglob("*"))
+
+
+def test_the_header_is_what_a_space_needs(folder):
+    import yaml
+
+    head = yaml.safe_load((folder / "README.md").read_text().split("---")[1])
+    assert (head["sdk"], head["app_file"]) == ("gradio", "app.py")
+    pins = dict(line.split("==") for line in (folder / "requirements.txt").read_text().split() if "==" in line)
+    assert head["sdk_version"] == pins["gradio"]
+    assert len(head["short_description"]) <= 60
+
+
+@pytest.mark.slow
+def test_the_folder_alone_serves_the_dataset(folder, dataset, tmp_path):
+    environment = {"PYTHONPATH": INSTALLED}
+    with serving(dataset, tmp_path, [sys.executable, "-S", str(folder / "app.py")], environment) as server:
+        assert {row["editor"] for row in shown(server)} == set(small_dataset.EDITORS)
+
+
+@pytest.mark.weights
+def test_a_clean_environment_with_its_requirements_alone_serves_the_demo(folder, demo, tmp_path):
+    """Fetches the requirements from the package index, as a Space does."""
+    made = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", made], check=True)
+    python = made / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "-r", folder / "requirements.txt"], check=True)
+    with serving(demo, tmp_path / "cache", [str(python), str(folder / "app.py")], {"PYTHONPATH": ""}) as server:
+        assert {"paint", "oracle", "identity"} <= {row["editor"] for row in shown(server)}
+    shutil.rmtree(made)
+
+
+def shown(server):
+    """The rows of the table, once the page, the table, a step and its picture were there."""
+    status, board = server.ask("leaderboard", "", "all", "all", "convergence", 0.5, [])
+    assert status == 200
+    chain = server.ask("pick", "worst", "")[1]
+    assert server.get(server.ask("step", chain, 3)[1]["url"])[0] == 200
+    assert b"survives" in server.get("/")[1]
+    return board["rows"]

@@ -1,0 +1,583 @@
+"""Whoever runs the parts, and wherever they die, the dataset and its scores are the same to the byte."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import cluster
+import huggingface_hub
+import huggingface_hub.constants
+import pytest
+import scored
+from click.testing import CliRunner
+from convergebench import dataset_builder, generation, metric_modules
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import parts as building_parts
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation import carried, run_log
+from convergebench.generation import parts as generating
+from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
+from convergebench.generation.records import UserError
+from convergebench.generation.store_reader import find_finished
+from convergebench.metric_modules._engine import earlier_results, engine, parts
+from hub_server import HubServer
+
+ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
+CHAINS = 13
+RAY = Path(__file__).parents[2] / ".venv-cluster" / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cache")
+    scored.lpips_weights(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return scored.runs(tmp_path_factory.mktemp("clean") / "run")
+
+
+@pytest.fixture(scope="module")
+def clean(run):
+    dataset_builder.build(run, run.parent / "dataset", quiet=True)
+    return run.parent / "dataset"
+
+
+@pytest.fixture(scope="module")
+def alone(clean, cache, tmp_path_factory):
+    """What one process makes of it with these metrics: `alone(ASKED)`."""
+    made = {}
+
+    def scores(asked):
+        if tuple(asked) not in made:
+            folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
+            metric_modules.score(folder, asked, device="cpu", quiet=True)
+            made[tuple(asked)] = content(folder)
+        return made[tuple(asked)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        yield scores
+
+
+@pytest.fixture
+def dataset(clean, cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return shutil.copytree(clean, tmp_path / "dataset")
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("data/*/**/*.parquet"))}
+
+
+# Parts by hand
+
+
+def test_parts_that_are_scored_one_by_one_in_any_order_are_taken_in_by_the_plain_command(dataset, alone):
+    asked = ["psnr", "ssim"]
+    for part in ("2/3", "0/3", "1/3"):
+        assert metric_modules.score(dataset, asked, device="cpu", shard=part, quiet=True).chains
+    assert metric_modules.score(dataset, asked, device="cpu", quiet=True).images == 0
+    assert content(dataset) == alone(asked)
+    assert not (dataset / earlier_results.FOLDER).exists()
+
+
+def test_a_part_that_died_goes_on_and_the_plain_command_computes_what_no_part_did(dataset, alone, monkeypatch):
+    whole, seen = earlier_results.Shard.add, []
+
+    def dying(self, line):
+        whole(self, line)
+        seen.extend([line["chain"]] if "chain" in line else [])
+        if len(seen) == 3:
+            self.file.write(b'{"chain": "torn at this by')
+            raise KeyboardInterrupt
+
+    asked = ["psnr", "ssim"]
+    monkeypatch.setattr(earlier_results.Shard, "add", dying)
+    with pytest.raises(KeyboardInterrupt):
+        metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
+    monkeypatch.setattr(earlier_results.Shard, "add", whole)
+    again = metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
+    assert again.chains + 3 + metric_modules.score(dataset, asked, device="cpu", quiet=True).chains == CHAINS
+    assert again.chains
+    assert content(dataset) == alone(asked)
+
+
+def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
+    asked = ["psnr"]
+    before = engine.prepare(dataset, asked, "cpu", None)
+    key = before.key(3)
+    parts.run_part(before, 1, 3)
+    after = engine.prepare(dataset, asked, "cpu", None)
+    assert after.key(3) == key != after.key(2)
+    assert [chain.chain.id for chain in after.left[0]] == [chain.chain.id for chain in before.left[0]]
+
+
+def test_tasks_of_one_process_read_the_index_once_and_again_where_a_file_changed(dataset, alone, monkeypatch):
+    asked, prepared, prepare = ["psnr", "ssim"], [], engine.prepare
+    monkeypatch.setattr(engine, "prepare", lambda *words, **more: prepared.append(words) or prepare(*words, **more))
+    words = {"dataset": str(dataset), "asked": tuple(asked), "device": "cpu", "dtype": "float32", "window": "gaussian"}
+    keys = {size: parts.job_of(folder=None, **words).key(size) for size in (2, 3)}
+    prepared.clear()
+    for rank in range(2):
+        parts.work(rank, 2, words, keys, 4, floors_only=True)
+    for rank in range(3):
+        parts.work(rank, 3, words, keys, 4, floors_only=False)
+    assert len(prepared) == 1
+    metric_modules.score(dataset, asked, device="cpu", dtype="float32", quiet=True)
+    assert content(dataset) == alone(asked)
+    with pytest.raises(UserError, match="is not what it was when the tasks were dealt"):
+        parts.work(0, 3, words, keys, 4, floors_only=False)
+
+
+def test_nobody_takes_the_shards_away_from_a_part_that_is_being_computed(dataset):
+    folder = dataset / earlier_results.FOLDER
+    with parts.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
+        metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
+
+
+def status_of(folder):
+    result = CliRunner().invoke(main, ["status", str(folder)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_status_says_how_far_those_are_that_build_and_score_a_dataset(run, dataset, tmp_path):
+    metric_modules.score(dataset, ["psnr"], device="cpu", shard="1/3", quiet=True)
+    finished = cluster.chains_scored(dataset)
+    while_scored = status_of(dataset)
+    assert f"{CHAINS} chains; scores of 0 of 59 answers" in while_scored
+    assert f"being scored: {finished} chains finished" in while_scored
+    assert "1 of 3 parts finished something in the last ten minutes, the last of them 0:00:0" in while_scored
+    metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
+    assert status_of(dataset).count("\n") == 1
+    dataset_builder.build(run, tmp_path / "half", shard="0/2")
+    assert "being built: " in status_of(tmp_path / "half")
+    result = CliRunner().invoke(main, ["status", str(tmp_path)])
+    assert "holds neither a run nor a dataset" in result.output
+    assert result.exit_code == 2
+
+
+def test_parts_of_a_build_are_put_in_place_by_the_plain_command(run, clean, tmp_path, monkeypatch):
+    out = tmp_path / "dataset"
+    for part in ("1/3", "0/3", "2/3"):
+        assert dataset_builder.build(run, out, shard=part).state == "part"
+    assert not (out / "data").exists()
+    monkeypatch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
+    dataset_builder.build(run, out, quiet=True)
+    assert content(out) == content(clean)
+    assert not (out / building.DRAFT).exists()
+
+
+def test_a_file_of_the_draft_is_written_again_when_what_it_is_made_from_changed(run, tmp_path):
+    first = shutil.copytree(run, tmp_path / "first")
+    gone = sorted((first / "chains").iterdir())[0]
+    shutil.rmtree(gone)
+    out = tmp_path / "dataset"
+    dataset_builder.build(first, out, shard="0/1")
+    dataset_builder.build(run, out, quiet=True)
+    assert gone.name in {chain.id for chain in Reader(out).chains()}
+
+
+def test_what_a_task_finished_is_carried_and_found_by_its_successor(tmp_path):
+    carry = carried.Carry(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")), "folder", pause=60)
+    with carry.carried(3) as told:
+        (told["folder"] / "a").mkdir()
+        (told["folder"] / "a" / "one.txt").write_text("1")
+        (told["folder"] / "unfinished").write_text("?")
+
+    def failing():
+        with carry.carried(3) as told:
+            assert (told["folder"] / "a" / "one.txt").read_text() == "1"
+            (told["folder"] / "two.txt").write_text("2")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        failing()
+    with carry.carried(4) as told:
+        assert list(told["folder"].iterdir()) == []
+    assert carried.fetch(carry.place, tmp_path / "all", None, 3) == 2
+    assert {path.name for path in (tmp_path / "all").rglob("*.txt")} == {"one.txt", "two.txt"}
+    assert not (tmp_path / "all" / "unfinished").exists()
+
+
+def test_what_could_not_be_sent_goes_with_the_next_parcel(tmp_path, monkeypatch):
+    place_of, refused = carried.place_of, []
+
+    def unreachable(place):
+        if len(refused) < 2:
+            refused.append(place)
+            raise ConnectionError
+        return place_of(place)
+
+    carry = carried.Carry(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")), "folder", pause=60)
+    monkeypatch.setattr(carried, "AGAIN", (0, 0))
+    with carry.carried(0) as told:
+        (told["folder"] / "one.txt").write_text("1")
+        monkeypatch.setattr(carried, "place_of", unreachable)
+    assert len(refused) == 2
+    assert carried.fetch(carry.place, tmp_path / "home", None, 0) == 1
+    assert (tmp_path / "home" / "one.txt").read_text() == "1"
+
+
+def test_a_job_leaves_alone_the_chains_that_were_done_before_it_began(tmp_path):
+    words = {"editor": ["jpeg"], "suite": "smoke", "rounds": 1, "limit": 2, "audit": False}
+    home = tmp_path / "home"
+    generation.generate(**{**words, "limit": 1}, out=home, quiet=True)
+    [done] = home.glob("chains/*/done.json")
+    generating.give(home, str(tmp_path / "given"), ())
+    place = str(tmp_path / "place")
+    with carried.Carry(place, generating.finished_files, "folder", given=str(tmp_path / "given")).carried(0) as told:
+        generating.work(0, 1, {**words, "out": "elsewhere"}, **told)
+    before = done.read_bytes(), done.stat().st_mtime_ns
+    with carried.arriving(place, home):
+        pass
+    assert (done.read_bytes(), done.stat().st_mtime_ns) == before
+    assert len(list(home.glob("chains/*/done.json"))) == 2
+    assert sum(event["event"] == "chain_ended" for event in run_log.read_events(home, "0/1")) == 2
+    made = dataset_builder.build(home, tmp_path / "dataset", quiet=True)
+    assert (made.chains, made.unfinished, made.foreign) == (2, (), ())
+
+
+MOODY = """
+from pathlib import Path
+from convergebench.generation import Refused
+
+def edit(image, instruction, seed):
+    if (Path(__file__).parents[1] / "moody").exists():
+        raise Refused("not today")
+    return image
+"""
+
+
+def test_a_job_asks_again_for_what_was_refused_and_keeps_what_went_before(tmp_path):
+    (tmp_path / "mine.py").write_text(MOODY)
+    (tmp_path / "moody").touch()
+    words = {"editor": [f"{tmp_path / 'mine.py'}:edit"], "suite": "smoke", "rounds": 1, "limit": 1, "audit": False}
+    home, given, place = tmp_path / "home", str(tmp_path / "given"), str(tmp_path / "place")
+    assert generation.generate(**words, out=home, quiet=True).ends == {"refused": 1}
+    (tmp_path / "moody").unlink()
+    generating.give(home, given, ("refused",))
+    with carried.Carry(place, generating.finished_files, "folder", given=given).carried(0) as told:
+        generating.work(0, 1, {**words, "out": "elsewhere", "retry": ("refused",)}, **told)
+    with carried.arriving(place, home):
+        pass
+    [chain] = find_finished([home]).done.values()
+    assert chain.status == "complete"
+    assert len((chain.folder / ".retried.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_mark_that_a_chain_is_done_comes_home_after_all_that_it_marks(run):
+    names = [path.name for path in generating.finished_files(run)]
+    assert names[-CHAINS:] == ["done.json"] * CHAINS
+    assert "done.json" not in names[:-CHAINS]
+
+
+def test_jobs_are_sent_the_chains_of_their_files_and_write_those_of_one_process(run, clean, tmp_path):
+    shares = [building_parts.share(building_parts.plan_of(find_finished([run])), rank, 3) for rank in range(3)]
+    sent, out = str(tmp_path / "sent"), tmp_path / "dataset"
+    building_parts.send_chains(shares, sent)
+    whole = {name: (tmp_path / "sent" / name).read_bytes() for name in carried.names_at(sent)}
+    torn = max(whole)
+    (tmp_path / "sent" / torn).write_bytes(b"torn")
+    building_parts.send_chains(shares, sent)
+    assert (tmp_path / "sent" / torn).read_bytes() == whole[torn]
+    for rank in range(3):
+        carry = carried.Carry(str(tmp_path / "place"), building_parts.written_files, "folder")
+        with carry.carried(rank) as told:
+            building_parts.work_far_away(rank, 3, sent, {}, **told)
+    with carried.arriving(carry.place, out), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
+        dataset_builder.build(run, out, quiet=True)
+    assert content(out) == content(clean)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ({"editor": "gemini"}, "gemini costs money, which jobs cannot count together"),
+        ({"salt_file": "salt"}, "--salt-file salt is of this machine, which a job does not have"),
+    ],
+)
+def test_what_a_job_cannot_have_is_refused_before_anything_is_sent(tmp_path, monkeypatch, words, complaint):
+    (tmp_path / "salt").write_text("5a" * 32)
+    monkeypatch.chdir(tmp_path)
+    about = {"editor": "jpeg", "suite": "smoke", "executor": "jobs", "tasks": 2, "logs": "hf://buckets/NS/work"}
+    with pytest.raises(UserError, match=complaint):
+        generation.generate(**{**about, **words}, out=tmp_path / "run", quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("executor", "tasks", "logs", "arguments", "words"),
+    [
+        ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it is one of "),
+        ("slurm", 2, None, {}, "slurm needs --executor-arg partition=VALUE"),
+        ("slurm", None, None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
+        ("jobs", 2, "here", {}, "--logs is 'here'; a job reaches hf://"),
+    ],
+)
+def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs, arguments, words):
+    with pytest.raises(UserError, match=words):
+        launch_of(executor, tasks, logs, arguments, tmp_path, "score")
+
+
+def test_an_argument_is_json_where_it_can_be():
+    told = parse_arguments(["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}'])
+    assert told == {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}
+
+
+# By datatrove
+
+
+def test_a_worker_in_whose_place_the_pool_puts_another_was_killed_whatever_its_end_is_called(monkeypatch):
+    import multiprocess
+
+    workers = [SimpleNamespace(pid=pid, name=f"ForkServerPoolWorker-{pid}", exitcode=None) for pid in range(3)]
+    workers[0].exitcode = 255  # what is read where the pool's own thread was the first to ask
+    monkeypatch.setattr(multiprocess, "active_children", lambda: workers)
+    with raised_if_killed(3):
+        time.sleep(0.5)
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a script
+    try:
+        with pytest.raises(UserError, match="the process of a task was killed; give the same"), raised_if_killed(2):
+            time.sleep(10)
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def scoring(dataset, python=sys.executable, jobs="", env=None, **words):
+    words = {"metrics": ASKED, "device": "cpu", **words}
+    command = [str(python), cluster.__file__, "score", str(dataset), json.dumps(words), *([jobs] if jobs else [])]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+    return {"command": command, "own": environment}
+
+
+def whole_lines(folder):
+    """What shards hold that cannot be lost any more."""
+    return {path.name: path.read_text().rpartition("\n")[0] for path in folder.rglob(".scoring/*.jsonl")}
+
+
+def repeated(dataset, earlier):
+    """What was computed before and is not in the shards of the end as it was, and chains that are there twice."""
+    held = json.loads((dataset.parent / "shards.json").read_text())
+    lost = [name for lines in earlier for name, text in lines.items() if not held[name].startswith(text)]
+    names = [json.loads(line)["chain"] for text in held.values() for line in text.splitlines() if '"chain"' in line]
+    assert len(set(names)) == CHAINS
+    return lost + [name for name in set(names) if names.count(name) > 1]
+
+
+def until_done(dataset, output, kills, **words):
+    """Start it again and again, each time killed with all its tasks after so many chains; what was finished then."""
+    earlier, ended = [], 1
+    for number, chains in enumerate([*kills, None]):
+        with output.open("a") as log:
+            ended = cluster.ended_or_killed(**scoring(dataset, **words), output=log, watch=dataset, chains=chains)
+        if chains is not None:
+            assert ended, f"it was done before kill {number}"
+            earlier.append(whole_lines(dataset))
+    assert ended == 0, output.read_text()
+    return earlier
+
+
+@pytest.mark.slow
+def test_eight_tasks_on_this_machine_make_the_files_of_one_process(dataset, alone, tmp_path):
+    chance = random.Random(7)
+    kills = sorted(chance.sample(range(1, CHAINS - 1), 3))
+    earlier = until_done(dataset, tmp_path / "log", kills, executor="local", tasks=8)
+    assert content(dataset) == alone(ASKED)
+    assert repeated(dataset, earlier) == []
+    assert not (tmp_path / ".tasks").exists()
+
+
+@pytest.mark.slow
+def test_a_task_that_is_killed_alone_does_not_leave_the_others_waiting_for_ever(dataset, alone, tmp_path):
+    with (tmp_path / "log").open("w") as log:
+        about = scoring(dataset, executor="local", tasks=8)
+        # As in the background of a script, where Ctrl-C is not heard.
+        deaf = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+        process = subprocess.Popen(about["command"], env=about["own"], stdout=log, stderr=log, **deaf)
+        while not cluster.chains_scored(dataset):
+            assert process.poll() is None, (tmp_path / "log").read_text()
+        server = subprocess.run(["pgrep", "-P", str(process.pid), "-f", "forkserver"], capture_output=True, text=True)
+        tasks = subprocess.run(["pgrep", "-P", server.stdout.split()[0]], capture_output=True, text=True)
+        os.kill(int(tasks.stdout.split()[-1]), 9)
+        assert process.wait(120) == 1
+    assert "the process of a task was killed; give the same command again to go on" in (tmp_path / "log").read_text()
+    until_done(dataset, tmp_path / "log", [], executor="local", tasks=8)
+    assert content(dataset) == alone(ASKED)
+
+
+@pytest.mark.slow
+def test_slurm_makes_the_files_of_one_process_and_a_killed_task_is_submitted_again(dataset, alone, tmp_path):
+    programs = cluster.slurm(tmp_path / "programs")
+    (programs / "watch").write_text(str(dataset))
+    (programs / "kills").write_text("2 1")
+    words = {"executor": "slurm", "tasks": 8, "executor_args": {"partition": "cpu", "tasks_per_job": 2}}
+    env = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    for _ in range(2):
+        (tmp_path / "shards.json").unlink(missing_ok=True)
+        with (tmp_path / "log").open("a") as log:
+            ended = cluster.ended_or_killed(**scoring(dataset, env=env, **words), output=log, watch=dataset)
+        assert ended == 0, (tmp_path / "log").read_text()
+        if not (dataset / "data" / "scores").exists():
+            earlier = whole_lines(dataset)
+    assert sum(text.count('"chain"') for text in earlier.values()) < CHAINS
+    assert content(dataset) == alone(ASKED)
+    last = max((programs / "seen").iterdir(), key=lambda path: int(path.name) if (path / ".scoring").exists() else 0)
+    held = {path.name: path.read_text() for path in (last / ".scoring").glob("*.jsonl")}
+    (tmp_path / "shards.json").write_text(json.dumps(held))
+    assert repeated(dataset, [earlier]) == []
+
+
+@pytest.mark.slow
+def test_a_run_by_slurm_that_is_killed_and_its_dataset_are_those_of_one_process(tmp_path):
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 2}
+    one, four, out = tmp_path / "one", tmp_path / "four", tmp_path / "b" / "convergebench"
+    generation.generate(**words, out=one, quiet=True)
+    programs, log = cluster.slurm(tmp_path / "programs"), tmp_path / "log"
+    env, by_slurm = {"PATH": f"{programs}:{os.environ['PATH']}"}, {"executor": "slurm", "tasks": 4}
+    by_slurm["executor_args"] = {"partition": "cpu"}
+    (programs / "watch").write_text(str(four))
+    (programs / "kills").write_text("6 3")
+    command = ["generate", four, json.dumps({**words, **by_slurm})]
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+
+    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
+    (programs / "watch").write_text(str(out))
+    (programs / "kills").write_text("1")
+    command = ["build", four, out, json.dumps({**by_slurm, "tasks": 2})]
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    assert not (out / "data").exists()
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    assert content(tmp_path / "a" / "convergebench") == content(out) != {}
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A Hub on this machine that jobs read from and write to: its API and what a program needs to find it."""
+    with HubServer(tmp_path / "hub") as server:
+        env = {"HF_ENDPOINT": server.url, "HF_TOKEN": server.token, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+        (tmp_path / "jobs").mkdir()
+        yield huggingface_hub.HfApi(endpoint=server.url, token=server.token), env
+
+
+ON_JOBS = {"executor": "jobs", "tasks": 4, "logs": "hf://datasets/NS/logs"}
+PATIENCE = {"poll_interval": 1, "max_retries": 0}
+
+
+def ended_verb(log, env, *words):
+    """How a verb ended that is never killed itself, though tasks of it are."""
+    command = [sys.executable, cluster.__file__, *map(str, words)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
+    with log.open("a") as output:
+        return cluster.ended_or_killed(command, environment, output, log.parent)
+
+
+@pytest.mark.slow
+def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, alone, tmp_path, hub):
+    api, env = hub
+    api.create_repo("NS/work", repo_type="dataset")
+    api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
+    (tmp_path / "jobs" / "kills").write_text("1 1")
+    about = {"dataset": "hf://datasets/NS/work", **PATIENCE}
+    words = json.dumps({"metrics": ASKED, "device": "cpu", **ON_JOBS, "executor_args": about})
+    command = ["score", dataset, words, tmp_path / "jobs"]
+    assert ended_verb(tmp_path / "log", env, *command), "two jobs were to be killed"
+    assert "give the same command again" in (tmp_path / "log").read_text()
+    sent = tmp_path / "sent"
+    [key] = {path.split("/")[0] for path in api.list_repo_files("NS/logs", repo_type="dataset") if "/" in path}
+    place = f"hf://datasets/NS/logs/{key}/carried"
+    subprocess.run([sys.executable, cluster.__file__, "fetch", place, str(sent)], check=True)
+    earlier = whole_lines(sent)
+    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert content(dataset) == alone(ASKED)
+    assert repeated(dataset, [earlier]) == []
+
+
+@pytest.mark.slow
+def test_a_run_by_jobs_that_are_killed_and_its_dataset_are_those_of_one_process(tmp_path, hub):
+    _, env = hub
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3}
+    one, four, kills = tmp_path / "one", tmp_path / "four", tmp_path / "jobs" / "kills"
+    generation.generate(**words, out=one, quiet=True)
+    kills.write_text("3 2")
+    command = ["generate", four, json.dumps({**words, **ON_JOBS, "executor_args": PATIENCE}), tmp_path / "jobs"]
+    assert ended_verb(tmp_path / "log", env, *command), "two jobs were to be killed"
+    assert "2 of 4 tasks of stage chains are not complete" in (tmp_path / "log").read_text()
+    done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
+    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+
+    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
+    kills.write_text("1")
+    out = tmp_path / "b" / "convergebench"
+    command = ["build", four, out, json.dumps({**ON_JOBS, "tasks": 2, "executor_args": PATIENCE}), tmp_path / "jobs"]
+    assert ended_verb(tmp_path / "log", env, *command), "a job was to be killed"
+    draft = out / ".building"
+    written = {path.relative_to(draft): path.stat().st_mtime_ns for path in draft.rglob("*.parquet")}
+    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
+    assert written
+    assert {path: (out / path).stat().st_mtime_ns for path in written} == written
+    assert content(tmp_path / "a" / "convergebench") == content(out) != {}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RAY.exists(), reason="there is no Ray: make .venv-cluster/ready")
+def test_ray_makes_the_files_of_one_process(dataset, alone, tmp_path):
+    kills = [random.Random(3).randrange(2, CHAINS - 3)]
+    earlier = until_done(dataset, tmp_path / "log", kills, python=RAY, executor="ray", tasks=4)
+    assert content(dataset) == alone(ASKED)
+    assert repeated(dataset, earlier) == []
+
+
+@pytest.mark.slow
+def test_a_run_by_eight_tasks_that_is_killed_and_its_dataset_are_those_of_one_process(tmp_path):
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3, "quiet": True}
+    one, eight = tmp_path / "one", tmp_path / "eight"
+    generation.generate(**words, out=one)
+    command = [
+        sys.executable,
+        "-m",
+        "convergebench.cli",
+        "generate",
+        "--suite",
+        "demo",
+        "--limit",
+        "14",
+        "--rounds",
+        "3",
+    ]
+    command += ["--editor", "jpeg", "--editor", "paint", "--out", str(eight), "--executor", "local", "--tasks", "8"]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        while len(list(eight.glob("chains/*/done.json"))) < 5:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+        os.killpg(process.pid, 9)
+        process.wait()
+    done = {path: path.stat().st_mtime_ns for path in eight.glob("chains/*/done.json")}
+    outcome = generation.generate(**words, out=eight, executor="local", tasks=8)
+    assert outcome.already == len(done) < len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
+    dataset_builder.build(eight, tmp_path / "b" / "convergebench", executor="local", tasks=3, quiet=True)
+    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench") != {}

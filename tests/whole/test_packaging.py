@@ -1,0 +1,121 @@
+"""What is installed is what is in the checkout, and it works without the checkout."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import wheels
+
+HOUSE = Path(__file__).parents[2]
+ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
+PYPROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text())
+
+
+def packages():
+    """Every folder of a room that holds Python files, and that of `python -m convergebench`."""
+    folders = {path.parent for room in (*ROOMS, "start") for path in (HOUSE / room).rglob("*.py")}
+    return {folder.relative_to(HOUSE).as_posix() for folder in folders}
+
+
+def test_every_folder_has_its_line_in_pyproject():
+    listed = PYPROJECT["tool"]["setuptools"]
+    folders = {name.removeprefix("convergebench.").replace(".", "/") for name in listed["packages"]}
+    assert {"start" if folder == "convergebench" else folder for folder in folders} == packages()
+    assert set(listed["package-dir"].values()) == packages()
+
+
+def test_every_distribution_is_pinned_and_torch_without_its_build():
+    lines = [line for line in (HOUSE / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
+    assert all(line.count("==") == 1 for line in lines)
+    assert "torch==2.13.0" in lines
+    pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    assert "torchvision" not in pinned
+    extras = PYPROJECT["project"]["optional-dependencies"].values()
+    wanted = [*PYPROJECT["project"]["dependencies"], *(word for extra in extras for word in extra)]
+    names = {word.split("[")[0].split(">")[0].split("=")[0].lower().replace("_", "-") for word in wanted}
+    assert names - pinned == {"convergebench"}  # an extra may name others
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return wheels.build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_holds_every_file_of_every_room(wheel):
+    held = set(zipfile.ZipFile(wheel).namelist())
+    for room in ROOMS:
+        for path in (HOUSE / room).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert f"convergebench/{path.relative_to(HOUSE).as_posix()}" in held
+        assert f"convergebench/{room}/py.typed" in held
+    assert "convergebench/__main__.py" in held
+    assert "convergebench/__init__.py" not in held
+
+
+def test_the_wheel_names_its_addresses_and_no_torch_in_its_base(wheel):
+    archive = zipfile.ZipFile(wheel)
+    [name] = [name for name in archive.namelist() if name.endswith("METADATA")]
+    lines = archive.read(name).decode().splitlines()
+    assert sum(line.startswith("Project-URL: ") for line in lines) >= 2
+    base = {
+        re.match(r"[\w-]+", line.split()[1])[0]
+        for line in lines
+        if line.startswith("Requires-Dist") and ";" not in line
+    }
+    assert {"httpx2", "jinja2", "matplotlib", "pyyaml"} <= base
+    assert not base & {"accelerate", "gradio", "safetensors", "torch", "transformers"}
+    assert not any("lpips" in line or "torchvision" in line for line in lines if line.startswith("Requires-Dist"))
+
+
+def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
+    installed, work = tmp_path / "installed", tmp_path / "work"
+    work.mkdir()
+    words = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", installed, wheel]
+    subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True)
+    alone = {"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "https_proxy": "http://127.0.0.1:9"}
+    caches = {"HF_HOME": str(tmp_path / "hf"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment = {**os.environ, **alone, **caches, "PYTHONPATH": str(installed)}
+
+    def python(*words):
+        result = subprocess.run([sys.executable, *words], cwd=work, env=environment, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    said = python("-m", "convergebench.cli", "demo", "--suite", "smoke")
+    assert "Look at:" in said
+    assert (work / "convergebench" / "README.md").exists()
+    where = python("-c", "import convergebench.generation as room; print(room.__file__)")
+    assert Path(where.strip()).is_relative_to(installed)
+
+
+def test_the_source_distribution_holds_the_tests_with_their_helpers_the_documents_and_no_links(tmp_path):
+    copy = tmp_path / "house"
+    ignore = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__")
+    shutil.copytree(HOUSE, copy, symlinks=True, ignore=ignore)
+    code = f"import setuptools.build_meta as backend; print(backend.build_sdist({str(tmp_path)!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=True)
+    with tarfile.open(tmp_path / done.stdout.splitlines()[-1]) as archive:
+        held = {member.name.partition("/")[2]: member for member in archive.getmembers()}
+    rooms = (*ROOMS, "tests", "docs", "start")
+    wanted = {path.relative_to(copy).as_posix() for room in rooms for path in (copy / room).rglob("*")
+              if path.is_file() and "__pycache__" not in path.parts and "egg-info" not in str(path)}  # fmt: skip
+    wanted |= {"CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "Makefile", "constraints.txt", "dataset_card.md"}
+    assert wanted - held.keys() == set()
+    assert [name for name, member in held.items() if member.issym() or member.islnk()] == []
+
+
+def test_the_table_of_environments_has_a_place_for_every_extra():
+    rows = wheels.extras()
+    named = [name for names in rows.values() for name in names]
+    assert sorted(named) == sorted({"", *PYPROJECT["project"]["optional-dependencies"]} - {"dev"})
+    assert rows["score"] == ["score", "demo"]  # which ask for the same
+    told = (HOUSE / "docs" / "install.md").read_text()
+    assert [name for name in named if name and f"`[{name}]`" not in told] == []
+    assert "convergebench[" not in str(wheels.asked_by("all", PYPROJECT["project"]["optional-dependencies"]))

@@ -1,0 +1,247 @@
+"""The referee's bench on small stand-ins of the repositories that it compares with: same layouts, pictures of noise."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.referee import __main__ as bench
+from benchmarks.referee import i2ebench, measuring, people, predecessor, reed_vae, viescore
+from PIL import Image
+from random_lpips import random_model
+
+EDITORS = ("Alpha", "Beta")
+NAMES = ("sample_1_1.jpg", "sample_1_2.jpg", "sample_2_1.jpg")
+MUSEUM, STEPS = f"museum/Museum/{viescore.TASK}", "frames/static/images/steps"  # as whole clones have them
+SETS = (
+    *(f"{MUSEUM}/{name}" for name in ("GroundTruth", "input", "Alpha")),
+    f"{STEPS}/eiffel_vanilla",
+    f"{STEPS}/taj_reed",
+)
+SETS += ("chains/flux",)
+
+
+def save(path, pixels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).save(path, "PNG")
+
+
+def noise(seed):
+    return np.random.default_rng(seed).integers(0, 256, (40, 48, 3)).astype(np.uint8)
+
+
+def worse(pixels, seed, share):
+    """The picture with a share of its pixels replaced by noise."""
+    where = np.random.default_rng(seed).random(pixels.shape[:2]) < share
+    return np.where(where[..., None], noise(seed + 1), pixels)
+
+
+def make_museum(folder, scores):
+    """ImagenHub's pictures, and beside them VIEScore's LPIPS and raters as a whole clone keeps them."""
+    known = measuring.Measuring()
+    random = np.random.default_rng(5)
+    for number, name in enumerate(NAMES):
+        save(folder / "GroundTruth" / name, noise(number))
+        save(folder / "input" / name, worse(noise(number), 50 + number, 0.2))
+    for place, editor in enumerate(EDITORS):
+        published = {}
+        for number, name in enumerate(NAMES):
+            save(folder / editor / name, worse(noise(number), 9 * number, 0.1 + 0.3 * place))
+            values = known.distances(folder / "GroundTruth" / name, folder / editor / name)
+            published[name] = {"LPIPS": round(values["lpips"], 6)}
+        path = scores / "_answers" / "results_autometrics" / viescore.TASK / f"{editor}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(published))
+    for rater in (1, 2, 3):
+        path = scores / "_human" / viescore.TASK / f"Text-Guided_IE_rater{rater}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [[name, *(str(random.choice([0, 0.5, 1], 2).tolist()) for _ in EDITORS)] for name in NAMES]
+        path.write_text("\n".join("\t".join(row) for row in [["uid", *EDITORS], *rows]))
+
+
+def make_frames(folder):
+    """24 rounds of two photographs; both are lost in round 9 by one coder, and one of them in round 20 by the other."""
+    lost = {("eiffel", "vanilla"): 9, ("taj", "vanilla"): 9, ("eiffel", "reed"): 25, ("taj", "reed"): 20}
+    for (photograph, coder), at in lost.items():
+        original, other = (noise(seed) for seed in ((70, 71) if photograph == "eiffel" else (71, 70)))
+        first = original if coder == "vanilla" else worse(original, 3, 0.01)
+        for number in range(25):
+            pixels = worse(first, number, 0.002 * number) if number < at else other
+            save(folder / f"{photograph}_{coder}" / f"{photograph}_step_{number}.png", pixels)
+
+
+def make_chains(folder):
+    """One editor's chain with its published PSNR and SSIM, as scikit-image gives them."""
+    from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+
+    source, rounds = noise(80), []
+    for number in (1, 2):
+        answer = worse(source, 80 + number, 0.2 * number)
+        save(folder / "flux" / "portrait_01_hat" / f"I{number}_backward.png", answer)
+        quality = structural_similarity(source, answer, channel_axis=2)
+        rounds.append({"round": number, "psnr": peak_signal_noise_ratio(source, answer), "ssim": quality})
+    save(folder / "flux" / "portrait_01_hat" / "I0_source.png", source)
+    (folder / "published_scores.json").write_text(json.dumps({"flux": {"portrait_01_hat": {"rounds": rounds}}}))
+
+
+def make_sequences(folder):
+    """Seven sequences of five judged edits; two of their labels cannot be right."""
+    lost_at = [1, 1, 1, 2, 3, 5, 6]
+    for round in range(1, 6):
+        judged = {}
+        for number, at in enumerate(lost_at, 1):
+            verdict = "Yes" if round < at else "No"
+            answer = {"VLM_judgement": "2" if verdict == "Yes" else "3"}
+            judged[str(number)] = {
+                "image": f"{number}.jpg",
+                "gt": "Two",
+                "evaluation": answer,
+                "final_judgement": verdict,
+            }
+        if round == 4:
+            judged["7"]["evaluation"]["VLM_judgement"] = "Three"
+            judged["1"]["image"] = "other.jpg"
+        path = folder / ("EditEval" if round == 1 else f"EditEval_{round}nd") / "Counting" / "magicbrush.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(judged))
+
+
+@pytest.fixture(scope="module")
+def clones(tmp_path_factory):
+    """All stand-ins, and how to run the bench on them."""
+    folder = tmp_path_factory.mktemp("clones")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measuring, "load_lpips", lambda: random_model("alex"))
+        make_museum(folder / MUSEUM, folder / "scores")
+        make_frames(folder / STEPS)
+        make_chains(folder / "chains")
+        make_sequences(folder / "sequences")
+        assert run(folder, "--freeze") == 0
+        yield folder
+
+
+def run(folder, *more):
+    measuring.digest.cache_clear()
+    measuring.picture.cache_clear()
+    given = {"viescore": "scores", "imagenhub": "museum", "reed-vae": "frames"}
+    given |= {"edit-converge-bench": "chains", "i2ebench": "sequences"}
+    words = [word for name, path in given.items() for word in (f"--{name}", str(folder / path))]
+    files = {"out": "page.md", "frozen": "frozen.json", "kept": "kept.json"}
+    words += [word for name, path in files.items() for word in (f"--{name}", str(folder / path))]
+    return bench.main([*words, *more])
+
+
+def shifted(path):
+    """The bytes of the picture, shifted by one pixel; it goes in where the picture was."""
+    pixels = np.asarray(Image.open(path))
+    before = path.read_bytes()
+    save(path, np.roll(pixels, 1, axis=1))
+    return before
+
+
+def test_published_values_come_out_again_and_the_page_tells_all(clones, capsys):
+    assert run(clones) == 0
+    said = capsys.readouterr().out
+    assert "FAILS" not in said
+    assert "all 6 published LPIPS values whose pictures are here come out within 0.0001" in said
+    assert "the half-life of REED-VAE is 20 of 24 rounds (here 20)" in said
+    assert "SSIM of all 2 returns is the published one within 1e-06" in said
+    page = (clones / "page.md").read_text()
+    assert "| magicbrush | 7 | 0.57 | 0.43 | 0.29 | 0.29 | 0.14 |" in page
+    assert "magicbrush Counting 7, round 4: 3 counted where 2 is right, judged 'yes'" in page
+    assert "magicbrush Counting 1, round 4: the picture is other.jpg, not 1.jpg" in page
+    assert "rater against rater" in page
+    assert "](page.webp)" in page
+    assert Image.open(clones / "page.webp").size == (1100, 440)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_picture_shifted_by_one_pixel_makes_the_bench_fail(clones, name, capsys):
+    path = sorted((clones / name).rglob("*.png" if name.startswith(("frames", "chains")) else "*.jpg"))[-1]
+    before = shifted(path)
+    assert run(clones) == 1
+    path.write_bytes(before)
+    assert "FAILS" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_no_picture_of_any_input_can_be_shifted_unseen(clones):
+    paths = [path for kind in ("png", "jpg") for path in sorted(clones.rglob(f"*.{kind}"))]
+    assert len(paths) == 115
+    for path in paths:
+        before = shifted(path)
+        assert run(clones) == 1, path
+        path.write_bytes(before)
+    assert run(clones) == 0
+
+
+def test_what_is_not_given_is_left_out_with_a_sentence(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(measuring, "load_lpips", lambda: None)
+    for name in bench.PATHS:
+        monkeypatch.delenv(name.upper().replace("-", "_"), raising=False)
+    assert bench.main(["--out", str(tmp_path / "page.md"), "--kept", str(tmp_path / "kept.json")]) == 0
+    page = (tmp_path / "page.md").read_text()
+    assert page.count("Left out: it needs a clone of") == 4
+    assert "webp" not in page
+    with pytest.raises(SystemExit):
+        bench.main(["--viescore", str(tmp_path / "nowhere")])
+    assert "there is no folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("section", [predecessor, i2ebench])
+def test_a_folder_of_something_else_is_a_claim_that_fails(tmp_path, section):
+    assert not section.run(tmp_path).holds
+    assert not reed_vae.run(tmp_path, measuring.Measuring(with_lpips=False)).holds
+
+
+def test_a_whole_clone_of_the_predecessor_is_read_from_its_files_of_results(tmp_path):
+    about = {"image_filename": "scene_01.jpg", "edit_pair_name": "ball", "model": "flux"}
+    quality = {"psnr": 20.0, "ssim": 0.5, "lpips": 0.0}
+    about["rounds"] = [{"round": 1, "quality": quality, "success": True}, {"round": 2, "success": False, "error": "x"}]
+    (tmp_path / "results_flux").mkdir()
+    (tmp_path / "results_flux" / "results_flux_1.json").write_text(json.dumps({"evaluations": [about]}))
+    [found] = predecessor.published(tmp_path)
+    assert found == ("flux scene_01_ball", 1, tmp_path / "results_flux" / "scene_01_ball", 20.0, 0.5)
+
+
+def test_where_data_comes_from_is_read_from_the_readme_beside_it(tmp_path):
+    from benchmarks.referee.sections import origin
+
+    (tmp_path / "frames").mkdir()
+    assert origin(tmp_path / "frames") == "frames, which says neither commit nor date"
+    (tmp_path / "README.md").write_text("| frames/ | ORG/site (abc123) | none stated | frames |\n")
+    assert origin(tmp_path / "frames") == "ORG/site (abc123), licence none stated; its README names no date"
+
+
+def simulated(editors, slope):
+    """Answers whose value tells damage through the same level for every editor, or through another for each."""
+    random = np.random.default_rng(1)
+    count = 400
+    names = np.repeat([f"editor {number}" for number in range(editors)], count)
+    values = random.random(editors * count)
+    level = 0.5 + slope * np.repeat(np.arange(editors), count)
+    scores = np.where(values + random.normal(0, 0.1, (3, len(values))) > level, 0.0, 1.0)
+    return people.Answers(names, np.tile(np.arange(count), editors).astype(str), scores), values
+
+
+def test_a_threshold_that_people_share_is_found_and_holds_up():
+    answers, values = simulated(3, 0.0)
+    fits = people.leave_one_editor_out(answers, values, 0.0)
+    assert all(each.threshold == pytest.approx(0.5, abs=0.05) for each in fits)
+    assert all(low < each.threshold < high for each in fits for low, high in [each.threshold_limits])
+    assert people.holds_up(fits, {each.tested: people.rater_accuracy(answers, 0.0) for each in fits})[0]
+
+
+def test_a_threshold_that_is_another_for_each_editor_does_not_hold_up():
+    answers, values = simulated(3, 0.2)
+    fits = people.leave_one_editor_out(answers, values, 0.0)
+    holds, why = people.holds_up(fits, {each.tested: people.rater_accuracy(answers, 0.0) for each in fits})
+    assert not holds
+    assert "raters reach" in why or "the threshold is" in why
+    assert people.holds_up(fits[:2], {})[1] == "2 editors are too few to leave one out; three are needed"
+
+
+def test_the_shipped_page_names_what_was_compared():
+    page = (Path(__file__).parents[2] / "docs" / "referee.md").read_text()
+    assert "all 358 published LPIPS values" in page
+    assert "**Fails**" not in page

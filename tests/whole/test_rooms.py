@@ -1,0 +1,154 @@
+"""The house stands as it was drawn: who may import whom, and what stays light."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parents[2]
+ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
+METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
+
+SHARED = tuple(
+    f"generation.{name}"
+    for name in (
+        "records",
+        "pictures",
+        "files",
+        "store",
+        "store_reader",
+        "progress",
+        "processes",
+        "cluster",
+        "carried",
+    )
+)
+# What each room may import of ours, by the beginning of the module's name below `convergebench`.
+ALLOWED = {
+    "generation": ("generation",),
+    "dataset_builder": ("dataset_builder", *SHARED),
+    "metric_modules": ("metric_modules", "dataset_builder.dataset", "dataset_builder.building.card", *SHARED),
+    # The judges ask vendors and pay, as editors do.
+    "metric_modules._judges": (
+        "metric_modules._judges",
+        "metric_modules.edit_applied",
+        "dataset_builder.dataset",
+        "dataset_builder.building.card",
+        *(
+            f"generation.{name}"
+            for name in (
+                *("call_limits", "calls", "editors", "ledger", "requirements", "torch_models", "vendors"),
+                *("files", "interruptible", "pictures", "records"),
+            )
+        ),
+    ),
+    "spaces_app": (
+        "spaces_app",
+        "metric_modules._judges.answers",
+        "metric_modules._judges.drift",
+        *(f"metric_modules.{name}" for name in ("specs", "scores", *METRICS)),
+        "dataset_builder.dataset",
+        *SHARED,
+    ),
+    "harness": ("harness", "generation", "dataset_builder", "metric_modules", "spaces_app"),
+    "cli": ("cli", "generation", "dataset_builder", "metric_modules", "spaces_app"),
+}
+
+
+def imported(path):
+    """The modules of ours that a file imports, as absolute names below `convergebench`."""
+    parts = path.relative_to(HOUSE).with_suffix("").parts
+    package = parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            names = [
+                ".".join(("convergebench", *base, *filter(None, [node.module]), alias.name)) for alias in node.names
+            ]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (name.removeprefix("convergebench.") for name in names if name.startswith("convergebench."))
+
+
+def files(room):
+    return [path for path in sorted((HOUSE / room).rglob("*.py")) if not path.is_symlink()]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_the_rooms_it_may(room):
+    wrong = []
+    for path in files(room):
+        allowed = ALLOWED[room]
+        if path.name == "__main__.py":
+            allowed = (*allowed, "cli")  # running a room as a program is entering by the front door
+        if path.is_relative_to(HOUSE / "metric_modules" / "_judges"):
+            allowed = ALLOWED["metric_modules._judges"]
+        if room == "metric_modules" and path.parent.name in METRICS:
+            allowed = (f"metric_modules.{path.parent.name}",)
+        for name in imported(path):
+            if not any(name == start or name.startswith(start + ".") for start in allowed):
+                wrong.append(f"{path.relative_to(HOUSE)} imports {name}")
+    assert files(room)
+    assert wrong == []
+
+
+def test_a_metric_folder_imports_nothing_of_ours_by_its_full_name():
+    for path in [path for name in METRICS for path in (HOUSE / "metric_modules" / name).glob("*.py")]:
+        assert "convergebench." not in path.read_text().replace("convergebench/", ""), path
+
+
+@pytest.mark.parametrize("module", ["convergebench.generation.scheduler", "convergebench.cli.__main__"])
+def test_light_modules_pull_in_neither_torch_nor_datasets(module):
+    code = f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    assert module in loaded
+    assert not {"torch", "datasets", "evaluate", "transformers", "gradio", "pandas", "matplotlib"} & set(loaded)
+
+
+def test_no_file_is_longer_than_four_hundred_lines():
+    lengths = {path: len(path.read_text().splitlines()) for room in ROOMS for path in files(room)}
+    assert {str(path): length for path, length in lengths.items() if length > 400} == {}
+
+
+# Parts that are added and taken away as a whole: found by their place or name, not by an import.
+WHOLE_PARTS = re.compile(
+    r"cli/[a-z]\w*\.py|generation/editors/\w+\.py|generation/editors/paint/things_\w+\.py|generation/suites/\w+\.py"
+    r"|metric_modules/_judges/backends/\w+\.py|metric_modules/[a-z]\w*/(spec|measure|app)\.py|spaces_app/app\.py"
+    r"|metric_modules/([a-z]\w*)/\2\.py|spaces_app/statistics/\w+\.py|dataset_builder/importing/layout_\w+\.py"
+    r"|spaces_app/space/\w+_tab\.py|.*/__(init|main)__\.py"
+)
+
+
+def importers():
+    """Each file of the rooms with the files of the rooms that import it; a file linked elsewhere is imported there."""
+    known, links = {}, defaultdict(set)
+    for path in [path for room in ROOMS for path in sorted((HOUSE / room).rglob("*.py"))]:
+        if path.is_symlink():
+            links[path.resolve()].add(path)
+            continue
+        parts = path.relative_to(HOUSE).with_suffix("").parts
+        known[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    found = {path: set(links[path]) for path in known.values()}
+    for path in known.values():
+        for name in imported(path):
+            for module in (name, name.rpartition(".")[0]):
+                if module in known and known[module] != path:
+                    found[known[module]].add(path)
+    return {str(path.relative_to(HOUSE)): others for path, others in found.items()}
+
+
+def test_every_file_that_one_other_imports_has_its_reason_in_the_architecture():
+    page = (HOUSE / "docs" / "architecture.md").read_text()
+    section = page.partition("## Files that one other file imports")[2].partition("\n## ")[0]
+    reasoned = set(re.findall(r"`(\w+/[\w/]+\.py)`", section))
+    alone = {path for path, others in importers().items() if len(others) < 2 and not WHOLE_PARTS.fullmatch(path)}
+    assert alone == reasoned

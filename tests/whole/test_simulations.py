@@ -1,0 +1,76 @@
+"""What docs/statistics.md says was simulated keeps what it promises, and the programs that wrote it still run."""
+
+import re
+from pathlib import Path
+
+import pytest
+from simulations import coverage, invariance
+
+PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
+
+
+def table(name, page=PAGE):
+    """The rows of a table of the page: first column -> the others."""
+    text = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")[1].split("<!-- end -->")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+    assert rows
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_eight_equal_editors_are_told_apart_in_at_most_seven_of_a_hundred_tables():
+    rows = table("family error")
+    promised = [float(cell) for name, cells in rows.items() if "not promised" not in name for cell in cells]
+    assert len(promised) == 9
+    assert max(promised) <= 0.07
+
+
+@pytest.mark.parametrize(
+    "name", ["coverage over sources", "coverage over unequal sources", "coverage over sources and programs"]
+)
+def test_every_limit_holds_the_truth_in_at_least_93_of_a_hundred_sets(name):
+    rows = table(name)
+    assert len(rows) == len(coverage.SCENARIOS) * len(coverage.FIGURES)
+    assert min(float(cell) for cells in rows.values() for cell in cells) >= 0.93
+
+
+@pytest.mark.parametrize("name", ["drift simulated", "drift over a server"])
+def test_a_judge_that_drifts_is_alarmed_in_95_of_a_hundred_runs_and_one_that_does_not_in_at_most_five(name):
+    rows = table(name, PAGE.with_name("judges.md"))
+    if name == "drift over a server":
+        shares = {words: float(cells[1].rstrip("%")) for words, cells in rows.items()}
+        assert min(int(cells[0]) for cells in rows.values()) >= 200
+        assert (shares["no drift"] <= 5, shares["one step in ten is answered otherwise"] >= 95) == (True, True)
+        return
+    found = {words: [float(cell.rstrip("%")) for cell in cells] for words, cells in rows.items()}
+    assert max(cells[0] for cells in found.values()) <= 5
+    assert min(cells[1] for cells in found.values()) >= 95
+    assert min(cells[2] for cells in list(found.values())[:2]) >= 95  # noise of 5% and more hides some of these
+
+
+def test_nothing_moved_p_verdicts_or_ranks():
+    counts = [re.fullmatch(r"(\d+) of (\d+)", cell) for cells in table("invariance").values() for cell in cells]
+    moved = [(int(found[1]), int(found[2])) for found in counts if found]
+    assert len(moved) >= 6
+    assert all(some == 0 and of > 0 for some, of in moved)
+
+
+def test_the_programs_that_wrote_the_page_still_run(monkeypatch):
+    monkeypatch.setattr(invariance, "SOURCES", (12,))
+    assert all(moved == 0 for moved, *_ in invariance.count_changes(1).values())
+    [shares] = coverage.designs("bimodal", [(6, 4)], 10, 0.0, True)
+    assert shares.min() > 0.5
+
+
+def test_stopping_early_saves_half_of_the_calls_for_the_same_verdicts():
+    rows = {
+        name: [float(cell) if cell != "–" else None for cell in cells]
+        for name, cells in table("stopping early").items()
+    }
+    assert len(rows) == 6
+    for same, opposite, _, _, false, covered in rows.values():
+        assert same >= 0.93
+        assert opposite <= 0.002
+        assert false <= 0.05 + 2.5 * (0.05 * 0.95 / 1000) ** 0.5  # as far as chance takes a thousand pairs
+        assert covered >= 0.93
+    assert rows["simulated, 100 sources"][2] <= 0.5
+    assert rows["the demo's, drawn up to 100 sources"][2] <= 0.5

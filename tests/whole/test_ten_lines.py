@@ -1,0 +1,123 @@
+"""The rooms' verbs as Python functions: ten lines from a function of one's own to the report, in a notebook too."""
+
+import asyncio
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from convergebench import dataset_builder, metric_modules
+from convergebench.cli.__main__ import main
+
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "quickstart.ipynb"
+
+
+def code_cells():
+    return [
+        "".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("ten-lines")
+
+
+@pytest.fixture(scope="module")
+def board(folder):
+    """What the notebook's cells come to, run one after the other; the networks are left out."""
+    before, names = Path.cwd(), {}
+    os.chdir(folder)
+    try:
+        for cell in code_cells():
+            exec(cell.replace('score("mine")', 'score("mine", ["psnr", "ssim", "edit_applied"])'), names)  # noqa: S102 - our own
+    finally:
+        os.chdir(before)
+    return names["board"]
+
+
+def test_ten_lines_of_python_lead_from_a_function_to_the_page(board, folder):
+    lines = [line for cell in code_cells() for line in cell.splitlines() if line.strip()]
+    assert len(lines) <= 10
+    assert "my_editor" in (folder / board.page).read_text()
+    rows = {row["editor"]: row for row in board.rows}
+    assert rows["oracle"]["rounds_kept"] == 2
+    assert rows["my_editor:version=1"]["rounds_kept"] == 0
+    assert rows["my_editor:version=1"]["cause"].startswith("not applied")
+
+
+def test_the_board_is_a_pandas_frame_and_html_for_a_notebook(board):
+    assert list(board.frame["editor"]) == [row["editor"] for row in board.rows]
+    assert board.frame.set_index("editor").loc["oracle", "rounds_kept"] == 2
+    shown = board._repr_html_()
+    assert "<table>" in shown
+    assert "data:image/webp;base64," in shown
+    assert str(board).endswith(f"open {board.page}")
+
+
+def test_the_commands_say_of_the_same_folders_what_the_functions_gave(board, folder):
+    run, mine = folder / "runs" / "mine", folder / "mine"
+    built = CliRunner().invoke(main, ["build", str(run), "--out", str(mine), "--json"])
+    assert json.loads(built.stdout)["chains"] == dataset_builder.build(run, mine).chains
+    scored = CliRunner().invoke(main, ["score", str(mine), "--metrics", "psnr,ssim", "--json"])
+    assert json.loads(scored.stdout)["images"] == metric_modules.score(mine, ["psnr"]).images == 0
+
+
+def pictures_of(folder):
+    found = folder.glob("runs/mine/chains/*/*.png")
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+@pytest.mark.slow
+def test_the_notebook_goes_on_after_its_kernel_was_killed_and_shows_progress_board_and_strip(tmp_path, monkeypatch):
+    import nbclient
+    import nbformat
+
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+    for name in ("killed", "whole"):
+        (tmp_path / name).mkdir()
+    slow = nbformat.read(NOTEBOOK, as_version=4)
+    for cell in slow.cells:
+        cell.source = cell.source.replace(
+            "    return image.point", "    __import__('time').sleep(0.1)\n    return image.point"
+        )
+
+    def client(notebook, name):
+        resources = {"metadata": {"path": str(tmp_path / name)}}
+        return nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources)
+
+    async def kill_half_way():
+        running = client(slow, "killed")
+        work = asyncio.ensure_future(running.async_execute())
+        deadline = time.monotonic() + 120
+        while len(pictures_of(tmp_path / "killed")) < 12 and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        await running.km.shutdown_kernel(now=True)
+        with pytest.raises(nbclient.exceptions.DeadKernelError):
+            await work
+
+    asyncio.run(kill_half_way())
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("killed/runs/mine/chains/*/*.png")}
+    assert before
+    assert not (tmp_path / "killed" / "mine").exists()
+    ran = {name: client(nbformat.read(NOTEBOOK, as_version=4), name) for name in ("killed", "whole")}
+    for each in ran.values():
+        each.execute()
+    assert pictures_of(tmp_path / "killed") == pictures_of(tmp_path / "whole")
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not made again"
+    shown = [
+        output.data.get("text/html", "")
+        for cell in ran["whole"].nb.cells
+        for output in cell.get("outputs", [])
+        if output.output_type in ("display_data", "execute_result")
+    ]
+    for title in ("generate", "build", "score"):
+        [bar] = [html for html in shown if html.startswith(f"{title} <progress")]
+        value, most = (bar.split(f'{name}="')[1].split('"')[0] for name in ("value", "max"))
+        assert value == most, f"the bar of {title} ends full"
+    [board] = [html for html in shown if 'class="convergebench"' in html]
+    assert "data:image/webp;base64," in board
+    assert any("dataframe" in html for html in shown)
