@@ -32,7 +32,7 @@ def decide(plan: "Plan", pilot: Path | None = None, spread: float | None = None)
     from convergebench.generation.plan import call_count
     from convergebench.generation.records import UserError
     from convergebench.metric_modules.halflife import sequential
-    from convergebench.spaces_app.study.comparisons import run_order
+    from convergebench.spaces_app.analysis.comparisons import run_order
 
     first, second = (choice.label for choice in plan.choices[:2])
     if len(plan.choices) > 2:
@@ -87,17 +87,17 @@ def seen_so_far(pilot: Path, first: str, second: str, order: list[str]) -> dict[
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.generation.records import UserError
     from convergebench.metric_modules.halflife import sequential
+    from convergebench.spaces_app.analysis.comparisons import differences_by_source
     from convergebench.spaces_app.reporting.board import check_dataset
-    from convergebench.spaces_app.reporting.write import read_study
-    from convergebench.spaces_app.study.comparisons import differences_by_source
+    from convergebench.spaces_app.reporting.write import read_analysis
 
     check_dataset(pilot, 0.5)
-    study = read_study(Reader(pilot), steps=False)
-    names = {case.editor for case in study.cases}
+    analysis = read_analysis(Reader(pilot), steps=False)
+    names = {case.editor for case in analysis.cases}
     for name in (first, second):
         if name not in names:
             raise UserError(f"{pilot} has no scores of {name!r}; there are {', '.join(sorted(names))}")
-    by_source = differences_by_source(study, first, second)
+    by_source = differences_by_source(analysis, first, second)
     values = []
     for source in order:
         if source not in by_source:

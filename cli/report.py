@@ -47,15 +47,15 @@ def compare_pair(dataset: Path, threshold: float, first: str, second: str, as_js
     """The comparison of two editors, as text or as JSON."""
     from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
     from convergebench.generation.records import UserError
+    from convergebench.spaces_app.analysis.analysis import Options
     from convergebench.spaces_app.reporting import two_editors
     from convergebench.spaces_app.reporting.board import check_dataset
-    from convergebench.spaces_app.reporting.write import read_study
-    from convergebench.spaces_app.study.study import Options
+    from convergebench.spaces_app.reporting.write import read_analysis
 
     check_dataset(dataset, threshold)
     try:
-        study = read_study(Reader(dataset), Options(threshold), steps=False)
-        comparison = two_editors.compare_pair(study, first, second)
+        analysis = read_analysis(Reader(dataset), Options(threshold), steps=False)
+        comparison = two_editors.compare_pair(analysis, first, second)
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     return json.dumps(comparison.values) if as_json else comparison.text

@@ -30,7 +30,7 @@ from convergebench.metric_modules._engine.floors import (
 )
 from convergebench.metric_modules._engine.worker import Worker
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.spaces_app.study.study import Study
+from convergebench.spaces_app.analysis.analysis import Analysis
 
 Row = dict[str, Any]
 
@@ -112,8 +112,8 @@ class OneChainScorer:
         self, reader: Reader, stored: StoredChain, scores: list[Row], floors: Sequence[Mapping[str, Any]], role: str
     ) -> ScoredChain:
         """The scores with the round and the cause of the loss, by the report's own rules."""
-        study = Study(scores, [reader.chain(stored.id)], floors, roles={stored.editor: role})
-        for editors in study.outcomes.values():
+        analysis = Analysis(scores, [reader.chain(stored.id)], floors, roles={stored.editor: role})
+        for editors in analysis.outcomes.values():
             for outcome in editors.get(stored.editor, ()):
                 return ScoredChain(stored, scores, outcome, outcome.cause)
         return ScoredChain(stored, scores, None, None)

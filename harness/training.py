@@ -86,15 +86,15 @@ def headline(dataset: Path) -> Values:
     Few rounds have no half-life in a report. Here one that lies beyond them counts as one round more than the last.
     """
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.spaces_app.reporting.write import read_study
+    from convergebench.spaces_app.reporting.write import read_analysis
     from convergebench.spaces_app.statistics import leaderboard
 
-    study = read_study(Reader(dataset))
-    rows = leaderboard.rows(study)
+    analysis = read_analysis(Reader(dataset))
+    rows = leaderboard.rows(analysis)
     if not rows:
         return {}
     row = rows[0]
-    [outcomes] = study.outcomes[row["group"]].values()
+    [outcomes] = analysis.outcomes[row["group"]].values()
     lost = sorted(outcome.lost_at or row["last_round"] + 1 for outcome in outcomes)
     values = {name: float(row[column]) for column, name in LOGGED.items() if row.get(column) is not None}
     return values | {"half_life": float(lost[(len(lost) - 1) // 2])}

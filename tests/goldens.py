@@ -64,7 +64,7 @@ def simulated() -> dict[str, str]:
 
 def leaderboard(scores: list, chains: list, floors: list) -> str:
     """leaderboard.json as the report writes it."""
-    from convergebench.spaces_app.study.tables import as_json
+    from convergebench.spaces_app.analysis.tables import as_json
     from simulated import report
 
     return as_json(report(scores, chains, floors).tables["leaderboard"])

@@ -125,7 +125,7 @@ def finished(chains):
 
 def report(scores, chains, floors=(), calls=(), published=(), **options):
     """The report of such rows, by the house's own statistics."""
+    from convergebench.spaces_app.analysis.analysis import Analysis, Options
     from convergebench.spaces_app.reporting.write import make_report
-    from convergebench.spaces_app.study.study import Options, Study
 
-    return make_report(Study(scores, finished(chains), floors, calls, published, ROLES, Options(**options)))
+    return make_report(Analysis(scores, finished(chains), floors, calls, published, ROLES, Options(**options)))

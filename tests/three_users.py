@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import twelve_editors
-from convergebench.spaces_app.study.display_names import display_names
+from convergebench.spaces_app.analysis.display_names import display_names
 from playwright.sync_api import sync_playwright
 from space_server import serving
 

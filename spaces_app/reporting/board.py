@@ -10,9 +10,9 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.generation.files import disk_errors_explained
 from convergebench.generation.records import UserError
 
+from ..analysis.analysis import Options
+from ..analysis.tables import Table, as_text, capitalised
 from ..statistics.leaderboard import HEADLINE
-from ..study.study import Options
-from ..study.tables import Table, as_text, capitalised
 from .filmstrips import Strip
 from .page import render_board
 from .sentences import excluded_sentence, headline, where_chains_went

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..analysis.display_names import LONGEST, display_names
+from ..analysis.tables import Table, capitalised, format_value
 from ..palette import GRID, INK, MUTED, PAPER, Look, finish_svg
-from ..study.display_names import LONGEST, display_names
-from ..study.tables import Table, capitalised, format_value
 
 Rows = Sequence[Mapping[str, Any]]
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from convergebench.generation.pictures import Undecodable, decode
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from PIL import Image
 
-from ..study.cases import Case
-from ..study.display_names import display_name, display_names
-from ..study.reasons import TITLES, losing_step, loss_clause
-from ..study.restoration import metric_title
-from ..study.tables import Table, format_value
-from ..study.typical import frames_of
+from ..analysis.cases import Case
+from ..analysis.display_names import display_name, display_names
+from ..analysis.reasons import TITLES, losing_step, loss_clause
+from ..analysis.restoration import metric_title
+from ..analysis.tables import Table, format_value
+from ..analysis.typical import frames_of
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 QUALITY = 55

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import jinja2
 
+from ..analysis.display_names import display_names
+from ..analysis.groups import ROLES
+from ..analysis.reasons import TITLES
+from ..analysis.tables import Column, Table, capitalised, format_cell
 from ..palette import Look, assign_looks, dark_rules
 from ..statistics import EACH_GROUP, find_statistics, on_page
-from ..study.display_names import display_names
-from ..study.groups import ROLES
-from ..study.reasons import TITLES
-from ..study.tables import Column, Table, capitalised, format_cell
 from .figures import Drawing, FigureContext, fit_to_phone, house_style
 from .filmstrips import Strip
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from convergebench.metric_modules.scores import Missing
 
-from ..study.cases import COLUMNS, GROUPS, MEANINGS, QUALITIES
-from ..study.display_names import display_names
-from ..study.groups import CHECK_TITLES, CHECKS, ROLES
-from ..study.tables import Table, format_cell, format_value
+from ..analysis.cases import COLUMNS, GROUPS, MEANINGS, QUALITIES
+from ..analysis.display_names import display_names
+from ..analysis.groups import CHECK_TITLES, CHECKS, ROLES
+from ..analysis.tables import Table, format_cell, format_value
 from .page import METHODS, WORST_CASES
 
 

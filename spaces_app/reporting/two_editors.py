@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..analysis.analysis import Analysis
+from ..analysis.comparisons import compare_editors, outcomes_by_case
+from ..analysis.groups import CaseGroup, group_cases
+from ..analysis.tables import Column, Table, as_text
 from ..statistics import leaderboard, make_table, pairs
-from ..study.comparisons import compare_editors, outcomes_by_case
-from ..study.groups import CaseGroup, group_cases
-from ..study.study import Study
-from ..study.tables import Column, Table, as_text
 
 SHOWN = 5
 HEADLINE = (
@@ -41,19 +41,23 @@ class PairReport:
     values: list[dict[str, Any]]
 
 
-def compare_pair(study: Study, first: str, second: str) -> PairReport:
+def compare_pair(analysis: Analysis, first: str, second: str) -> PairReport:
     """The pair in each group of programs that both have; only what both have is checked."""
-    names = sorted({case.editor for case in study.cases})
+    names = sorted({case.editor for case in analysis.cases})
     for name in (first, second):
         if name not in names:
             raise ValueError(f"no scores of an editor {name!r}; there are {', '.join(names)}")
     if first == second:
         raise ValueError(f"{first!r} was given twice; a comparison needs two editors")
     groups = group_cases(
-        [case for case in study.cases if case.editor in (first, second)], study.excluded, None, study.roles, True
+        [case for case in analysis.cases if case.editor in (first, second)],
+        analysis.excluded,
+        None,
+        analysis.roles,
+        True,
     )
     reports = [
-        compare_in_group(group, first, second, study.options.threshold)
+        compare_in_group(group, first, second, analysis.options.threshold)
         for group in groups.values()
         if len(group.cases) > 1
     ]

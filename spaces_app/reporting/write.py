@@ -10,11 +10,11 @@ from convergebench.dataset_builder.dataset.labels import read_labels
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import locked
 
+from ..analysis.analysis import Analysis, Options
+from ..analysis.stored_rows import StoredRows, rows_of
+from ..analysis.tables import Table, as_csv, as_json, as_latex
+from ..analysis.typical import case_at, typical_cases
 from ..statistics import compute_tables, leaderboard, restoration_pictures
-from ..study.stored_rows import StoredRows, rows_of
-from ..study.study import Options, Study
-from ..study.tables import Table, as_csv, as_json, as_latex
-from ..study.typical import case_at, typical_cases
 from .filmstrips import Strip, make_strips, restored_strips, typical_strip
 from .page import WORST_CASES, make_sections, render_page, slug, take_answer
 from .sentences import methods_paragraph, page_sentences
@@ -29,7 +29,7 @@ CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 class Report:
     """All tables by their names, and what they were made from."""
 
-    study: Study
+    analysis: Analysis
     tables: dict[str, Table]
 
 
@@ -43,7 +43,7 @@ class WrittenReport:
     strips: list[Strip]
 
 
-def read_study(reader: Reader, options: Options = Options(), steps: bool = True) -> Study:  # noqa: B008 - frozen
+def read_analysis(reader: Reader, options: Options = Options(), steps: bool = True) -> Analysis:  # noqa: B008 - frozen
     """Everything that the statistics need of a dataset; without `steps` neither time nor cost."""
     floors, published = (list(reader.rows(config)) for config in ("floors", "published"))
     scores = StoredRows(reader, "scores")
@@ -53,17 +53,17 @@ def read_study(reader: Reader, options: Options = Options(), steps: bool = True)
     roles = {label: editor.role for label, editor in reader.editors().items()}
     judgements = [row for file in reader.files("judgements") for row in reader.file_rows(file)]
     people = read_labels(reader)
-    return Study(scores, reader.chains(), floors, calls, published, roles, options, judgements, people)
+    return Analysis(scores, reader.chains(), floors, calls, published, roles, options, judgements, people)
 
 
-def make_report(study: Study) -> Report:
-    return Report(study, compute_tables(study))
+def make_report(analysis: Analysis) -> Report:
+    return Report(analysis, compute_tables(analysis))
 
 
 def write_report(dataset: Path, out: Path, options: Options = Options()) -> WrittenReport:  # noqa: B008 - frozen
     """The whole report of a dataset folder."""
     reader = Reader(dataset)
-    report = make_report(read_study(reader, options))
+    report = make_report(read_analysis(reader, options))
     lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
     worst = make_strips(report.tables["worst"], reader, lengths)
     restored = restored_strips(report.tables["restoration_pictures"], reader, lengths)
@@ -72,20 +72,20 @@ def write_report(dataset: Path, out: Path, options: Options = Options()) -> Writ
 
 def typical_strips(report: Report, reader: Reader) -> list[Strip]:
     """One typical case of the first group, of its best editor and its last."""
-    group = next(iter(report.study.groups.values()), None)
+    group = next(iter(report.analysis.groups.values()), None)
     rows = [row for row in report.tables["leaderboard"].rows if group and row["group"] == group.name]
     tested = [row["editor"] for row in rows if row["role"] == "editors"]
     if group is None or not tested:
         return []
-    outcomes = report.study.outcomes[group.name]
+    outcomes = report.analysis.outcomes[group.name]
     shown = list(dict.fromkeys([tested[0], tested[-1]]))
     key = typical_cases(group, outcomes, tested, shown)[0]
     found = []
     for editor in shown:
         if case := case_at(group, editor, key):
             outcome = outcomes[editor][group.cases[editor].index(case)]
-            scores = {row["step"]: row for row in rows_of(report.study.scores, {case.chain.id})}
-            threshold = report.study.options.threshold
+            scores = {row["step"]: row for row in rows_of(report.analysis.scores, {case.chain.id})}
+            threshold = report.analysis.options.threshold
             found.append(typical_strip(case, outcome, group.checks_of(editor), threshold, scores, reader))
     return found
 
@@ -103,13 +103,13 @@ def make_files(
     report: Report, strips: list[Strip], top: Sequence[Strip] = (), restored: Sequence[Strip] = ()
 ) -> dict[str, bytes]:
     """The content of every file by its name."""
-    sections = make_sections(report.tables, list(report.study.groups))
+    sections = make_sections(report.tables, list(report.analysis.groups))
     files: dict[str, bytes] = {}
     for table in report.tables.values():
         for ending, text in (("csv", as_csv(table)), ("json", as_json(table)), ("tex", as_latex(table))):
             files[f"{table.name}.{ending}"] = text.encode()
     board = report.tables["leaderboard"]
-    for group in report.study.groups:
+    for group in report.analysis.groups:
         rows = [row for row in board.rows if row["group"] == group]
         files[f"leaderboard-{slug(group)}.tex"] = leaderboard.latex(replace(board, rows=rows)).encode()
     for drawing in [drawing for section in sections for drawing in section.drawings]:
@@ -118,7 +118,7 @@ def make_files(
         files[f"figures/{drawing.name}.png"] = drawing.png()
     files["methods.md"] = methods_paragraph(report.tables["facts"]).encode()
     sentences = page_sentences(report.tables)
-    groups = list(report.study.groups)
+    groups = list(report.analysis.groups)
     for section in sections:
         section.sentences = sentences.get(groups[sections.index(section)] if section.is_group else section.title, [])
         section.strips = {WORST_CASES: strips, RESTORATION: restored}.get(section.title, ())

@@ -8,9 +8,9 @@ from typing import Any
 
 from convergebench.generation.records import UserError
 
+from ..analysis.groups import role_in_tables
+from ..analysis.tables import as_csv, as_json, as_latex
 from ..statistics import leaderboard as statistic
-from ..study.groups import role_in_tables
-from ..study.tables import as_csv, as_json, as_latex
 from . import chains_tab, compare_tab, curves_tab, failures_tab, labels_tab, metrics_tab, story
 from .errors import DAMAGED_FILE, NoPicture, damage_sentence, explain_errors
 from .leaderboard import Choice, leaderboard

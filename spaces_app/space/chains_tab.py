@@ -8,10 +8,10 @@ from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.scores import missing_values
 from convergebench.metric_modules.specs import number_columns, optional_columns, retained_columns, score_columns
 
+from ..analysis.cases import Case
+from ..analysis.groups import HALF, lowest_quality, outcome_of_case
+from ..analysis.reasons import losing_step, loss_clause, lost_outline
 from ..palette import SERIES
-from ..study.cases import Case
-from ..study.groups import HALF, lowest_quality, outcome_of_case
-from ..study.reasons import losing_step, loss_clause, lost_outline
 from .served_dataset import ServedDataset
 
 FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",

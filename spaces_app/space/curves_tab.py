@@ -7,8 +7,8 @@ from typing import Any
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
 
-from ..study.cases import Case
-from ..study.round_curves import slice_curves
+from ..analysis.cases import Case
+from ..analysis.round_curves import slice_curves
 from .chains_tab import telling_chain
 from .leaderboard import ALL, Choice, leaderboard
 from .served_dataset import ServedDataset

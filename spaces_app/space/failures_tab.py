@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 
-from ..study.cases import Case
-from ..study.groups import HALF
-from ..study.reasons import TITLES, losing_step, loss_clause, lost_outline
+from ..analysis.cases import Case
+from ..analysis.groups import HALF
+from ..analysis.reasons import TITLES, losing_step, loss_clause, lost_outline
 from .leaderboard import ALL, Choice, leaderboard
 from .served_dataset import ServedDataset
 

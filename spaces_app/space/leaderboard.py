@@ -7,11 +7,9 @@ from typing import Any
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import meaning_columns, quality_columns, retained_columns
 
-from ..statistics import leaderboard as statistic
-from ..statistics import make_table, pairs
-from ..study.cases import Case
-from ..study.comparisons import compare_group
-from ..study.groups import (
+from ..analysis.cases import Case
+from ..analysis.comparisons import compare_group
+from ..analysis.groups import (
     HALF,
     CaseGroup,
     count_failures,
@@ -20,7 +18,9 @@ from ..study.groups import (
     outcome_of_case,
     outcome_of_curve,
 )
-from ..study.tables import Table
+from ..analysis.tables import Table
+from ..statistics import leaderboard as statistic
+from ..statistics import make_table, pairs
 from .served_dataset import ServedDataset
 
 ALL = "all"

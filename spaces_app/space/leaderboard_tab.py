@@ -4,9 +4,9 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..study.groups import ROLES
-from ..study.reasons import TITLES
-from ..study.tables import NO_VALUE, Column, Table, format_value, is_missing
+from ..analysis.groups import ROLES
+from ..analysis.reasons import TITLES
+from ..analysis.tables import NO_VALUE, Column, Table, format_value, is_missing
 from . import page
 from .leaderboard import Leaderboard
 from .served_dataset import ServedDataset

@@ -12,7 +12,7 @@ import numpy as np
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import ceilings, score_columns
 
-from ..study.groups import CHECKS, HALF
+from ..analysis.groups import CHECKS, HALF
 from . import score_yours
 from .previews import decode
 from .series_verdict import ROUND_TRIP, Terms

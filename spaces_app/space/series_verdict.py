@@ -12,10 +12,10 @@ from convergebench.metric_modules.edit_applied.measure import Scorer as EditScor
 from convergebench.metric_modules.registration.measure import Scorer as RegistrationScorer
 from convergebench.metric_modules.scores import Missing, reasons_json
 
-from ..study.cases import RETAINED, Case, Values, case_of_chain
-from ..study.floors import Floors
-from ..study.groups import CHECKS, lowest_quality, outcome_of_case
-from ..study.reasons import losing_step, loss_clause, lost_outline
+from ..analysis.cases import RETAINED, Case, Values, case_of_chain
+from ..analysis.floors import Floors
+from ..analysis.groups import CHECKS, lowest_quality, outcome_of_case
+from ..analysis.reasons import losing_step, loss_clause, lost_outline
 
 ROUND_TRIP = ("make the edit", "undo it")  # where a visitor does not say what was asked
 ONLY_RETURNS = ("edit and undo",)  # without the pictures between, a round is one step

@@ -17,14 +17,14 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
 
+from ..analysis.apart import reasons_apart
+from ..analysis.cases import Case, read_cases
+from ..analysis.display_names import display_names
+from ..analysis.floors import Floors, excluded_text
+from ..analysis.groups import CaseGroup, group_cases
+from ..analysis.honesty_checks import HONESTY_COLUMNS
+from ..analysis.stored_rows import SlicedRows
 from ..palette import Look, assign_looks
-from ..study.apart import reasons_apart
-from ..study.cases import Case, read_cases
-from ..study.display_names import display_names
-from ..study.floors import Floors, excluded_text
-from ..study.groups import CaseGroup, group_cases
-from ..study.honesty_checks import HONESTY_COLUMNS
-from ..study.stored_rows import SlicedRows
 from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
+from ..analysis.cases import GROUP_NAMES
+from ..analysis.display_names import program_names
+from ..analysis.groups import HALF
+from ..analysis.reasons import TITLES
 from ..palette import MUTED, SERIES
-from ..study.cases import GROUP_NAMES
-from ..study.display_names import program_names
-from ..study.groups import HALF
-from ..study.reasons import TITLES
 from . import curves_tab, labels_tab, page
 from .failures_tab import SORTS
 from .leaderboard import leaderboard, metric_titles

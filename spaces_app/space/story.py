@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..study.cases import Case
-from ..study.groups import HALF, outcome_of_case
-from ..study.reasons import losing_step, loss_clause, lost_outline
-from ..study.typical import case_at, frames_of, typical_cases
+from ..analysis.cases import Case
+from ..analysis.groups import HALF, outcome_of_case
+from ..analysis.reasons import losing_step, loss_clause, lost_outline
+from ..analysis.typical import case_at, frames_of, typical_cases
 from . import page
 from .leaderboard import Leaderboard, leaderboard
 from .served_dataset import ServedDataset

@@ -9,7 +9,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 from starlette.concurrency import run_in_threadpool
 
-from ..study.typical import case_at
+from ..analysis.typical import case_at
 from . import page
 from .errors import DAMAGED_FILE, NoPicture
 from .leaderboard import leaderboard

@@ -4,14 +4,14 @@ A statistic has
     TITLE       what its table is called
     SECTION     the section of the page it belongs to: one of those in reporting.page.SECTIONS, or a new one
     COLUMNS     the table's columns
-    rows(study) the table's rows, one dictionary each with the columns' keys
+    rows(analysis) the table's rows, one dictionary each with the columns' keys
 and may have
     columns(rows)           COLUMNS for these rows, where they depend on them
-    note(study, rows)       a sentence that stands above the table
+    note(analysis, rows)       a sentence that stands above the table
     ON_PAGE                 an `OnPage`: how the page shows the table
     figures(rows, context)  its figures, drawn with reporting.figures; `context` is a FigureContext
 
-Its file's name names the files NAME.csv, NAME.json and NAME.tex. What statistics share is in spaces_app/study.
+Its file's name names the files NAME.csv, NAME.json and NAME.tex. What statistics share is in spaces_app/analysis.
 """
 
 import importlib
@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from ..study.study import Study
-from ..study.tables import Table, hide_empty_columns
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Table, hide_empty_columns
 
 Rows = Sequence[Mapping[str, Any]]
 EACH_GROUP = "Each group of programs"  # the section that the page has once for every group
@@ -65,11 +65,11 @@ def make_table(statistic: ModuleType, rows: Iterable[Mapping[str, Any]], note: s
     return hide_empty_columns(Table(name, statistic.TITLE, tuple(columns), rows, note))
 
 
-def compute_tables(study: Study) -> dict[str, Table]:
+def compute_tables(analysis: Analysis) -> dict[str, Table]:
     """The tables of all statistics by name."""
     tables = {}
     for name, statistic in find_statistics().items():
-        rows = list(statistic.rows(study))
-        note = statistic.note(study, rows) if hasattr(statistic, "note") else ""
+        rows = list(statistic.rows(analysis))
+        note = statistic.note(analysis, rows) if hasattr(statistic, "note") else ""
         tables[name] = make_table(statistic, rows, note)
     return tables

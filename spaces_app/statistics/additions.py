@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 
-from ..study.accounting import account_for
-from ..study.additions import RULES, AdditionChain, addition_chains
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.accounting import account_for
+from ..analysis.additions import RULES, AdditionChain, addition_chains
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Additions"
@@ -46,21 +46,21 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each program, judge and editor; the editors that are only ends of the scale come last."""
     groups: dict[tuple[str, str, str], list[AdditionChain]] = {}
-    for chain in addition_chains(study):
+    for chain in addition_chains(analysis):
         groups.setdefault((chain.case.program, chain.judge, chain.case.editor), []).append(chain)
-    ordered = sorted(groups, key=lambda key: (key[0], key[1] == RULES, key[1], is_reference(study, key[2]), key[2]))
+    ordered = sorted(groups, key=lambda key: (key[0], key[1] == RULES, key[1], is_reference(analysis, key[2]), key[2]))
     return [
         {"program": program, "editor": editor, "judged_by": judge} | row_of(groups[program, judge, editor])
         for program, judge, editor in ordered
     ]
 
 
-def is_reference(study: Study, editor: str) -> bool:
+def is_reference(analysis: Analysis, editor: str) -> bool:
     """Whether an editor says where the scale begins or ends."""
-    return study.roles.get(editor, "editor") != "editor"
+    return analysis.roles.get(editor, "editor") != "editor"
 
 
 def row_of(chains: Sequence[AdditionChain]) -> dict[str, Any]:
@@ -120,12 +120,12 @@ def median_step(firsts: Sequence[tuple[float, int]]) -> str | None:
     return f">{max(last for _, last in firsts)}" if middle == inf else f"{middle:g}"
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     """The sum first: each chain that only adds is counted here or left out for a reason that is named."""
-    own = [chain for chain in study.chains if not chain.program.closes]
+    own = [chain for chain in analysis.chains if not chain.program.closes]
     if not own:
         return ""
-    places = account_for(study)
+    places = account_for(analysis)
     counts = Counter(places[chain.id] for chain in own)
     words = [
         f"{len(own)} chains that only add = "

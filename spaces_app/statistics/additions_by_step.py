@@ -3,11 +3,11 @@
 from statistics import mean
 from typing import Any
 
+from ..analysis.additions import AdditionChain, addition_chains
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column, format_value
 from ..palette import INK, assign_looks
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ..study.additions import AdditionChain, addition_chains
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import OnPage, Rows
 
 TITLE = "Additions, step by step"
@@ -27,10 +27,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each program, judge, editor and step: means over the chains that got so far."""
     groups: dict[tuple[str, str, str], list[AdditionChain]] = {}
-    for chain in addition_chains(study):
+    for chain in addition_chains(analysis):
         groups.setdefault((chain.case.program, chain.judge, chain.case.editor), []).append(chain)
     found = []
     for (program, judge, editor), chains in sorted(groups.items()):

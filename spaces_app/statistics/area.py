@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ..study.cases import RETAINED, Values, panel_title
-from ..study.groups import CaseGroup, lowest_quality
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.cases import RETAINED, Values, panel_title
+from ..analysis.groups import CaseGroup, lowest_quality
+from ..analysis.tables import Column
 from . import OnPage, Rows
 from .leaderboard import area_under
 
@@ -23,9 +23,9 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each group, metric and editor, the largest area first."""
-    return [row for group in study.groups.values() for row in group_rows(group)]
+    return [row for group in analysis.groups.values() for row in group_rows(group)]
 
 
 def group_rows(group: CaseGroup) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def group_rows(group: CaseGroup) -> list[dict[str, Any]]:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

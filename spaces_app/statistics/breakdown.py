@@ -6,10 +6,10 @@ from typing import Any
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
-from ..study.cases import Case
-from ..study.groups import is_missing_case
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.cases import Case
+from ..analysis.groups import is_missing_case
+from ..analysis.tables import Column
 from . import OnPage
 
 TITLE = "Rounds survived by category, kind, program and reversibility"
@@ -30,14 +30,14 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per editor and value of each slice."""
     found: list[dict[str, Any]] = []
-    for name, group in study.groups.items():
+    for name, group in analysis.groups.items():
         for by in SLICES:
             for value in sorted({getattr(case, by) for cases in group.cases.values() for case in cases}):
                 for editor, cases in group.cases.items():
-                    pairs = zip(cases, study.outcomes[name][editor], strict=True)
+                    pairs = zip(cases, analysis.outcomes[name][editor], strict=True)
                     chosen = [(case, outcome) for case, outcome in pairs if getattr(case, by) == value]
                     if chosen:
                         about = {"group": name, "by": by, "value": value, "editor": editor}

@@ -5,10 +5,10 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
-from ..study.cases import MEANINGS, QUALITIES, Case, checks_left_out
-from ..study.groups import is_missing_case
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.cases import MEANINGS, QUALITIES, Case, checks_left_out
+from ..analysis.groups import is_missing_case
+from ..analysis.tables import Column
 from . import OnPage
 
 TITLE = "Every case"
@@ -43,13 +43,13 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each case that a headline counts."""
     return [
         case_row(case, outcome)
-        for name, group in study.groups.items()
+        for name, group in analysis.groups.items()
         for editor, cases in group.cases.items()
-        for case, outcome in zip(cases, study.outcomes[name][editor], strict=True)
+        for case, outcome in zip(cases, analysis.outcomes[name][editor], strict=True)
     ]
 
 

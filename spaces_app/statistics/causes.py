@@ -6,11 +6,11 @@ from typing import Any
 from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 from convergebench.metric_modules.halflife.survival import cumulative_incidence
 
+from ..analysis.analysis import Analysis
+from ..analysis.reasons import TITLES
+from ..analysis.tables import Column, format_value
 from ..palette import GRID, PAPER, SERIES
 from ..reporting.figures import Drawing, FigureContext, add_legend, figure_names, new_figure
-from ..study.reasons import TITLES
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import EACH_GROUP, OnPage, Rows
 
 
@@ -47,14 +47,14 @@ def columns(rows: Rows) -> tuple[Column, ...]:
     )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """The share of cases lost to each cause by each round; with the share that survived they add up to one."""
     found: list[dict[str, Any]] = []
-    for name, group in study.groups.items():
+    for name, group in analysis.groups.items():
         for editor, cases in group.cases.items():
             about = {"group": name, "editor": editor, "role": group.role_title(editor)}
             rounds = max(case.rounds for case in cases)
-            found += [about | row for row in incidence(study.outcomes[name][editor], rounds)]
+            found += [about | row for row in incidence(analysis.outcomes[name][editor], rounds)]
     return found
 
 

@@ -3,6 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..analysis.analysis import Analysis
+from ..analysis.cases import RETAINED, TITLES, Case, panel_title
+from ..analysis.published_scores import published_curves
+from ..analysis.round_curves import slice_curves
+from ..analysis.tables import Column, format_value
 from ..palette import PAPER, Look
 from ..reporting.figures import (
     Drawing,
@@ -12,11 +17,6 @@ from ..reporting.figures import (
     one_panel,
     small_panels,
 )
-from ..study.cases import RETAINED, TITLES, Case, panel_title
-from ..study.published_scores import published_curves
-from ..study.round_curves import slice_curves
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import EACH_GROUP, OnPage, Rows
 
 TITLE = "Curves over rounds"
@@ -38,19 +38,19 @@ SLICES = ("category", "kind")
 FEWEST_SOURCES = 2  # a slice of fewer is not drawn
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """All curves of all groups, whole and by category and kind; then those of published tables."""
     found: list[dict[str, Any]] = []
-    for name, group in study.groups.items():
-        found += slice_curves(group, study.outcomes[name], "all")
+    for name, group in analysis.groups.items():
+        found += slice_curves(group, analysis.outcomes[name], "all")
         cases = [case for own in group.cases.values() for case in own]
         for by in SLICES:
             for value in sorted({getattr(case, by) for case in cases}):
                 is_in_slice = has_value(by, value)
                 if len({case.source for case in cases if is_in_slice(case)}) >= FEWEST_SOURCES:
                     label = f"{by}: {value}"
-                    found += slice_curves(group, study.outcomes[name], label, is_in_slice, ("kept", "quality"))
-    return found + published_curves(study.published)
+                    found += slice_curves(group, analysis.outcomes[name], label, is_in_slice, ("kept", "quality"))
+    return found + published_curves(analysis.published)
 
 
 def has_value(by: str, value: str) -> Callable[[Case], bool]:

@@ -5,11 +5,11 @@ from typing import Any
 
 from convergebench.metric_modules.contraction.growth import mean_over_clusters
 
+from ..analysis.analysis import Analysis
+from ..analysis.cases import QUALITIES
+from ..analysis.tables import Column, format_value
 from ..palette import MUTED
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure, set_unit_scale
-from ..study.cases import QUALITIES
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import OnPage, Rows, no_reference_gaps
 
 TITLE = "Copies with and without the instruction to denoise"
@@ -29,9 +29,9 @@ COLUMNS = (
 Qualities = dict[tuple[str, str], dict[str, dict[int, list[float]]]]  # by editor and program: source, step, runs
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor and step, on the sources that have both; limits are over sources."""
-    qualities = qualities_by_step(study)
+    qualities = qualities_by_step(analysis)
     found = []
     for editor in sorted({editor for editor, program in qualities if program == DENOISE}):
         plain, denoise = qualities.get((editor, PLAIN), {}), qualities[editor, DENOISE]
@@ -59,15 +59,15 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return found
 
 
-def qualities_by_step(study: Study) -> Qualities:
+def qualities_by_step(analysis: Analysis) -> Qualities:
     """The lowest retained quality of every step of both programs."""
     chains = {
         chain.id: chain
-        for chain in study.chains
+        for chain in analysis.chains
         if chain.program.id in (PLAIN, DENOISE) and "audit" not in chain.chain.settings
     }
     found: Qualities = {}
-    for row in study.scores:
+    for row in analysis.scores:
         chain = chains.get(row["chain"])
         values = [row.get(f"retained_{name}") for name in QUALITIES]
         known = [value for value in values if value is not None]
@@ -81,7 +81,7 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return "Below 0, the copy that was to be denoised is further from the original than the plain one at the same step."

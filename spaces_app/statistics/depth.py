@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis.analysis import Analysis
+from ..analysis.cases import Case
+from ..analysis.tables import Column, format_value
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ..study.cases import Case
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import OnPage, Rows
 
 CATEGORY = "out and back"  # of the programs that ask for several edits and take them back, the last one first
@@ -27,12 +27,12 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per editor and depth; the first return counts, whatever further rounds the chains have."""
     found: list[dict[str, Any]] = []
-    for group in study.groups.values():
+    for group in analysis.groups.values():
         for editor, cases in group.cases.items():
-            outcomes = study.outcomes[group.name][editor]
+            outcomes = analysis.outcomes[group.name][editor]
             by_depth: dict[int, list[tuple[Case, bool]]] = {}
             for case, outcome in zip(cases, outcomes, strict=True):
                 if case.category == CATEGORY and not outcome.failed:
@@ -71,7 +71,7 @@ def depth_row(depth: int, cases: Sequence[tuple[Case, bool]]) -> dict[str, Any]:
     }
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

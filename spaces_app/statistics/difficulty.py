@@ -14,8 +14,8 @@ from convergebench.generation.records import REVERSIBILITY
 from numpy.typing import NDArray
 from scipy import special
 
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from . import OnPage
 
 TITLE = "Difficulty of programs as measured"
@@ -35,11 +35,11 @@ COLUMNS = (
 FEWEST_SOURCES = 3  # without as many there is no interval
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Each program's effect on the half-life once editors and pictures are accounted for, beside its declared class."""
     found: list[dict[str, Any]] = []
-    for name, group in study.groups.items():
-        cases = study.measured_cases(group)
+    for name, group in analysis.groups.items():
+        cases = analysis.measured_cases(group)
         if not cases:
             continue
         lives = [outcome.lost_at for _, outcome in cases]

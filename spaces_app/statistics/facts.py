@@ -6,13 +6,13 @@ from typing import Any
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
-from ..study.accounting import PLACES, account_for
-from ..study.cases import checks_left_out
-from ..study.floors import excluded_text
-from ..study.groups import CHECKS, coverage, is_missing_case
-from ..study.stored_rows import narrow
-from ..study.study import Study
-from ..study.tables import Column, format_value
+from ..analysis.accounting import PLACES, account_for
+from ..analysis.analysis import Analysis
+from ..analysis.cases import checks_left_out
+from ..analysis.floors import excluded_text
+from ..analysis.groups import CHECKS, coverage, is_missing_case
+from ..analysis.stored_rows import narrow
+from ..analysis.tables import Column, format_value
 from . import OnPage
 
 TITLE = "What was measured"
@@ -21,51 +21,51 @@ ON_PAGE = OnPage(order=90, folded=True)
 COLUMNS = (Column("fact", "Fact"), Column("value", "Value"))
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Counts, rules and signatures; those of one group of programs begin with its name."""
-    cases = study.cases
+    cases = analysis.cases
     facts: dict[str, Any] = {
         "suite": ", ".join(sorted({case.chain.suite for case in cases})),
         "editors": len({case.editor for case in cases}),
         "chains": len(cases),
-        "chains that count twice or have no scores": len(study.left_out),
-        "editors without scores": ", ".join(study.unscored) or "none",
+        "chains that count twice or have no scores": len(analysis.left_out),
+        "editors without scores": ", ".join(analysis.unscored) or "none",
         "chains under audit": sum("audit" in case.chain.chain.settings for case in cases),
-        "score rows": len(study.scores),
-        "floor pairs": len(study.floor_rows),
+        "score rows": len(analysis.scores),
+        "floor pairs": len(analysis.floor_rows),
         "sources": len({case.source for case in cases}),
-        "excluded sources": excluded_text(study.look_alikes) or "none",
-        "threshold": f"{study.options.threshold:g}",
-        "framing": "no loss" if study.options.framing is None else f"{study.options.framing:g}",
+        "excluded sources": excluded_text(analysis.look_alikes) or "none",
+        "threshold": f"{analysis.options.threshold:g}",
+        "framing": "no loss" if analysis.options.framing is None else f"{analysis.options.framing:g}",
         "level": LEVEL,
         "limits": "95%",
         "growth exponents": "0 jitter, 1 random walk, 2 drift",
         "sources for a verdict": RANKED_FROM,
     }
-    facts |= where_chains_went(study)
+    facts |= where_chains_went(analysis)
     for end, count in sorted(Counter(case.end for case in cases).items()):
         facts[f"chains that ended {end}"] = count
-    for name in study.groups:
-        facts |= group_facts(study, name)
-    for number, signature in enumerate(signatures(study), 1):
+    for name in analysis.groups:
+        facts |= group_facts(analysis, name)
+    for number, signature in enumerate(signatures(analysis), 1):
         facts[f"signature {number}"] = signature
     return [{"fact": fact, "value": value} for fact, value in facts.items()]
 
 
-def where_chains_went(study: Study) -> dict[str, int]:
+def where_chains_went(analysis: Analysis) -> dict[str, int]:
     """Every chain once: counted, or left out by name. The counts add up to the chains generated."""
-    places = account_for(study)
+    places = account_for(analysis)
     counts = Counter(places.values())
-    found = {"chains generated": len(study.chains)} | {place: counts[place] for place in PLACES}
+    found = {"chains generated": len(analysis.chains)} | {place: counts[place] for place in PLACES}
     counted = {chain for chain, place in places.items() if place.startswith("cases ")}
     why = Counter(
-        code for case in study.cases if case.chain.id in counted for code in set(checks_left_out(case).values())
+        code for case in analysis.cases if case.chain.id in counted for code in set(checks_left_out(case).values())
     )
     return found | {f"edit check left out, {code}": count for code, count in sorted(why.items())}
 
 
-def group_facts(study: Study, name: str) -> dict[str, Any]:
-    group = study.groups[name]
+def group_facts(analysis: Analysis, name: str) -> dict[str, Any]:
+    group = analysis.groups[name]
     cases = [case for own in group.cases.values() for case in own]
     covered = coverage(cases)
     return {
@@ -74,14 +74,16 @@ def group_facts(study: Study, name: str) -> dict[str, Any]:
         f"{name}: sources": len({case.source for case in cases}),
         f"{name}: programs": len({case.program for case in cases}),
         f"{name}: rounds": group.rounds,
-        f"{name}: missing cases": sum(is_missing_case(each) for own in study.outcomes[name].values() for each in own),
+        f"{name}: missing cases": sum(
+            is_missing_case(outcome) for outcomes in analysis.outcomes[name].values() for outcome in outcomes
+        ),
         f"{name}: checks": ", ".join(group.checks),
         f"{name}: checks that only some editors have": ", ".join(group.partial) or "none",
         **{f"{name}: coverage of {check}": format_value(covered[check], "share") for check in CHECKS},
     }
 
 
-def signatures(study: Study) -> list[str]:
+def signatures(analysis: Analysis) -> list[str]:
     """Every metric's signatures, each once."""
-    written = {row["signature"]: row for row in narrow(study.scores, ["signature"]) if row.get("signature")}
+    written = {row["signature"]: row for row in narrow(analysis.scores, ["signature"]) if row.get("signature")}
     return sorted({text for row in written.values() for text in signature_texts(signature_of(row))})

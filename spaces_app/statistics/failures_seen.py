@@ -7,9 +7,9 @@ import numpy as np
 from convergebench.dataset_builder.dataset.labels import LEVELS, QUESTIONS
 from convergebench.metric_modules.halflife.intervals import share_interval
 
-from ..study.people import LabelledItem, of_question
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.people import LabelledItem, of_question
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "What people saw go wrong"
@@ -27,10 +27,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each failure and editor of which it was seen; an item has the failure that more than half named."""
     by_editor: dict[str, list[LabelledItem]] = {}
-    for item in of_question(study.people, QUESTION.code):
+    for item in of_question(analysis.people, QUESTION.code):
         by_editor.setdefault(item.chain.editor, []).append(item)
     found = []
     for answer in sorted(QUESTION.answers, key=lambda answer: LEVELS.index(answer.level)):
@@ -57,5 +57,5 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     return "A picture has the failure that more than half of its labellers named." if rows else ""

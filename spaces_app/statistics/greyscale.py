@@ -6,8 +6,8 @@ import numpy as np
 from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from convergebench.metric_modules.edit_applied.cycles import roles
 
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Grey where grey was asked for"
@@ -27,11 +27,11 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor and instruction that asks for grey, where the scores measure colour."""
-    chains = {chain.id: chain for chain in study.chains if "audit" not in chain.chain.settings}
+    chains = {chain.id: chain for chain in analysis.chains if "audit" not in chain.chain.settings}
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for row in study.scores:
+    for row in analysis.scores:
         chain = chains.get(row["chain"])
         if chain is None or row.get("coloured_share") is None:
             continue
@@ -66,5 +66,5 @@ def grey_row(steps: Rows) -> dict[str, Any]:
     }
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     return "One pixel with unequal channels makes a picture not strictly grey." if rows else ""

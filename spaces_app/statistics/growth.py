@@ -6,11 +6,11 @@ from typing import Any
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, mean_over_clusters
 from convergebench.metric_modules.contraction.shape import shape
 
+from ..analysis.analysis import Analysis
+from ..analysis.cases import Case
+from ..analysis.tables import Column, format_value
 from ..palette import MUTED
 from ..reporting.figures import Drawing, FigureContext, figure_names, new_figure
-from ..study.cases import Case
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import Rows
 
 TITLE = "Contraction and growth"
@@ -31,16 +31,16 @@ NO_STEPS = "q needs the distance between consecutive returns, which the scores d
 DRAWN = {"q": "contraction factor q", "exponent": "exponent of MSE in n"}
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per editor and group: 0 is jitter, 1 a random walk, 2 drift; q below 1 contracts."""
     return [
         {"editor": editor, "role": group.role_title(editor), "group": name} | growth_row(cases)
-        for name, group in study.groups.items()
+        for name, group in analysis.groups.items()
         for editor, cases in group.cases.items()
     ]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     reasons = sorted({part for row in rows for part in (row["reason"] or "").split("; ") if part})
     return f"Not computed: {'; '.join(reasons)}." if reasons else ""
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import mean_interval
 
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from . import OnPage
 
 TITLE = "What degrades fastest"
@@ -23,11 +23,11 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Programs and kinds of picture, those in which fewest rounds are kept first."""
     found: list[dict[str, Any]] = []
-    for name, group in study.groups.items():
-        values = [(case, float(outcome.kept)) for case, outcome in study.measured_cases(group)]
+    for name, group in analysis.groups.items():
+        values = [(case, float(outcome.kept)) for case, outcome in analysis.measured_cases(group)]
         for by in ("kind", "program"):
             slices = []
             for value in sorted({getattr(case, by) for case, _ in values}):

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..study.honesty_checks import CASES, COUNTED
-from ..study.study import Study
-from ..study.tables import Column, format_value
+from ..analysis.analysis import Analysis
+from ..analysis.honesty_checks import CASES, COUNTED
+from ..analysis.tables import Column, format_value
 from . import Rows
 
 TITLE = "Checks of honesty"
@@ -23,16 +23,16 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor and check."""
     found = []
-    for row in study.honesty:
+    for row in analysis.honesty:
         form = "rounded" if row["check"] in COUNTED else "share"
         found.append(row | {f"{key}_text": format_value(row[key], form) for key in LIMITED})
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return "No test of this dataset shows whether editors edit and forget honestly."
     return f"An editor that fails a check is listed apart. With fewer than {CASES} tests a check is not judged."

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 
-from ..study.stored_rows import rows_of
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.stored_rows import rows_of
+from ..analysis.tables import Column
 from . import OnPage
 
 TITLE = "The editors as judges see them"
@@ -33,13 +33,13 @@ COLUMNS = (
 Row = Mapping[str, Any]
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge and editor; what has no value is left out on both sides."""
-    chains = {chain for steps in study.judged.by_step.values() for chain, _ in steps}
-    scored = {(row["chain"], row["step"]): row for row in rows_of(study.scores, chains)}
+    chains = {chain for steps in analysis.judged.by_step.values() for chain, _ in steps}
+    scored = {(row["chain"], row["step"]): row for row in rows_of(analysis.scores, chains)}
     found = []
-    for judge in study.judged.judges_of(*NAMES):
-        answers = {question: study.judged.by_step.get((judge, question), {}) for question in NAMES}
+    for judge in analysis.judged.judges_of(*NAMES):
+        answers = {question: analysis.judged.by_step.get((judge, question), {}) for question in NAMES}
         for editor in sorted({row["editor"] for own in answers.values() for row in own.values()}):
             row: dict[str, Any] = {"judge": judge, "editor": editor}
             for question, own in answers.items():
@@ -52,7 +52,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
                     if question != ELSE and (value := scored.get(step, {}).get(question)) is not None
                 ]  # fmt: skip
                 row |= {f"{NAMES[question]}_rule": sum(map(bool, rule)) / len(rule)} if rule else {}
-            found.append(row | {"where": places(study, judge, editor)})
+            found.append(row | {"where": places(analysis, judge, editor)})
     return found
 
 
@@ -66,10 +66,10 @@ def share_of(name: str, answers: list[Row]) -> dict[str, Any]:
     return {name: float(marks.mean()), f"{name}_low": low, f"{name}_high": high, f"{name}_steps": len(answers)}
 
 
-def places(study: Study, judge: str, editor: str) -> str | None:
+def places(analysis: Analysis, judge: str, editor: str) -> str | None:
     """Where other things changed, the three most frequent places with the number of changes."""
-    by_step = study.judged.by_step.get((judge, ELSE), {})
-    said = study.judged.whole_answers(judge, ELSE)
+    by_step = analysis.judged.by_step.get((judge, ELSE), {})
+    said = analysis.judged.whole_answers(judge, ELSE)
     counts = Counter(
         change["where"]
         for step, row in by_step.items()

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 
-from ..study.restoration import FAITHFUL, FREE, prompt_group, prompt_name
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.restoration import FAITHFUL, FREE, prompt_group, prompt_name
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Infidelity and over-generation, as judges see them"
@@ -33,28 +33,28 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge, editor and prompt, and one for the prompts with and without fidelity words."""
-    chains = {chain.id: chain for chain in study.chains if chain.program.category == "restoration"}
+    chains = {chain.id: chain for chain in analysis.chains if chain.program.category == "restoration"}
     found = []
-    for judge in study.judged.judges_of(*QUESTIONS):
+    for judge in analysis.judged.judges_of(*QUESTIONS):
         answers: dict[str, list[tuple[str, str, dict[str, Any]]]] = defaultdict(list)  # editor: prompt, column, answer
         for question, column in QUESTIONS.items():
-            for (chain, _), row in study.judged.by_step.get((judge, question), {}).items():
+            for (chain, _), row in analysis.judged.by_step.get((judge, question), {}).items():
                 if chain in chains:
                     answers[chains[chain].editor].append((chains[chain].program.id, column, dict(row)))
         for editor, own in sorted(answers.items()):
             about = {"judge": judge, "editor": editor}
             for prompt in sorted({prompt for prompt, _, _ in own}):
                 part = [each for each in own if each[0] == prompt]
-                found.append(about | {"group": prompt_name(prompt)} | row_of(study, judge, part))
+                found.append(about | {"group": prompt_name(prompt)} | row_of(analysis, judge, part))
             for name, groups in UNIONS.items():
                 if part := [each for each in own if prompt_group(each[0]) in groups]:
-                    found.append(about | {"group": name} | row_of(study, judge, part))
+                    found.append(about | {"group": name} | row_of(analysis, judge, part))
     return found
 
 
-def row_of(study: Study, judge: str, answers: list[tuple[str, str, dict[str, Any]]]) -> dict[str, Any]:
+def row_of(analysis: Analysis, judge: str, answers: list[tuple[str, str, dict[str, Any]]]) -> dict[str, Any]:
     """Counts and shares of some prompts' pictures; an answer without a value is neither."""
     prompts = {prompt for prompt, _, _ in answers}
     row: dict[str, Any] = {"prompts": len(prompts)}
@@ -67,7 +67,7 @@ def row_of(study: Study, judge: str, answers: list[tuple[str, str, dict[str, Any
         row |= {column: int(marks.sum()), f"{column}_per_prompt": marks.sum() / len(prompts)}
         row |= {f"{column}_share": float(marks.mean())}
         row |= dict(zip((f"{column}_share_low", f"{column}_share_high"), limits or (None, None), strict=True))
-    said = study.judged.whole_answers(judge, "infidelity")
+    said = analysis.judged.whole_answers(judge, "infidelity")
     kinds = Counter(
         said[answer["chain"], answer["step"]].get("kind", "other")
         for _, column, answer in answers
@@ -80,7 +80,7 @@ def row_of(study: Study, judge: str, answers: list[tuple[str, str, dict[str, Any
     }
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ..study.judged import Judged, Pair, agreement, repeated_pairs
-from ..study.stored_rows import rows_of
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.judged import Judged, Pair, agreement, repeated_pairs
+from ..analysis.stored_rows import rows_of
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "What the judges are worth"
@@ -41,24 +41,26 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge and question."""
-    chains = {chain for steps in study.judged.by_step.values() for chain, _ in steps}
-    scored = {(row["chain"], row["step"]): row for row in rows_of(study.scores, chains)}
+    chains = {chain for steps in analysis.judged.by_step.values() for chain, _ in steps}
+    scored = {(row["chain"], row["step"]): row for row in rows_of(analysis.scores, chains)}
     labelled = {
-        (item.question, item.chain.id, item.step): item.majority for item in study.people if item.majority is not None
+        (item.question, item.chain.id, item.step): item.majority
+        for item in analysis.people
+        if item.majority is not None
     }
-    return [row_of(study, judge, question, scored, labelled) for judge, question in study.judged.by_question]
+    return [row_of(analysis, judge, question, scored, labelled) for judge, question in analysis.judged.by_question]
 
 
 def row_of(
-    study: Study,
+    analysis: Analysis,
     judge: str,
     question: str,
     scored: Mapping[tuple[str, int], Mapping[str, Any]],
     labelled: Mapping[tuple[str, str, int], str],
 ) -> dict[str, Any]:
-    judged: Judged = study.judged
+    judged: Judged = analysis.judged
     own, by_step = judged.by_question[judge, question], judged.by_step[judge, question]
     without = Counter(row["reason"] for row in by_step.values() if row["value"] is None)
     rule, values = own[0]["compared_with"], judged.values(judge, question)
@@ -109,7 +111,7 @@ def drift_words(judged: Judged, judge: str, question: str) -> str:
     return f"none seen (p = {least:.2f}){renamed}"
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     """The alarms first; then what the columns mean."""
     if not rows:
         return ""

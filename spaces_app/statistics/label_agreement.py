@@ -5,10 +5,10 @@ from typing import Any
 
 from convergebench.dataset_builder.dataset.labels import QUESTIONS
 
-from ..study.agreement import agreement
-from ..study.people import LabelledItem, of_question
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.agreement import agreement
+from ..analysis.analysis import Analysis
+from ..analysis.people import LabelledItem, of_question
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "How far people agree"
@@ -26,9 +26,9 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each question that was answered; failures once by their code and once by their level."""
-    return agreement_rows(study.people)
+    return agreement_rows(analysis.people)
 
 
 def agreement_rows(items: Sequence[LabelledItem]) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def agreement_row(
     }
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

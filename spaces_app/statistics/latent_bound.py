@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.comparison import compare
 
+from ..analysis.analysis import Analysis
+from ..analysis.cases import Case, CaseKey
+from ..analysis.display_names import display_names
+from ..analysis.groups import CaseGroup, lowest_quality
+from ..analysis.tables import Column, format_value
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure, set_unit_scale
-from ..study.cases import Case, CaseKey
-from ..study.display_names import display_names
-from ..study.groups import CaseGroup, lowest_quality
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import OnPage, Rows
 
 TITLE = "The bound of latent editors"
@@ -32,10 +32,10 @@ COLUMNS = (
 MARGIN = 0.01  # of retained quality; so near is not above
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each editor and autoencoder with cases in common: the same picture and program, as many calls."""
     found = []
-    for group in study.groups.values():
+    for group in analysis.groups.values():
         curves = {editor: quality_curves(group, editor) for editor in group.cases}
         for bound in [editor for editor in curves if editor.split(":")[0] == BOUND]:
             for editor in group.cases:
@@ -95,13 +95,13 @@ def cut_alike(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return one[:rounds], other[:rounds]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if rows:
         return (
             "The autoencoder's row encodes and decodes as often as an editor is called, and edits nothing: an editor "
             "that works in these latents cannot retain more. Who is above it works in other latents, or in pixels."
         )
-    if not any(study.groups.values()):
+    if not any(analysis.groups.values()):
         return ""
     return (
         "The bound of latent editors is not drawn: there are no chains of `vae` here, the editor that encodes and "

@@ -9,9 +9,9 @@ from convergebench.metric_modules.halflife.intervals import mean_interval
 from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
-from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ..study.cases import MEANINGS, Case
-from ..study.groups import (
+from ..analysis.analysis import Analysis
+from ..analysis.cases import MEANINGS, Case
+from ..analysis.groups import (
     ROLES,
     CaseGroup,
     OutcomesByEditor,
@@ -20,8 +20,8 @@ from ..study.groups import (
     lowest_quality,
     outcome_of_curve,
 )
-from ..study.study import Study
-from ..study.tables import Column, Table, as_latex, capitalised, format_value, is_missing
+from ..analysis.tables import Column, Table, as_latex, capitalised, format_value, is_missing
+from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from . import EACH_GROUP, OnPage, Rows
 
 TITLE = "Convergence"
@@ -73,16 +73,18 @@ def latex(table: Table) -> str:
     return as_latex(table, [key for key in PAPER if key not in empty], "role")
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Every row of every group."""
     return [
         row
-        for name, group in study.groups.items()
-        for row in group_rows(group, study.outcomes[name], study.comparisons[name].ranks, study.options.threshold)
+        for name, group in analysis.groups.items()
+        for row in group_rows(
+            group, analysis.outcomes[name], analysis.comparisons[name].ranks, analysis.options.threshold
+        )
     ]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     return "" if rows else "There is no case to count."
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.nr_gap.gaps import STEPS
 
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from ..reporting.figures import SMALL, Drawing, FigureContext, figure_names, new_figure
-from ..study.study import Study
-from ..study.tables import Column
 from . import OnPage, Rows, no_reference_gaps
 from .no_reference_gaps import MOST_ACROSS, draw_cells
 
@@ -28,10 +28,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each metric, editor and program: a source fools it with a single gap above 0."""
     found = []
-    for (program, editor, metric), own in by_metric(no_reference_gaps.rows(study)).items():
+    for (program, editor, metric), own in by_metric(no_reference_gaps.rows(analysis)).items():
         sources = {row["source"] for row in own}
         fooled = count_failures(own)
         named = ", ".join(f"{source} ({count} of {len(STEPS)})" for source, count in fooled.items())

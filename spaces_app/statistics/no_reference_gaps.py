@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.nr_gap.gaps import FIRST, STEPS, average
 
+from ..analysis.analysis import Analysis
+from ..analysis.display_names import display_names
+from ..analysis.no_reference import by_source, replication_series, title_of
+from ..analysis.tables import Column
 from ..reporting.figures import SMALL, Drawing, FigureContext, is_narrow, new_figure
-from ..study.display_names import display_names
-from ..study.no_reference import by_source, replication_series, title_of
-from ..study.study import Study
-from ..study.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Normalised score gaps"
@@ -31,10 +31,10 @@ MOST_ACROSS = 24  # cells beside each other, with a name below each; half as man
 SEES, FOOLED, UNKNOWN, ON_PALE = "#f3f5f8", "#0b4f9e", "#cdd2d8", "#10161f"
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor, program, metric, source and step; runs are averaged."""
     found = []
-    for place, chains in replication_series(study).items():
+    for place, chains in replication_series(analysis).items():
         about = {"editor": place.editor, "program": place.program, "metric": title_of(place.metric)}
         for source, runs in by_source(chains).items():
             for step in STEPS:
@@ -45,7 +45,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

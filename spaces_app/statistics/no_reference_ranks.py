@@ -8,11 +8,11 @@ from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from convergebench.metric_modules.nr_gap.gaps import FIRST
 from scipy import special, stats
 
+from ..analysis.analysis import Analysis
+from ..analysis.no_reference import WITH_ORIGINAL_TITLE, ChainScores, by_source, replication_series, title_of
+from ..analysis.tables import Column, format_value
 from ..palette import MARKERS, MUTED
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ..study.no_reference import WITH_ORIGINAL_TITLE, ChainScores, by_source, replication_series, title_of
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import OnPage, Rows, no_reference_gaps
 
 TITLE = "Rank correlation of scores with the damage"
@@ -34,10 +34,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each metric, editor and program; limits are over sources."""
     found = []
-    for place, chains in replication_series(study).items():
+    for place, chains in replication_series(analysis).items():
         sources = [one.source for one in chains]
         title = title_of(place.metric)
         with_lpips = [None if title == WITH_ORIGINAL_TITLE else correlation(one.by_step, one.lpips) for one in chains]
@@ -103,7 +103,7 @@ def certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -7,10 +7,10 @@ from convergebench.metric_modules.halflife.comparison import Comparison
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import log_rank
 
-from ..study.comparisons import CaseOutcomes, GroupComparison, comparison_row
-from ..study.groups import CaseGroup
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.comparisons import CaseOutcomes, GroupComparison, comparison_row
+from ..analysis.groups import CaseGroup
+from ..analysis.tables import Column
 from . import EACH_GROUP, OnPage, Rows
 
 TITLE = "Pairs of editors on their common cases"
@@ -34,12 +34,12 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """The comparisons of all groups."""
-    return [row for name, group in study.groups.items() for row in group_rows(group, study.comparisons[name])]
+    return [row for name, group in analysis.groups.items() for row in group_rows(group, analysis.comparisons[name])]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     return "" if rows else "There are no two editors to compare."
 
 

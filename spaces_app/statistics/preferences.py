@@ -6,10 +6,10 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import compare, judge_together
 
-from ..study.comparisons import verdict_name
-from ..study.people import LabelledItem, of_question
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.comparisons import verdict_name
+from ..analysis.people import LabelledItem, of_question
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Blind pairs"
@@ -30,10 +30,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each two editors that were shown beside each other, the names in alphabetical order."""
     pairs: dict[tuple[str, str], list[LabelledItem]] = defaultdict(list)
-    for item in of_question(study.people, "pair"):
+    for item in of_question(analysis.people, "pair"):
         if item.other is not None and item.other.editor != item.chain.editor:
             first, second = sorted((item.chain.editor, item.other.editor))
             pairs[first, second].append(item)
@@ -72,7 +72,7 @@ def scores_for(editor: str, item: LabelledItem) -> list[float]:
     return [sign * SCORE[answer] for answer in item.answers]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Any
 
-from ..study.accounting import COUNTED, LEFT_OUT, PLACES, account_for
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.accounting import COUNTED, LEFT_OUT, PLACES, account_for
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "What became of every program"
@@ -24,16 +24,16 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each program of each suite, those that a suite names and the dataset does not have among them."""
-    places = account_for(study)
+    places = account_for(analysis)
     chains: dict[tuple[str, str], list[str]] = {}
     category = {}
-    for chain in study.chains:
+    for chain in analysis.chains:
         chains.setdefault((chain.suite, chain.program.id), []).append(places[chain.id])
         category[chain.program.id] = chain.program.category
-    for suite in {chain.suite for chain in study.chains}:
-        for program in study.options.suites.get(suite, ()):
+    for suite in {chain.suite for chain in analysis.chains}:
+        for program in analysis.options.suites.get(suite, ()):
             chains.setdefault((suite, program), [])
     return [
         {"suite": suite, "program": program, "category": category.get(program), "chains": len(own)}
@@ -51,7 +51,7 @@ def why_not_counted(places: list[str]) -> str | None:
     return "; ".join(f"{count} {name}" for name, count in sorted(out.items())) or None
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     """The sum for each suite: chains generated are those counted and those left out by name."""
     return " ".join(equation(suite, [row for row in rows if row["suite"] == suite])
                     for suite in dict.fromkeys(row["suite"] for row in rows))  # fmt: skip

@@ -5,13 +5,13 @@ from typing import Any
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
+from ..analysis.analysis import Analysis
+from ..analysis.cases import COLUMNS as METRICS
+from ..analysis.cases import CURVES, TITLES
+from ..analysis.published_scores import PublishedMetric
+from ..analysis.tables import Column
 from ..palette import assign_looks
 from ..reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_figure
-from ..study.cases import COLUMNS as METRICS
-from ..study.cases import CURVES, TITLES
-from ..study.published_scores import PublishedMetric
-from ..study.study import Study
-from ..study.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Published scores"
@@ -43,13 +43,13 @@ UNKNOWN = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per table, metric and editor."""
-    return [editor_row(each, editor) for each in study.published for editor in each.editors]
+    return [editor_row(each, editor) for each in analysis.published for editor in each.editors]
 
 
-def note(study: Study, rows: Rows) -> str:
-    unknown = sorted({each.table for each in study.published if not each.knows_pictures})
+def note(analysis: Analysis, rows: Rows) -> str:
+    unknown = sorted({each.table for each in analysis.published if not each.knows_pictures})
     return " ".join([NOTE, *([UNKNOWN.format(", ".join(unknown))] if unknown else [])]) if rows else ""
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_together
 
-from ..study.cases import COLUMNS as METRICS
-from ..study.cases import column_range
-from ..study.comparisons import comparison_row
-from ..study.published_scores import PublishedMetric
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.cases import COLUMNS as METRICS
+from ..analysis.cases import column_range
+from ..analysis.comparisons import comparison_row
+from ..analysis.published_scores import PublishedMetric
+from ..analysis.tables import Column
 from . import OnPage
 
 TITLE = "Published scores, editors against each other on common cases"
@@ -36,10 +36,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Two rows per table, metric and pair of editors; all of one metric are corrected together."""
     found = []
-    for each in study.published:
+    for each in analysis.published:
         pairs = list(combinations(sorted(each.editors), 2))
         asked: list[tuple[int | None, tuple[str, str]]] = [(None, pair) for pair in pairs]
         asked += [(last_round(each, *pair), pair) for pair in pairs]

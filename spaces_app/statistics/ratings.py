@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
+from ..analysis.analysis import Analysis
+from ..analysis.people import LabelledItem, of_question
+from ..analysis.tables import Column, format_value
 from ..palette import SERIES
 from ..reporting.figures import Drawing, FigureContext, add_legend, figure_names, new_figure
-from ..study.people import LabelledItem, of_question
-from ..study.study import Study
-from ..study.tables import Column, format_value
 from . import OnPage, Rows
 
 TITLE = "Ratings by people"
@@ -29,10 +29,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each editor, the best rated first; the mean is over items, whose ratings are averaged first."""
     by_editor: dict[str, list[LabelledItem]] = {}
-    for item in of_question(study.people, "rating"):
+    for item in of_question(analysis.people, "rating"):
         by_editor.setdefault(item.chain.editor, []).append(item)
     found = []
     for editor, own in by_editor.items():
@@ -56,7 +56,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: -row["rating"])
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     return "Ratings of one item are averaged first; ranges rest on pictures." if rows else ""
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from . import Rows
 
 TITLE = "The recall audit"
@@ -19,10 +19,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per editor that has audited chains."""
-    return study.recall
+    return analysis.recall
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     return "" if rows else "No chain of this dataset was audited for recall."

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..study.prompt_choice import best_places, named_prompts, prompt_scores
-from ..study.restoration import RestoredSet, better_sign, each_method, metric_title, prompt_name
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.prompt_choice import best_places, named_prompts, prompt_scores
+from ..analysis.restoration import RestoredSet, better_sign, each_method, metric_title, prompt_name
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "The best prompt, chosen on one half and reported on the other"
@@ -31,9 +31,9 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method and metric, chosen by that metric; then one for each metric chosen by all together."""
-    return each_method(study.restored, method_rows, study.restoration_baselines)
+    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

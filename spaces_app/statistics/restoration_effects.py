@@ -4,7 +4,8 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import judge_together
 
-from ..study.restoration import (
+from ..analysis.analysis import Analysis
+from ..analysis.restoration import (
     FAITHFUL,
     FREE,
     LONG,
@@ -18,8 +19,7 @@ from ..study.restoration import (
     needs_clean,
     prompt_group,
 )
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "What prompt length and fidelity words change"
@@ -46,9 +46,9 @@ EFFECTS = {
 }
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method, effect and metric; positive differences are better, whatever the metric's direction."""
-    return each_method(study.restored, method_rows, study.restoration_baselines)
+    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -81,10 +81,10 @@ def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
     return [row for row in found if row["difference"] is not None]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
-    lower = sorted({row["metric"] for row in rows} & {metric_title(m) for s in study.restored for m in s.metrics
+    lower = sorted({row["metric"] for row in rows} & {metric_title(m) for s in analysis.restored for m in s.metrics
                                                       if better_sign(m) < 0})  # fmt: skip
     turned = f" ({', '.join(lower)}: by how much lower)" if lower else ""
     return (

@@ -3,10 +3,10 @@
 from statistics import fmean
 from typing import Any
 
-from ..study.people import LabelledItem, of_question
-from ..study.restoration import CATEGORY, FAITHFUL, FREE, prompt_group, prompt_name
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.people import LabelledItem, of_question
+from ..analysis.restoration import CATEGORY, FAITHFUL, FREE, prompt_group, prompt_name
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Infidelity and over-generation by prompt"
@@ -23,10 +23,10 @@ COLUMNS = (
 UNIONS = {"mean of prompts without fidelity words": FREE, "mean of prompts with fidelity words": FAITHFUL}
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each editor and prompt that people labelled, and the means per prompt that the study compares."""
     by_prompt: dict[tuple[str, str], list[LabelledItem]] = {}
-    for item in of_question(study.people, "failure"):
+    for item in of_question(analysis.people, "failure"):
         if item.chain.program.category == CATEGORY:
             by_prompt.setdefault((item.chain.editor, item.chain.program.id), []).append(item)
     found = []
@@ -46,7 +46,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

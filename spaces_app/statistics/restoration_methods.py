@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import Any
 
-from ..study.display_names import display_names
-from ..study.prompt_choice import chosen_elsewhere, values_of_choice
-from ..study.restoration import RestoredSet, better_sign, metric_columns, metric_title, prompt_name
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.display_names import display_names
+from ..analysis.prompt_choice import chosen_elsewhere, values_of_choice
+from ..analysis.restoration import RestoredSet, better_sign, metric_columns, metric_title, prompt_name
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Methods of restoration side by side"
@@ -31,12 +31,12 @@ def columns(rows: Rows) -> list[Column]:
     return [*COLUMNS, *metric_columns(rows), *LAST]
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method of each table; of an editor with several prompts, those chosen on other pictures."""
-    return [row for each in study.restored for row in table_rows(each, study)]
+    return [row for each in analysis.restored for row in table_rows(each, analysis)]
 
 
-def table_rows(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
+def table_rows(each: RestoredSet, analysis: Analysis) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for method in each.methods:
         choice = chosen_elsewhere(each, method)
@@ -45,7 +45,7 @@ def table_rows(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
         row: dict[str, Any] = {
             "table": each.name or None,
             "editor": method,
-            "role": study.roles.get(method, "editor"),
+            "role": analysis.roles.get(method, "editor"),
             "of": each.metrics,
             "prompt": " or ".join(prompt_name(one) for one in sorted(used) if one) or None,
             **each.counts(values.values()),
@@ -66,7 +66,7 @@ def table_rows(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (order[row["role"]], names[row["editor"]].casefold()))
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -5,11 +5,11 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import judge_together
 
-from ..study.comparisons import verdict_name
-from ..study.prompt_choice import chosen_elsewhere, values_of_choice
-from ..study.restoration import RestoredSet, is_mean, metric_title
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.comparisons import verdict_name
+from ..analysis.prompt_choice import chosen_elsewhere, values_of_choice
+from ..analysis.restoration import RestoredSet, is_mean, metric_title
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Methods of restoration in pairs"
@@ -29,14 +29,14 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each metric and pair of methods under test that have pictures in common."""
-    return [{"table": each.name or None, **row} for each in study.restored for row in table_rows(each, study)]
+    return [{"table": each.name or None, **row} for each in analysis.restored for row in table_rows(each, analysis)]
 
 
-def table_rows(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
+def table_rows(each: RestoredSet, analysis: Analysis) -> list[dict[str, Any]]:
     found = []
-    methods = [method for method in each.methods if study.roles.get(method, "editor") == "editor"]
+    methods = [method for method in each.methods if analysis.roles.get(method, "editor") == "editor"]
     choices = {method: chosen_elsewhere(each, method) for method in methods}
     for metric in each.metrics:
         values = {
@@ -65,7 +65,7 @@ def table_rows(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
-from ..study.restoration import RestoredSet, each_method, metric_title
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.restoration import RestoredSet, each_method, metric_title
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Restoration asked for again"
@@ -38,9 +38,9 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method, metric and pass from the second; prompts are averaged."""
-    return each_method(study.restored, method_rows, study.restoration_baselines)
+    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def direction_row(each: RestoredSet, method: str, number: int) -> dict[str, Any]
     }
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     turns = [row for row in rows if row["metric"] == DIRECTION]

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from typing import Any
 
-from ..study.display_names import display_names
-from ..study.prompt_choice import chosen_elsewhere
-from ..study.restoration import Restored, RestoredSet, metric_columns, prompt_name
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.display_names import display_names
+from ..analysis.prompt_choice import chosen_elsewhere
+from ..analysis.restoration import Restored, RestoredSet, metric_columns, prompt_name
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Restored pictures that the page shows"
@@ -33,19 +33,19 @@ def columns(rows: Rows) -> list[Column]:
     return [*COLUMNS, *metric_columns(rows)]
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method on each picture shown; baselines come last, as they do in the table of methods."""
-    titles = {chain.source.id: chain.source.title for chain in study.chains}
-    for each in study.restored:
+    titles = {chain.source.id: chain.source.title for chain in analysis.chains}
+    for each in analysis.restored:
         if not each.name and each.metrics:  # published tables have no pictures
-            return [row | {"title": titles[row["picture"]] or row["picture"]} for row in rows_of_set(each, study)]
+            return [row | {"title": titles[row["picture"]] or row["picture"]} for row in rows_of_set(each, analysis)]
     return []
 
 
-def rows_of_set(each: RestoredSet, study: Study) -> list[dict[str, Any]]:
+def rows_of_set(each: RestoredSet, analysis: Analysis) -> list[dict[str, Any]]:
     shown = first_passes(each)
     names = display_names(each.methods)
-    last = {method: study.roles.get(method, "editor") != "editor" for method in each.methods}
+    last = {method: analysis.roles.get(method, "editor") != "editor" for method in each.methods}
     found = []
     for picture, metric, count in typical_pictures(each, shown):
         for method in sorted(each.methods, key=lambda name: (last[name], names[name].casefold())):

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ..study.restoration import (
+from ..analysis.analysis import Analysis
+from ..analysis.restoration import (
     FAITHFUL,
     FREE,
     LONG,
@@ -15,8 +16,7 @@ from ..study.restoration import (
     prompt_group,
     prompt_name,
 )
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Restoration by prompt"
@@ -39,9 +39,9 @@ def columns(rows: Rows) -> list[Column]:
     return [*COLUMNS, *metric_columns(rows), *LAST]
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
-    return each_method(study.restored, method_rows, study.restoration_baselines)
+    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ def scores(each: RestoredSet, method: str, prompts: list[str]) -> dict[str, Any]
     return found | each.counts(own)
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     said = ", ".join(f"{name} {words}" for name, words in GROUPS.items() if any(row["group"] == name for row in rows))

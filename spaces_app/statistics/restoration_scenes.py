@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..study.restoration import RestoredSet, each_method, mean_over, metric_columns
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.restoration import RestoredSet, each_method, mean_over, metric_columns
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Restoration by scene and degradation"
@@ -30,9 +30,9 @@ def columns(rows: Rows) -> list[Column]:
     return [*COLUMNS, *metric_columns(rows), *LAST]
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each scene, degradation and pair of both, and method; a method's prompts are averaged."""
-    found = each_method(study.restored, method_rows)
+    found = each_method(analysis.restored, method_rows)
     order = list(dict.fromkeys((row["by"], row["slice"]) for row in found))
     kinds = ["scene", "degradation", CROSSED]
     return sorted(found, key=lambda row: (kinds.index(row["by"]), order.index((row["by"], row["slice"]))))
@@ -69,7 +69,7 @@ def slice_scores(each: RestoredSet, method: str, wanted: set[tuple[str, str, str
     return found | part.counts(values.values())
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.stability.friedman import friedman, permutation_p
 
-from ..study.restoration import RestoredSet, each_method, metric_title, prompt_name
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.restoration import RestoredSet, each_method, metric_title, prompt_name
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Stability of repeated restorations"
@@ -29,9 +29,9 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method, prompt and metric with two or more runs of two or more pictures."""
-    return each_method(study.restored, method_rows, study.restoration_baselines)
+    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def holm(p_values: list[float]) -> list[float]:
     return found
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     below = sum(row["p_value"] < LEVEL for row in rows)

@@ -7,9 +7,9 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import drawn_clusters
 from scipy import stats
 
-from ..reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_figure
-from ..study.prompt_choice import prompt_means
-from ..study.restoration import (
+from ..analysis.analysis import Analysis
+from ..analysis.prompt_choice import prompt_means
+from ..analysis.restoration import (
     RestoredSet,
     better_sign,
     each_method,
@@ -19,8 +19,8 @@ from ..study.restoration import (
     prompt_group,
     prompt_name,
 )
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.tables import Column
+from ..reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_figure
 from . import OnPage, Rows
 
 TITLE = "Perception against distortion"
@@ -40,12 +40,12 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method and pair of a metric that needs the clean picture and one that needs none.
 
     Both are turned so that higher is better: a negative correlation is a trade-off.
     """
-    return each_method(study.restored, method_rows, study.restoration_baselines)
+    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -111,7 +111,7 @@ def limits(each: RestoredSet, method: str, prompts: Sequence[str], pair: tuple[s
     return (float(np.quantile(known, 0.025)), float(np.quantile(known, 0.975))) if len(known) else None
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     trades = [row for row in rows if row["correlation"] < 0]

@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Any
 
-from ..study.people import LabelledItem, of_question
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.people import LabelledItem, of_question
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Reversibility, checked by people"
@@ -21,10 +21,10 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each program that people were asked about; where they see it otherwise comes first."""
     by_program: dict[str, list[LabelledItem]] = {}
-    for item in of_question(study.people, "reversible"):
+    for item in of_question(analysis.people, "reversible"):
         by_program.setdefault(item.chain.program.id, []).append(item)
     found = []
     for program, items in by_program.items():
@@ -44,6 +44,6 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (row["agrees"], row["program"]))
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     others = [row for row in rows if row["seen"] != row["stated"]]
     return f"{len(others)} of {len(rows)} programs are mostly seen as of another class." if rows else ""

@@ -4,8 +4,8 @@ from collections import defaultdict
 from statistics import mean, stdev
 from typing import Any
 
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 QUESTION = "self_evaluation"
@@ -27,13 +27,13 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge, editor, program and source, and one for all sources."""
-    chains = {chain.id: chain for chain in study.chains}
+    chains = {chain.id: chain for chain in analysis.chains}
     found: dict[tuple[str, ...], list[tuple[int | None, int, bool]]] = defaultdict(list)
-    for judge in study.judged.judges_of(QUESTION):
+    for judge in analysis.judged.judges_of(QUESTION):
         by_chain: dict[str, dict[int, float | None]] = defaultdict(dict)
-        for (name, step), row in study.judged.by_step[judge, QUESTION].items():
+        for (name, step), row in analysis.judged.by_step[judge, QUESTION].items():
             by_chain[name][step] = row["value"]
         for name, answers in by_chain.items():
             if name in chains:
@@ -70,7 +70,7 @@ def row_of(chains: list[tuple[int | None, int, bool]]) -> dict[str, Any]:
     }
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

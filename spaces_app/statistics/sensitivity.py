@@ -7,12 +7,12 @@ from typing import Any
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import area, kaplan_meier
 
+from ..analysis.analysis import Analysis
+from ..analysis.cases import RETAINED, Case
+from ..analysis.edit_limits import EditLimits, RejudgedCases
+from ..analysis.groups import CaseGroup, count_failures, outcome_of_case, outcome_of_curve
+from ..analysis.tables import Column
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ..study.cases import RETAINED, Case
-from ..study.edit_limits import EditLimits, RejudgedCases
-from ..study.groups import CaseGroup, count_failures, outcome_of_case, outcome_of_curve
-from ..study.study import Study
-from ..study.tables import Column
 from . import Rows
 
 TITLE = "Rounds survived when the rules change"
@@ -41,13 +41,16 @@ def columns(rows: Rows) -> tuple[Column, ...]:
     return (*COLUMNS, *(Column(editor, editor, "rounds") for editor in editors))
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per change; tau is 1 where the order stays as it is."""
     found: list[dict[str, Any]] = []
-    threshold = study.options.threshold
-    rejudged = RejudgedCases((case for group in study.groups.values() for own in group.cases.values() for case in own),
-                             study.scores, study.floors)  # fmt: skip
-    for name, group in study.groups.items():
+    threshold = analysis.options.threshold
+    rejudged = RejudgedCases(
+        (case for group in analysis.groups.values() for cases in group.cases.values() for case in cases),
+        analysis.scores,
+        analysis.floors,
+    )
+    for name, group in analysis.groups.items():
         editors = group.tested(2)
         headline = partial(headline_outcome, group=group, threshold=threshold)
         usual = mean_rounds(group, editors, headline, group.rounds)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..study.paired_programs import Side, compare_sides
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.paired_programs import Side, compare_sides
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Nested against crossed undo"
@@ -26,9 +26,9 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each editor that took the same two edits back in both orders."""
-    return compare_sides(study, ("nested", "crossed"), side_of)
+    return compare_sides(analysis, ("nested", "crossed"), side_of)
 
 
 def side_of(program: str) -> Side | None:
@@ -40,7 +40,7 @@ def side_of(program: str) -> Side | None:
     return next(((program.removesuffix(end), side) for end, side in ENDS.items() if program.endswith(end)), None)
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
-from ..study.cases import Case
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.cases import Case
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "What explains the differences in rounds survived"
@@ -25,18 +25,18 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Each term's share of the sum of squares, after those above it; what is left is the last row."""
     return [
         {"group": name} | row
-        for name, group in study.groups.items()
-        for row in variance_shares(study.measured_cases(group, least=2))
+        for name, group in analysis.groups.items()
+        for row in variance_shares(analysis.measured_cases(group, least=2))
     ]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     sentences = [] if rows else ["Rounds kept do not differ, so there is no variance to split."]
-    if any(group.roles[editor] == "baseline" for group in study.groups.values() for editor in group.tested(2)):
+    if any(group.roles[editor] == "baseline" for group in analysis.groups.values() for editor in group.tested(2)):
         sentences.append("There are fewer than two editors, so baselines are among those whose variance is split.")
     if any(row["term"] == "what is left" and not row["df"] for row in rows):
         sentences.append("Without repeated runs nothing is left over that would tell an interaction from chance.")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..study.cases import Case, spread_rounds
-from ..study.groups import CaseGroup, OutcomesByEditor, is_measured, lowest_quality
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.cases import Case, spread_rounds
+from ..analysis.groups import CaseGroup, OutcomesByEditor, is_measured, lowest_quality
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "The worst cases of each editor"
@@ -26,14 +26,14 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """The worst cases of the first group."""
-    for name, group in study.groups.items():
-        return worst_of_group(group, study.outcomes[name])
+    for name, group in analysis.groups.items():
+        return worst_of_group(group, analysis.outcomes[name])
     return []
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     return "" if rows else "No editor lost a case of which there are pictures."
 
 

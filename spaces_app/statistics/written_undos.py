@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..study.paired_programs import Side, compare_sides
-from ..study.study import Study
-from ..study.tables import Column
+from ..analysis.analysis import Analysis
+from ..analysis.paired_programs import Side, compare_sides
+from ..analysis.tables import Column
 from . import OnPage, Rows
 
 TITLE = "Undo instructions written by a language model, against the suite's"
@@ -27,9 +27,9 @@ COLUMNS = (
 )
 
 
-def rows(study: Study) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each writer and editor that did both."""
-    programs = {case.program for group in study.groups.values() for own in group.cases.values() for case in own}
+    programs = {case.program for group in analysis.groups.values() for own in group.cases.values() for case in own}
     writers = sorted({program.partition(MARK)[2] for program in programs if MARK in program})
 
     def side_of(program: str, writer: str) -> Side | None:
@@ -39,11 +39,13 @@ def rows(study: Study) -> list[dict[str, Any]]:
     return [
         {"writer": writer} | row
         for writer in writers
-        for row in compare_sides(study, ("written", "the suite's"), lambda program, own=writer: side_of(program, own))  # type: ignore[misc]
+        for row in compare_sides(
+            analysis, ("written", "the suite's"), lambda program, own=writer: side_of(program, own)
+        )  # type: ignore[misc]
     ]
 
 
-def note(study: Study, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
     return (

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import missing_values
-from convergebench.spaces_app.reporting.write import make_report, read_study, write_report
+from convergebench.spaces_app.reporting.write import make_report, read_analysis, write_report
 
 CLEAN = ("harbour", "market", "tower")
 
@@ -61,7 +61,7 @@ def dataset(tmp_path_factory):
 
 
 def test_methods_stand_side_by_side_with_ranges_over_clean_pictures(dataset):
-    tables = make_report(read_study(Reader(dataset))).tables
+    tables = make_report(read_analysis(Reader(dataset))).tables
     rows = {row["editor"]: row for row in tables["restoration_methods"].rows}
     assert rows["sharp"]["psnr"] > rows["dull"]["psnr"] + 5
     assert rows["sharp"]["best_in"].startswith("PSNR, SSIM")
@@ -78,7 +78,7 @@ def test_the_report_shows_typical_pictures_degraded_as_each_method_restored_them
     shown = written.report.tables["restoration_pictures"].rows
     told = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
     assert told == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
-    everything = [each for each in written.report.study.restored[0].pictures if each.degradation == "motion-blur"]
+    everything = [each for each in written.report.analysis.restored[0].pictures if each.degradation == "motion-blur"]
     means = {name: np.mean([one.values["psnr"] for one in everything if one.picture == name]) for name in
              {one.picture for one in everything}}  # fmt: skip
     assert {row["picture"] for row in shown if row["degradation"] == "motion-blur"} == {sorted(means, key=means.get)[1]}

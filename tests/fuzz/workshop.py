@@ -20,10 +20,10 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
 from convergebench.metric_modules.lpips import weights
+from convergebench.spaces_app.analysis.analysis import Options
+from convergebench.spaces_app.analysis.tables import as_json
 from convergebench.spaces_app.reporting.board import check_dataset
-from convergebench.spaces_app.reporting.write import make_report, read_study
-from convergebench.spaces_app.study.study import Options
-from convergebench.spaces_app.study.tables import as_json
+from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from fuzz.mutations import mutate
 from PIL import Image
 
@@ -68,7 +68,7 @@ def tables_of(folder: Path) -> dict[str, str]:
     """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
     check_dataset(folder, 0.5)
     try:
-        report = make_report(read_study(Reader(folder), Options()))
+        report = make_report(read_analysis(Reader(folder), Options()))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     return {name: as_json(table) for name, table in report.tables.items()}

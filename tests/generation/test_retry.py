@@ -10,7 +10,7 @@ from convergebench.generation import editors, plan, scheduler, store, store_read
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.records import Answer, UserError
 from convergebench.metric_modules._engine import engine
-from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from counting import SUITE, Counting, choose, png
 
 
@@ -104,7 +104,7 @@ def test_a_failed_chain_that_is_asked_again_counts_in_the_report_like_any_other(
     def headline():
         build.build(store_reader.find_finished({tmp_path / "run"}), out)
         engine.run(engine.prepare(out, ["psnr"], "cpu", None))
-        tables = make_report(read_study(Reader(out))).tables
+        tables = make_report(read_analysis(Reader(out))).tables
         shown = {column.key for column in tables["leaderboard"].columns if column.shown}
         assert "failed" in shown
         row = tables["leaderboard"].rows[0]

@@ -92,12 +92,12 @@ def test_the_numbers_are_those_of_score_to_the_last_bit(paint):
 
 
 def test_the_headline_is_that_of_the_report(paint):
-    from convergebench.spaces_app.reporting.write import read_study
+    from convergebench.spaces_app.reporting.write import read_analysis
 
     folder, log = paint
     dataset_builder.build(folder / "run", folder / "again", quiet=True)
     metric_modules.score(folder / "again", METRICS, quiet=True)
-    outcomes = [each for group in read_study(Reader(folder / "again")).outcomes.values() for each in group["paint"]]
+    outcomes = [each for group in read_analysis(Reader(folder / "again")).outcomes.values() for each in group["paint"]]
     mean = sum(outcome.kept for outcome in outcomes) / len(outcomes)
     kept = next(score for score in log.results.scores if score.name == "rounds_kept")
     assert kept.metrics["mean"].value == pytest.approx(mean)

@@ -20,7 +20,7 @@ from convergebench.metric_modules.halflife.sequential import (
     normal_boundaries,
     spent,
 )
-from convergebench.spaces_app.study.comparisons import run_order
+from convergebench.spaces_app.analysis.comparisons import run_order
 from simulations import stopping
 
 

@@ -27,10 +27,10 @@ from convergebench.generation import editors, plan, programs, recall_audit, sche
 from convergebench.generation.records import KINDS, Chain
 from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.honesty import reader
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.apart import UNJUDGED
+from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.statistics import leaderboard
-from convergebench.spaces_app.study.apart import UNJUDGED
-from convergebench.spaces_app.study.comparisons import compare_two
-from convergebench.spaces_app.study.study import Study
 from red_team.editors import CHEATS, choice
 
 SOURCES = (
@@ -87,7 +87,7 @@ def play(made: plan.Plan, folder: Path, metrics: Sequence[str] = METRICS) -> Rea
     return Reader(folder / "dataset")
 
 
-def study_of(readers: Iterable[Reader]) -> Study:
+def analysis_of(readers: Iterable[Reader]) -> Analysis:
     """One study of the datasets of several editors; their floors are the same, because their sources are."""
     scores: list[Any] = []
     chains: list[Any] = []
@@ -98,7 +98,7 @@ def study_of(readers: Iterable[Reader]) -> Study:
         chains += dataset.chains()
         floors = list(dataset.rows("floors"))
         roles |= {label: editor.role for label, editor in dataset.editors().items()}
-    return Study(scores, chains, floors, roles=roles)
+    return Analysis(scores, chains, floors, roles=roles)
 
 
 def folder_of(out: Path, name: str, about: Sequence[Any]) -> Path:
@@ -116,15 +116,15 @@ def read_salt(out: Path) -> bytes:
     return file.read_bytes()
 
 
-def result_rows(study: Study) -> list[dict[str, Any]]:
+def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor: its rank, the rounds it keeps, what caught it, and what all else said of it."""
     rows = []
-    kept_by_case = next(iter(study.comparisons.values())).outcomes
-    for row in leaderboard.rows(study):
+    kept_by_case = next(iter(analysis.comparisons.values())).outcomes
+    for row in leaderboard.rows(analysis):
         editor = row["editor"]
-        apart = study.apart.get(editor, ())
-        values = {each["check"]: each for each in study.honesty if each["editor"] == editor}
-        recall = next((each for each in study.recall if each["editor"] == editor), {})
+        apart = analysis.apart.get(editor, ())
+        values = {each["check"]: each for each in analysis.honesty if each["editor"] == editor}
+        recall = next((each for each in analysis.recall if each["editor"] == editor), {})
         rows.append(
             {
                 "editor": editor,
@@ -219,7 +219,7 @@ def main() -> None:
         made = red_team_plan([name] if name in CHEATS else [], [] if name in CHEATS else [name], *asked)
         readers.append(play(made, folder_of(given.out, name, asked)))
         print(f"{name}: {len(made.chains)} chains, {time.process_time() - started:.0f} s", file=sys.stderr, flush=True)
-    rows = result_rows(study_of(readers))
+    rows = result_rows(analysis_of(readers))
     text = table(rows, given.rounds)
     print(text)
     if given.write:

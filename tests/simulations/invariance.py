@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from convergebench.metric_modules.halflife.comparison import Comparison, judge_alone, rank_intervals
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.spaces_app.study.comparisons import CaseOutcomes, compare_editors, compare_two
+from convergebench.spaces_app.analysis.comparisons import CaseOutcomes, compare_editors, compare_two
 
 from . import markdown
 

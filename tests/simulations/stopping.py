@@ -61,12 +61,12 @@ def banked(pairs: int, sources: int, are_equal: bool) -> Iterator[Pair]:
 def banked_differences() -> list[np.ndarray]:
     """By pair of rows of the leaderboard the differences of rounds kept by source, where they are not all nothing."""
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.spaces_app.reporting.write import read_study
+    from convergebench.spaces_app.reporting.write import read_analysis
 
     folder = Path(os.environ.get("CONVERGEBENCH_DEMO", "convergebench"))
     if not (folder / "data" / "scores").is_dir():
         return []
-    compared = read_study(Reader(folder), steps=False).comparisons
+    compared = read_analysis(Reader(folder), steps=False).comparisons
     pairs = [pair for group in compared.values() for pair in (*group.editors, *group.references)]
     values = [np.array(list(pair.by_source.values())) for pair in pairs]
     return [own for own in values if len(own) > 1 and own.any()]

@@ -5,9 +5,9 @@ import re
 import pytest
 from convergebench.generation import suites
 from convergebench.generation.records import Chain, FinishedChain
+from convergebench.spaces_app.analysis.analysis import Analysis, Options
 from convergebench.spaces_app.reporting.sentences import methods_paragraph
 from convergebench.spaces_app.reporting.write import make_report
-from convergebench.spaces_app.study.study import Options, Study
 
 ENDS = ("complete", "refused", "failed", "audited", "unscored", "twice")  # what becomes of a program's chains, in turn
 PROGRAMS = {name: suites.load(name).programs for name in suites.names()}
@@ -59,7 +59,7 @@ def test_every_program_of_a_suite_stands_in_its_report_and_the_sum_holds(name):
     made = list(chains_of(name, skip=absent))
     chains = [chain for _, chain in made]
     scores = [row for end, chain in made for row in score_rows(end, chain)]
-    tables = make_report(Study(scores, chains, options=Options(suites=PROGRAMS))).tables
+    tables = make_report(Analysis(scores, chains, options=Options(suites=PROGRAMS))).tables
     rows = {row["program"]: row for row in tables["programs"].rows}
     assert rows.keys() == set(PROGRAMS[name])
     for program, row in rows.items():

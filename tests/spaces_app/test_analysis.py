@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from convergebench.spaces_app.study.tables import (
+from convergebench.spaces_app.analysis.tables import (
     Column,
     Table,
     as_csv,

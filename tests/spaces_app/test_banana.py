@@ -6,10 +6,10 @@ from convergebench.generation import programs
 from convergebench.generation.records import Chain, FinishedChain, Source
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.greyscale.measure import Scorer, colour_of
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.cases import GROUPS, group_name
 from convergebench.spaces_app.reporting.page import make_sections
 from convergebench.spaces_app.statistics import compute_tables, denoise, greyscale
-from convergebench.spaces_app.study.cases import GROUPS, group_name
-from convergebench.spaces_app.study.study import Study
 
 SOURCES = ("fog", "moss", "rice")
 
@@ -24,7 +24,7 @@ def finished(one):
     return FinishedChain(one.id, one, "banana", "1", "complete", one.rounds * len(one.program.cycle), None)
 
 
-def study(chains, values):
+def analysis(chains, values):
     rows = [
         {
             "chain": one.id, "editor": "worn", "source": one.source.id, "program": one.program.id, "run": one.run,
@@ -34,7 +34,7 @@ def study(chains, values):
         for one in chains
         for number, round, position, _ in one.asks()
     ]  # fmt: skip
-    return Study(rows, [finished(one) for one in chains])
+    return Analysis(rows, [finished(one) for one in chains])
 
 
 def test_denoising_stands_beside_the_plain_copy_on_the_sources_that_have_both():
@@ -47,7 +47,7 @@ def test_denoising_stands_beside_the_plain_copy_on_the_sources_that_have_both():
         more = 0.01 * SOURCES.index(one.source.id) if one.program.id == "replicate-denoise" else 0.0
         return {"retained_rmse": 1.0, "retained_lpips": 1 - loss[one.program.id] * number - more}
 
-    made = study(chains, values)
+    made = analysis(chains, values)
     rows = {row["step"]: row for row in denoise.rows(made)}
     assert list(rows) == [1, 5, 10, 20]
     assert rows[20]["plain"] == pytest.approx(0.6)
@@ -77,13 +77,13 @@ def test_grey_is_asked_for_by_the_forward_instruction_alone():
         strict = one.source.id == "fog" and round == 1
         return {"coloured_share": 0.0 if strict else 0.25, "colour_left": 0.0 if strict else 2.0 + round}
 
-    [row] = greyscale.rows(study(chains, values))
+    [row] = greyscale.rows(analysis(chains, values))
     assert row["instruction"] == "turn the image monochrome"
     assert (row["steps"], row["sources"]) == (30, 3)
     assert row["strict"] == pytest.approx(1 / 30)
     assert row["coloured_share"] == 0.25
     assert (row["colour_first"], row["colour_last"]) == (pytest.approx(2.0), pytest.approx(12.0))
-    assert greyscale.rows(study(chains, lambda *given: {})) == []
+    assert greyscale.rows(analysis(chains, lambda *given: {})) == []
 
 
 def test_reconstruction_is_a_group_of_its_own_and_counted_nowhere_else():
@@ -93,7 +93,7 @@ def test_reconstruction_is_a_group_of_its_own_and_counted_nowhere_else():
     assert "reconstruction" in GROUPS
     both = [chain("patches-edges-photograph", "fog", steps=9), chain("monochrome-and-back", "fog")]
     scored = {"psnr": 30.0, "rmse": 5.0, "retained_rmse": 0.9, "retained_ssim": 0.9, "retained_lpips": 0.9}
-    groups = study(both, lambda *given: scored).groups
+    groups = analysis(both, lambda *given: scored).groups
     assert {name: [case.program for case in group.cases["worn"]] for name, group in groups.items()} == {
         "round trips": ["monochrome-and-back"],
         "reconstruction": ["patches-edges-photograph"],

@@ -4,10 +4,10 @@ import json
 
 import pytest
 from convergebench.metric_modules.edit_applied.judge import LEFT, SHARE
+from convergebench.spaces_app.analysis.edit_limits import EditLimits, judge_again
 from convergebench.spaces_app.reporting.figures import FigureContext, house_style
 from convergebench.spaces_app.reporting.page import editor_looks
 from convergebench.spaces_app.statistics import sensitivity
-from convergebench.spaces_app.study.edit_limits import EditLimits, judge_again
 from simulated import dataset, report
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome
 from convergebench.metric_modules.halflife.summary import summarise
-from convergebench.spaces_app.study.comparisons import compare_two
-from convergebench.spaces_app.study.groups import count_failures
+from convergebench.spaces_app.analysis.comparisons import compare_two
+from convergebench.spaces_app.analysis.groups import count_failures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import chain_row, dataset, end_chain, floor_rows, report, score_rows

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.honesty import checks
-from convergebench.spaces_app.study import honesty_checks
-from convergebench.spaces_app.study.apart import RECALL, UNJUDGED, reasons_apart
+from convergebench.spaces_app.analysis import honesty_checks
+from convergebench.spaces_app.analysis.apart import RECALL, UNJUDGED, reasons_apart
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}

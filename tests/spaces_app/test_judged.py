@@ -8,6 +8,9 @@ import pytest
 from convergebench.dataset_builder.dataset.labels import Label
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules._judges import drift
+from convergebench.spaces_app.analysis.accounting import account_for
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.judged import Judged, kappa
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import make_report
 from convergebench.spaces_app.statistics import (
@@ -18,9 +21,6 @@ from convergebench.spaces_app.statistics import (
     judges,
     self_evaluation,
 )
-from convergebench.spaces_app.study.accounting import account_for
-from convergebench.spaces_app.study.judged import Judged, kappa
-from convergebench.spaces_app.study.study import Study
 
 APPLES = Program("add-apples", ("Add one apple to the table.",), "additions", False, "clear", shows="one more apple")
 REPLICATE = Program("replicate", ("Produce an exact replica.",), "replication", True, "exact")
@@ -70,8 +70,8 @@ def counted(of, counts, there=None, made=None):
     return rows
 
 
-def study(chains, rows, judgements=(), **words):
-    return Study(rows, chains, judgements=judgements, **words)
+def analysis(chains, rows, judgements=(), **words):
+    return Analysis(rows, chains, judgements=judgements, **words)
 
 
 # Additions
@@ -83,7 +83,7 @@ def test_counting_and_replacement_are_told_apart():
     there = [[1], [1], [3], [3, 4], [3, 4, 5], [3, 4, 5, 6]]
     made = [True, False, True, True, True, True]
     rows = scores(one, edit_applied=made, lpips=[0.1] * 6, background_lpips=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
-    [row] = additions.rows(study([one], rows, counted(one, [2, 3, 3, 3, 5, 6, 7], there, made)))
+    [row] = additions.rows(analysis([one], rows, counted(one, [2, 3, 3, 3, 5, 6, 7], there, made)))
     assert (row["editor"], row["judged_by"], row["steps"], row["planned"]) == ("draws", "seer", 6, 6)
     assert row["added"] == pytest.approx(5 / 6)
     assert row["stays"] == pytest.approx(4 / 5)  # of the five that were made, the first is gone
@@ -97,7 +97,7 @@ def test_counting_and_replacement_are_told_apart():
 
 def test_without_a_judge_the_rules_say_what_they_can_and_the_note_says_what_is_missing():
     one = chain()
-    made = study([one], scores(one, edit_applied=[True] * 4 + [False] * 2))
+    made = analysis([one], scores(one, edit_applied=[True] * 4 + [False] * 2))
     [row] = additions.rows(made)
     assert (row["judged_by"], row["added"], row["stays"], row["counted_right"]) == ("the rules", 4 / 6, None, None)
     note = additions.note(made, [row])
@@ -113,7 +113,7 @@ def test_every_chain_that_only_adds_is_counted_or_left_out_by_name():
     audited = replace(audited, chain=replace(audited.chain, settings={"audit": "noise"}))
     chains = [whole, ended, failed, unscored, audited]
     rows = [row for each in (whole, ended, audited) for row in scores(each, edit_applied=True)]
-    made = study(chains, rows)
+    made = analysis(chains, rows)
     places = sorted(account_for(made).values())
     assert places == [
         *["counted as additions"] * 3, "left out: count twice or have no scores", "left out: under recall audit",
@@ -124,7 +124,7 @@ def test_every_chain_that_only_adds_is_counted_or_left_out_by_name():
 
 def test_the_steps_have_a_table_and_a_figure_for_each_program():
     one = chain()
-    made = study([one], scores(one, edit_applied=True, lpips=0.2), counted(one, [0, 1, 2, 3, 4, 5, 6]))
+    made = analysis([one], scores(one, edit_applied=True, lpips=0.2), counted(one, [0, 1, 2, 3, 4, 5, 6]))
     rows = additions_by_step.rows(made)
     assert [row["count"] for row in rows] == [0, 1, 2, 3, 4, 5, 6]
     context = type("Context", (), {"looks": {}, "tables": {}, "group": "", "is_first_group": True})()
@@ -144,7 +144,7 @@ def test_a_judge_stands_beside_itself_and_the_rule():
             answer(one, step, "edit_applied", float(value), purpose="calibration", repeat=repeat)
             for repeat, value in enumerate(values, 1)
         ]
-    [row] = judges.rows(study([one], rows, said))
+    [row] = judges.rows(analysis([one], rows, said))
     assert (row["answers"], row["without"]) == (6, "1 refused")
     assert (row["rule"], row["rule_pairs"]) == (4 / 5, 5)
     assert row["rule_kappa"] == pytest.approx((0.8 - 0.48) / 0.52)
@@ -162,7 +162,7 @@ def test_a_judge_that_counts_stands_beside_what_most_people_counted():
         for step, own in enumerate(words, 1)
         for rater, word in zip("abc", own, strict=False)
     ]
-    [row] = judges.rows(study([one], scores(one), said, labels=labels))
+    [row] = judges.rows(analysis([one], scores(one), said, labels=labels))
     assert (row["people"], row["people_pairs"]) == (2 / 3, 3)  # it is wrong where most counted four
 
 
@@ -174,7 +174,7 @@ def test_a_judge_stands_beside_what_most_people_said():
         for step, words in enumerate((("yes", "yes"), ("yes", "yes"), ("no", "no"), ("unclear",), ("yes", "no")), 1)
         for rater, word in zip("ab", words, strict=False)
     ]
-    [row] = judges.rows(study([one], scores(one, edit_applied=True), said, labels=labels))
+    [row] = judges.rows(analysis([one], scores(one, edit_applied=True), said, labels=labels))
     assert (row["people"], row["people_pairs"]) == (1 / 3, 3)  # who cannot tell, and who disagree, say nothing
 
 
@@ -191,7 +191,7 @@ def drifting(moved):
 def test_a_drift_is_an_alarm_in_the_first_lines_of_the_report_and_none_is_none():
     for moved, alarmed in ((0, False), (8, True)):
         chains, said = drifting(moved)
-        made = make_report(study(chains, [row for each in chains for row in scores(each, edit_applied=True)], said))
+        made = make_report(analysis(chains, [row for each in chains for row in scores(each, edit_applied=True)], said))
         lead = page_sentences(made.tables)["lead"]
         assert any(line.startswith("ALARM: seer on edit_applied, run 2") for line in lead) is alarmed
         [row] = made.tables["judges"].rows
@@ -205,7 +205,7 @@ def test_an_editor_stands_as_a_judge_sees_it_beside_the_rule_on_the_same_steps()
     said += [answer(one, 1, "anything_else", 1.0, {"changed": True, "changes": changes})]
     said += [answer(one, 2, "anything_else", 1.0, {"changed": True, "changes": changes[1:]})]
     said += [answer(one, 3, "anything_else", None, None)]
-    [row] = judged_edits.rows(study([one], scores(one, edit_applied=[True, False] * 3), said))
+    [row] = judged_edits.rows(analysis([one], scores(one, edit_applied=[True, False] * 3), said))
     assert (row["made"], row["made_rule"], row["made_steps"]) == (0.75, 0.5, 4)
     assert (row["changed"], row["changed_steps"], row["where"]) == (1.0, 2, "everywhere (2), left (1)")
     assert "undone" not in row
@@ -221,7 +221,7 @@ def test_an_earlier_wording_of_a_question_is_left_out():
 def test_answers_about_chains_that_are_gone_tell_nothing_of_an_editor():
     one, gone = chain(), chain(run=2)
     said = [answer(each, 1, "edit_applied", 1.0) for each in (one, gone)]
-    assert list(study([one], scores(one), said).judged.values("seer", "edit_applied")) == [(one.id, 1)]
+    assert list(analysis([one], scores(one), said).judged.values("seer", "edit_applied")) == [(one.id, 1)]
 
 
 def test_kappa_is_that_of_cohens_own_table():
@@ -242,7 +242,7 @@ def test_the_first_step_that_mentions_noise_is_told_with_mean_and_deviation_over
                  for step in range(1, 31)]  # fmt: skip
     said[5] = {**said[5], "value": None, "reason": "off_scale"}
     rows = [row for each in chains for row in scores(each, psnr=30.0)]
-    [of_source, of_all] = self_evaluation.rows(study(chains, rows, said))
+    [of_source, of_all] = self_evaluation.rows(analysis(chains, rows, said))
     assert (of_source["first"], of_source["deviation"]) == (20, 4)
     assert (of_source["runs"], of_source["never"], of_source["steps"], of_source["unclear"]) == (3, 1, 30, 1)
     assert (of_source["source"], of_all["source"]) == ("holi", "all sources")
@@ -319,7 +319,7 @@ def test_unfaithful_restorations_are_counted_for_each_prompt_and_with_and_withou
             kind = "object inserted" if value else "none"
             said.append(answer(one, 1, "infidelity", value, {"infidelity": bool(value), "kind": kind, "what": ""}))
     rows = [row for each in chains for row in scores(each, psnr=30.0)]
-    found = {row["group"]: row for row in judged_infidelity.rows(study(chains, rows, said))}
+    found = {row["group"]: row for row in judged_infidelity.rows(analysis(chains, rows, said))}
     assert list(found) == ["L1", "LF1", "S1", "SF1", "without fidelity words", "with fidelity words"]
     assert (found["S1"]["infidelity"], found["S1"]["kinds"]) == (3, "3 object inserted")
     free, faithful = found["without fidelity words"], found["with fidelity words"]

@@ -10,14 +10,14 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.labels import QUESTIONS, Label, label_from_values
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
+from convergebench.spaces_app.analysis.agreement import agreement, krippendorff_alpha
+from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.palette import assign_looks
 from convergebench.spaces_app.reporting.figures import FigureContext
-from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.space import labels_tab
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.statistics import ratings
-from convergebench.spaces_app.study.agreement import agreement, krippendorff_alpha
-from convergebench.spaces_app.study.study import Study
 
 # The example of Krippendorff's paper: four observers, twelve units, by their observer's answers; 0 is none.
 EXAMPLE = ("123321412000", "123322412503", "033323422510", "123324412510")
@@ -106,7 +106,7 @@ def labelled(folder):
         path.write_text(json.dumps({"format": 1, "labels": labels}))
     done = invoke("labels", "add", folder.parent / "anna.json", folder.parent / "ben.json", "--dataset", folder)
     assert done.exit_code == 0, done.output
-    return make_report(read_study(Reader(folder))).tables
+    return make_report(read_analysis(Reader(folder))).tables
 
 
 def test_ratings_are_told_with_their_spread_and_the_best_stands_first(labelled):
@@ -241,7 +241,7 @@ def test_what_was_added_is_counted_by_people_and_stands_among_the_judges(tmp_pat
     [row] = labels_tab.label_agreement(dataset, (tmp_path / "counts.json").read_text())
     assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
     assert invoke("labels", "add", tmp_path / "counts.json", "--dataset", folder).exit_code == 0
-    tables = make_report(read_study(Reader(folder))).tables
+    tables = make_report(read_analysis(Reader(folder))).tables
     rows = {row["editor"]: row for row in tables["additions"].rows if row["judged_by"] == "people"}
     right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))
     assert right == {"steady": 1.0, "fading": 0.0, "identity": 0.0}
@@ -274,7 +274,7 @@ def test_infidelity_is_counted_by_prompt_as_the_study_counts_it():
         labels += [Label(rater, "failure", answer, chain.id, 1) for rater in ("anna", "ben")]
     rows = {
         row["prompt"]: row
-        for row in make_report(Study(scores, chains, labels=labels)).tables["restoration_infidelity"].rows
+        for row in make_report(Analysis(scores, chains, labels=labels)).tables["restoration_infidelity"].rows
     }
     assert (rows["S1"]["infidelity"], rows["S1"]["items"]) == (3, 28)
     assert rows["mean of prompts without fidelity words"]["infidelity"] == 2.0  # as the study has it, and 0.5

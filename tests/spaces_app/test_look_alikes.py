@@ -6,11 +6,11 @@ import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
+from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.reporting.sentences import headline, methods_paragraph, page_sentences
 from convergebench.spaces_app.space.leaderboard import Choice, checked
 from convergebench.spaces_app.space.served_dataset import ServedDataset
 from convergebench.spaces_app.statistics.leaderboard import HEADLINE
-from convergebench.spaces_app.study.floors import Floors
 from simulated import dataset, report
 
 NEAR = {"rmse": 6.0, "ssim": 0.9, "lpips": 0.05}

@@ -4,6 +4,8 @@ import math
 
 import pytest
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.no_reference import replication_series
 from convergebench.spaces_app.reporting.page import make_sections
 from convergebench.spaces_app.statistics import (
     compute_tables,
@@ -11,8 +13,6 @@ from convergebench.spaces_app.statistics import (
     no_reference_gaps,
     no_reference_ranks,
 )
-from convergebench.spaces_app.study.no_reference import replication_series
-from convergebench.spaces_app.study.study import Study
 
 COPY = Program("replicate", ("copy it",), "replicate", True, "exact")
 HAT = Program("hat", ("add a hat", "remove the hat"), "accessories", True, "clear")
@@ -31,7 +31,7 @@ def chain(source, run, program=COPY, **settings):
     return Chain(picture, program, "worn", {"short_side": 64, **settings}, run, len(STEPS) // len(program.cycle))
 
 
-def study(chains=None, columns=SCORES):
+def analysis(chains=None, columns=SCORES):
     chains = chains or [chain(source, run) for source in SOURCES for run in (1, 2)]
     finished = [FinishedChain(each.id, each, "banana", "1", "complete", len(STEPS), None) for each in chains]
     rows = [
@@ -44,7 +44,7 @@ def study(chains=None, columns=SCORES):
         for each in chains
         for step in STEPS
     ]  # fmt: skip
-    return Study(rows, finished)
+    return Analysis(rows, finished)
 
 
 def of(rows, **wanted):
@@ -53,7 +53,7 @@ def of(rows, **wanted):
 
 
 def test_a_gap_is_a_later_score_less_that_of_step_1_on_the_typical_range_averaged_over_runs():
-    rows = no_reference_gaps.rows(study())
+    rows = no_reference_gaps.rows(analysis())
     gap = of(rows, metric="NIQE", source="fog", step=20)
     assert gap["gap"] == pytest.approx(-1.9)
     assert (gap["runs"], gap["fooled_runs"]) == (2, 0)
@@ -62,7 +62,7 @@ def test_a_gap_is_a_later_score_less_that_of_step_1_on_the_typical_range_average
 
 
 def test_a_metric_is_fooled_by_the_sources_with_a_gap_above_0():
-    rows = no_reference_fooled.rows(study())
+    rows = no_reference_fooled.rows(analysis())
     brisque = of(rows, metric="BRISQUE")
     assert (brisque["fooled"], brisque["sources"], brisque["gaps_above"], brisque["gaps"]) == (1, 3, 2, 9)
     assert brisque["fooled_by"] == "holi (2 of 3)"
@@ -71,7 +71,7 @@ def test_a_metric_is_fooled_by_the_sources_with_a_gap_above_0():
 
 
 def test_correlations_and_certain_steps_say_who_follows_the_damage():
-    rows = no_reference_ranks.rows(study())
+    rows = no_reference_ranks.rows(analysis())
     niqe, brisque = of(rows, metric="NIQE"), of(rows, metric="BRISQUE")
     assert (niqe["with_step"], niqe["with_lpips"]) == (pytest.approx(-1), pytest.approx(-1))
     assert niqe["worse_from"] == 2
@@ -84,24 +84,25 @@ def test_correlations_and_certain_steps_say_who_follows_the_damage():
 
 def test_a_metric_that_is_pleased_by_the_damage_is_told():
     pleased = {"piqe": lambda source, run, step: 50.0 - step - len(source) / 10, "lpips": SCORES["lpips"]}
-    [row, _] = no_reference_ranks.rows(study(columns=pleased))
+    [row, _] = no_reference_ranks.rows(analysis(columns=pleased))
     assert (row["with_step"], row["worse_from"], row["better_from"]) == (pytest.approx(1), None, 2)
 
 
 def test_one_source_makes_no_step_certain():
-    rows = no_reference_ranks.rows(study([chain("fog", 1)]))
+    rows = no_reference_ranks.rows(analysis([chain("fog", 1)]))
     assert of(rows, metric="NIQE")["worse_from"] is None
     assert of(rows, metric="NIQE")["with_step_low"] is None
 
 
 def test_only_undisturbed_copies_count_and_lpips_alone_makes_no_table():
     chains = [chain("fog", 1), chain("fog", 2, audit="noise"), chain("fog", 1, HAT)]
-    assert {(place.program, len(own)) for place, own in replication_series(study(chains)).items()} == {("replicate", 1)}
-    assert no_reference_gaps.rows(study(columns={"lpips": SCORES["lpips"]})) == []
+    series = replication_series(analysis(chains))
+    assert {(place.program, len(own)) for place, own in series.items()} == {("replicate", 1)}
+    assert no_reference_gaps.rows(analysis(columns={"lpips": SCORES["lpips"]})) == []
 
 
 def test_the_section_has_heatmaps_and_its_words_count_what_they_show():
-    made = study()
+    made = analysis()
     tables = compute_tables(made)
     [section] = [each for each in make_sections(tables, list(made.groups)) if each.title == no_reference_gaps.SECTION]
     drawn = {drawing.name: drawing for drawing in section.drawings}

@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from convergebench.spaces_app.analysis import tables
+from convergebench.spaces_app.analysis.display_names import display_names
 from convergebench.spaces_app.palette import ACCENT, GRID, INK, MUTED, PAPER, SERIES, contrast
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
 from convergebench.spaces_app.reporting.page import SHORT, WORDS, in_words
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
-from convergebench.spaces_app.study import tables
-from convergebench.spaces_app.study.display_names import display_names
 from simulated import dataset, report
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="

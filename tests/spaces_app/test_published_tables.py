@@ -1,10 +1,10 @@
 """Published tables: what counts as one picture, and what two editors are compared at."""
 
+from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.statistics import published, published_pairs
-from convergebench.spaces_app.study.study import Study
 
 
-def published_study(pictures, editors=("a", "b"), rounds=(1, 2), image=True):
+def published_analysis(pictures, editors=("a", "b"), rounds=(1, 2), image=True):
     """A table of two editors: the first is better by 1 in round 1 and worse by 1 in the last."""
     rows = []
     for number in range(24):
@@ -23,39 +23,39 @@ def published_study(pictures, editors=("a", "b"), rounds=(1, 2), image=True):
                         "ssim": 0.5 + 0.1 * better + 0.001 * (number % pictures) * place,
                     }
                 )
-    return Study([], [], published=rows)
+    return Analysis([], [], published=rows)
 
 
 def test_cases_of_one_picture_count_as_one_picture():
-    study = published_study(6)
-    assert {row["sources"] for row in published_pairs.rows(study)} == {6}
-    assert {row["verdict"] for row in published_pairs.rows(study)} == {"indicative"}
-    assert {row["sources"] for row in published.rows(study)} == {6}
+    analysis = published_analysis(6)
+    assert {row["sources"] for row in published_pairs.rows(analysis)} == {6}
+    assert {row["verdict"] for row in published_pairs.rows(analysis)} == {"indicative"}
+    assert {row["sources"] for row in published.rows(analysis)} == {6}
 
 
 def test_cases_of_unknown_pictures_have_neither_limits_nor_verdicts():
-    study = published_study(24, image=False)
-    for row in published_pairs.rows(study):
+    analysis = published_analysis(24, image=False)
+    for row in published_pairs.rows(analysis):
         assert (row["verdict"], row["sources"], row["p_value"], row["difference_low"]) == (
             "pictures unknown",
             None,
             None,
             None,
         )
-    assert all(row["first_low"] is None and row["sources"] is None for row in published.rows(study))
-    assert "not known for t.csv" in published.note(study, published.rows(study))
+    assert all(row["first_low"] is None and row["sources"] is None for row in published.rows(analysis))
+    assert "not known for t.csv" in published.note(analysis, published.rows(analysis))
 
 
 def test_the_last_round_is_compared_beside_the_mean():
-    study = published_study(24, rounds=(1, 2, 10))
-    mean, last = published_pairs.rows(study)
+    analysis = published_analysis(24, rounds=(1, 2, 10))
+    mean, last = published_pairs.rows(analysis)
     assert (mean["over"], last["over"]) == ("mean of all rounds", "round 10")
     assert last["difference"] < -0.09 < mean["difference"]
     assert last["verdict"] == "b"
 
 
 def test_no_limit_of_a_difference_lies_outside_the_range_of_the_metric():
-    rows = published_study(2)
+    rows = published_analysis(2)
     for metric in rows.published:
         for editor, cases in metric.editors.items():
             for number, values in enumerate(cases.values()):

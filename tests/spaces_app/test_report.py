@@ -7,10 +7,10 @@ import warnings
 from pathlib import Path
 
 import pytest
+from convergebench.spaces_app.analysis import tables
+from convergebench.spaces_app.analysis.recall_outcomes import chain_ratio, recall_outcome
 from convergebench.spaces_app.reporting.page import render_board
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
-from convergebench.spaces_app.study import tables
-from convergebench.spaces_app.study.recall_outcomes import chain_ratio, recall_outcome
 from simulated import FLOORS, chain_row, dataset, end_chain, floor_rows, report, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}
@@ -190,7 +190,7 @@ def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():
     others = chain_row("one", 2, 1, 12)
     made = report([*scores, *score_rows(others, 12)], [chain, others], floor_rows(4))
     assert board(made)["one"]["failed"] == 0.5
-    assert made.study.outcomes["round trips"]["one"][0].lost is False
+    assert made.analysis.outcomes["round trips"]["one"][0].lost is False
 
 
 def test_an_edit_that_nobody_can_judge_leaves_the_other_checks_to_decide_and_every_chain_is_accounted_for():
@@ -210,7 +210,7 @@ def test_an_edit_that_nobody_can_judge_leaves_the_other_checks_to_decide_and_eve
     chains += [audited, adds, chain_row("one", 7, 1, 12)]  # of the last there are no scores
     scores += score_rows(audited, 12) + score_rows(adds, 12)
     made = report(scores, chains, floor_rows(8))
-    cases, outcomes = made.study.groups["round trips"].cases["one"], made.study.outcomes["round trips"]["one"]
+    cases, outcomes = made.analysis.groups["round trips"].cases["one"], made.analysis.outcomes["round trips"]["one"]
     cases, outcomes = zip(*sorted(zip(cases, outcomes, strict=True), key=lambda pair: pair[0].source), strict=True)
     assert [case.applied is None for case in cases] == [True, True, True, False]
     assert [(each.rounds_kept, each.cause) for each in outcomes] == [

@@ -8,11 +8,11 @@ import numpy
 import pytest
 from convergebench.metric_modules.halflife.comparison import compare
 from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.spaces_app.analysis.cases import read_cases
+from convergebench.spaces_app.analysis.comparisons import compare_editors, outcomes_by_case, verdict_name
+from convergebench.spaces_app.analysis.floors import Floors
+from convergebench.spaces_app.analysis.groups import group_cases, outcome_of_case
 from convergebench.spaces_app.statistics import leaderboard
-from convergebench.spaces_app.study.cases import read_cases
-from convergebench.spaces_app.study.comparisons import compare_editors, outcomes_by_case, verdict_name
-from convergebench.spaces_app.study.floors import Floors
-from convergebench.spaces_app.study.groups import group_cases, outcome_of_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import chain_row, end_chain, finished, floor_rows, kept_rounds, score_rows

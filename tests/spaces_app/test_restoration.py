@@ -12,9 +12,9 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import suites
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
-from convergebench.spaces_app.reporting.write import make_files, make_report, read_study
-from convergebench.spaces_app.study.restoration import metric_title
-from convergebench.spaces_app.study.study import Options, Study
+from convergebench.spaces_app.analysis.analysis import Analysis, Options
+from convergebench.spaces_app.analysis.restoration import metric_title
+from convergebench.spaces_app.reporting.write import make_files, make_report, read_analysis
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
 
@@ -43,7 +43,7 @@ def tables(tmp_path_factory):
     scenes = [[method, scene, degradation, *row] for method, scene, degradation, row in study.TABLE_4]
     head = ["editor", "scene", "degradation", *study.HEAD]
     load(folder, study.write_csv(base / "scenes.csv", head, scenes))
-    return make_report(read_study(Reader(folder))).tables
+    return make_report(read_analysis(Reader(folder))).tables
 
 
 def of_table(tables, name, table):
@@ -155,7 +155,7 @@ def simulated(methods, prompts=PROMPTS, rounds=1, runs=1, truth=True, status="co
 
 def tables_of(*args, roles=None, **options):
     chains, scores = simulated(*args, **options)
-    return make_report(Study(scores, chains, roles=roles)).tables
+    return make_report(Analysis(scores, chains, roles=roles)).tables
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +243,7 @@ def test_a_restoration_without_a_picture_is_counted_as_one():
 def test_what_became_of_each_program_adds_up_and_absent_programs_are_named():
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
     options = Options(suites={"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]})
-    table = make_report(Study(scores[:-3], chains, options=options)).tables["programs"]
+    table = make_report(Analysis(scores[:-3], chains, options=options)).tables["programs"]
     rows = {row["program"]: row for row in table.rows}
     assert rows["restore-l1"]["reason"].startswith("no chain of it is in this dataset")
     assert sum(row["chains"] for row in table.rows) == len(chains) == 56
@@ -266,7 +266,7 @@ def test_a_further_pass_that_takes_the_first_back_is_said_to_undo_it():
     turned = [row | ({"pass_direction": -0.6, "pass_size": 0.5} if row["round"] == 2 else {}) for row in scores]
     for place, row in enumerate(turned):
         row["pass_direction"] = row.get("pass_direction") and row["pass_direction"] + 0.01 * (place % 7)
-    table = make_report(Study(turned, chains)).tables["restoration_passes"]
+    table = make_report(Analysis(turned, chains)).tables["restoration_passes"]
     [row] = [row for row in table.rows if row.get("verdict")]
     assert (row["verdict"], row["size"], row["clean"]) == ("undoes", 0.5, 14)
     assert row["direction_high"] < 0
@@ -297,8 +297,8 @@ def test_the_direction_of_a_pass_is_the_angle_between_two_changes():
 def test_a_page_of_restorations_speaks_of_restoring_and_not_of_rounds(tmp_path):
     roles = {"identity": "baseline"}
     chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -1.0}, prompts=PROMPTS)
-    study_ = Study(scores, chains, roles=roles)
-    files = make_files(make_report(study_), [])
+    analysis = Analysis(scores, chains, roles=roles)
+    files = make_files(make_report(analysis), [])
     page = files["index.html"].decode()
     assert "How well are degraded pictures restored?" in page
     assert "better is best in PSNR" in page

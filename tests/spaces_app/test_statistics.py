@@ -12,17 +12,17 @@ STATISTIC = '''
 """How many cases were lost in round one."""
 
 from ..reporting.figures import Drawing, new_figure
-from ..study.tables import Column
+from ..analysis.tables import Column
 
 TITLE = "Lost at once"
 SECTION = "Early losses"
 COLUMNS = (Column("editor", "Editor"), Column("lost", "Lost in round 1", "count"))
 
 
-def rows(study):
+def rows(analysis):
     return [
         {"editor": editor, "lost": sum(each.lost_at == 1 for each in outcomes)}
-        for by_editor in study.outcomes.values()
+        for by_editor in analysis.outcomes.values()
         for editor, outcomes in by_editor.items()
     ]
 

@@ -11,11 +11,11 @@ from convergebench.generation import programs, suites
 from convergebench.generation.call_limits import Budget
 from convergebench.generation.ledger import Ledger
 from convergebench.metric_modules._judges import backends, undos
+from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.palette import assign_looks
 from convergebench.spaces_app.reporting.figures import FigureContext
 from convergebench.spaces_app.reporting.write import make_report
 from convergebench.spaces_app.statistics import latent_bound
-from convergebench.spaces_app.study.study import Study
 from vendors.loopback import serving, told
 
 ROUNDS = 10
@@ -31,7 +31,7 @@ def made(kept, sources=14, roles=None):
             chains.append(chain)
             scores += simulated.score_rows(chain, rounds + source % 2)
     floors = simulated.floor_rows(sources)
-    return make_report(Study(scores, simulated.finished(chains), floors, roles=roles)).tables
+    return make_report(Analysis(scores, simulated.finished(chains), floors, roles=roles)).tables
 
 
 def test_crossed_undo_is_compared_with_nested_undo_on_the_same_pictures():

@@ -22,15 +22,15 @@ from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.edit_applied.measure import Reduced
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
-from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.analysis.accounting import PLACES
+from convergebench.spaces_app.analysis.analysis import Analysis, Options
+from convergebench.spaces_app.analysis.cases import read_cases
+from convergebench.spaces_app.analysis.floors import Floors
+from convergebench.spaces_app.analysis.groups import outcome_of_case
+from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.statistics import additions
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.statistics.programs import KEYS
-from convergebench.spaces_app.study.accounting import PLACES
-from convergebench.spaces_app.study.cases import read_cases
-from convergebench.spaces_app.study.floors import Floors
-from convergebench.spaces_app.study.groups import outcome_of_case
-from convergebench.spaces_app.study.study import Options, Study
 from PIL import Image
 
 SHORT_SIDE = 192
@@ -96,7 +96,7 @@ def test_a_program_can_be_kept(outcomes, name):
 
 
 def test_every_program_stands_in_the_report_with_what_became_of_its_chain(made):
-    table = make_report(read_study(made, Options(suites={"each": NAMES}))).tables["programs"]
+    table = make_report(read_analysis(made, Options(suites={"each": NAMES}))).tables["programs"]
     rows = {row["program"]: row for row in table.rows}
     assert rows.keys() == set(NAMES)
     places = [KEYS[place] for place in PLACES]
@@ -109,17 +109,17 @@ def test_every_program_of_a_suite_stands_in_its_report_and_the_printed_sum_holds
     named = {name for variant in suites.load(suite).variants for name in variant.programs}
     chains = [replace(chain, suite=suite) for chain in made.chains() if chain.program.id in named]
     options = Options(suites={suite: sorted(named)})
-    study = Study(list(made.rows("scores")), chains, list(made.rows("floors")), options=options)
-    rows = program_table.rows(study)
+    analysis = Analysis(list(made.rows("scores")), chains, list(made.rows("floors")), options=options)
+    rows = program_table.rows(analysis)
     assert {row["program"] for row in rows} == named
     for row in rows:
         counted = sum(row.get(key, 0) for key in KEYS.values())
         assert row["chains"] == counted
         assert row["chains"] or row["reason"] == program_table.ABSENT
-    note = program_table.note(study, rows)
+    note = program_table.note(analysis, rows)
     total, _, parts = note.partition(f"{suite}: ")[2].partition(" chains generated = ")
     assert int(total) == len(chains) == sum(map(int, re.findall(r"(?:^| \+ )(\d+) ", parts.partition(";")[0])))
-    added = {row["program"] for row in additions.rows(study)}
+    added = {row["program"] for row in additions.rows(analysis)}
     assert added == {name for name in named & {*NAMES} if not programs.get(name).closes}
 
 

@@ -14,7 +14,7 @@ from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
-from convergebench.spaces_app.reporting.write import make_report, read_study
+from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.statistics import depth
 from convergebench.spaces_app.statistics import programs as program_table
 
@@ -77,14 +77,14 @@ def scored(tmp_path_factory):
     for words in (["build", folder / "run", "--out"], ["score", "--metrics", "psnr,ssim,edit_applied"]):
         done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
         assert done.exit_code == 0, done.output
-    return make_report(read_study(Reader(folder / "dataset")))
+    return make_report(read_analysis(Reader(folder / "dataset")))
 
 
 @pytest.mark.slow
 def test_the_oracle_keeps_every_depth_and_identity_none(scored):
     rows = {(row["editor"], row["depth"]): row for row in scored.tables["depth"].rows}
-    trips = scored.study.groups["round trips"].cases["oracle"]
-    outcomes = scored.study.outcomes["round trips"]["oracle"]
+    trips = scored.analysis.groups["round trips"].cases["oracle"]
+    outcomes = scored.analysis.outcomes["round trips"]["oracle"]
     ends = {(case.source, case.program): outcome.cause for case, outcome in zip(trips, outcomes, strict=True)}
     lost = {case: cause for case, cause in ends.items() if cause}
     assert lost == {}
@@ -101,14 +101,16 @@ def test_every_program_stands_in_the_report_with_what_became_of_it(scored):
     rows = scored.tables["programs"].rows
     assert {row["program"] for row in rows} >= {*suites.load("out-and-back").programs}
     counted = sum(row.get(key, 0) for row in rows for key in program_table.KEYS.values())
-    assert counted == sum(row["chains"] for row in rows) == len(scored.study.chains)
+    assert counted == sum(row["chains"] for row in rows) == len(scored.analysis.chains)
 
 
 @pytest.mark.slow
 def test_jpeg_ends_where_its_plain_decay_is_after_as_many_steps(scored):
-    plain = {case.source: case.quality for case in scored.study.groups["replication"].cases["jpeg:quality=30"]}
+    plain = {case.source: case.quality for case in scored.analysis.groups["replication"].cases["jpeg:quality=30"]}
     cases = [
-        case for case in scored.study.groups["round trips"].cases["jpeg:quality=30"] if case.category == depth.CATEGORY
+        case
+        for case in scored.analysis.groups["round trips"].cases["jpeg:quality=30"]
+        if case.category == depth.CATEGORY
     ]
     assert len(cases) == 10 * 3
     for case in cases:

@@ -1,8 +1,8 @@
 """A small part of `make red-team`: dishonest editors are listed apart, an honest one beside them is not."""
 
 import pytest
-from convergebench.spaces_app.study.apart import UNJUDGED
-from red_team.run import play, red_team_plan, result_rows, study_of
+from convergebench.spaces_app.analysis.apart import UNJUDGED
+from red_team.run import analysis_of, play, red_team_plan, result_rows
 
 SOURCES, PROGRAMS = ("coffee", "rocket", "chelsea", "gravel"), ("red-ball", "blue-book", "chair-left")
 METRICS = ("psnr", "honesty", "recalled")
@@ -14,7 +14,8 @@ def rows(tmp_path_factory):
         ["under-the-edit", "one-disc"], ["paint:wear=0"], SOURCES, PROGRAMS, 1, b"a salt for the tests"
     )
     return {
-        row["editor"]: row for row in result_rows(study_of([play(made, tmp_path_factory.mktemp("red_team"), METRICS)]))
+        row["editor"]: row
+        for row in result_rows(analysis_of([play(made, tmp_path_factory.mktemp("red_team"), METRICS)]))
     }
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from convergebench.metric_modules.nr_gap.gaps import normalised
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS
 
+from .analysis import Analysis
 from .stored_rows import rows_of
-from .study import Study
 
 CATEGORY = "replicate"  # of the programs that ask for an exact copy: whatever changes is damage
 WITH_ORIGINAL = "lpips"  # the column that sees the original: what the others are held against
@@ -48,18 +48,18 @@ def on_common_scale(value: float, column: str) -> float:
     return 100 * (1 - value) if column == WITH_ORIGINAL else normalised(value, COLUMNS[column].name)
 
 
-def replication_series(study: Study) -> dict[SeriesPlace, list[ChainScores]]:
+def replication_series(analysis: Analysis) -> dict[SeriesPlace, list[ChainScores]]:
     """Every chain of the programs that ask for a copy, by metric; LPIPS only beside a metric without a reference.
 
     Chains under audit are left out: they were disturbed. So are programs of which no such metric was scored.
     """
     chains = {
         chain.id: chain
-        for chain in study.chains
+        for chain in analysis.chains
         if chain.program.category == CATEGORY and "audit" not in chain.chain.settings
     }
     rows: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows_of(study.scores, chains):
+    for row in rows_of(analysis.scores, chains):
         if row["status"] == "ok":
             rows[row["chain"]].append(row)
     there = [column for column in COLUMNS if any(column in row for own in rows.values() for row in own[:1])]

@@ -9,11 +9,11 @@ from typing import Any
 
 from convergebench.dataset_builder.dataset.labels import QUESTIONS
 
+from .analysis import Analysis
 from .cases import Case
 from .judged import Step
 from .people import of_question
 from .stored_rows import rows_of
-from .study import Study
 
 APPLIED, THERE, COUNT = "edit_applied", "additions_there", "object_count"
 PEOPLE = "people"  # who labelled pictures in the Space
@@ -83,48 +83,52 @@ class AdditionChain:
         return found
 
 
-def addition_chains(study: Study) -> list[AdditionChain]:
+def addition_chains(analysis: Analysis) -> list[AdditionChain]:
     """Every chain that only adds, once for each judge that was asked about it, or else by the rules alone."""
-    cases = [case for case in study.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
+    cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
     scores: dict[str, list[Row]] = defaultdict(list)
     wanted = {case.chain.id for case in cases}
-    for row in rows_of(study.scores, wanted):
+    for row in rows_of(analysis.scores, wanted):
         scores[row["chain"]].append(row)
-    judges = study.judged.judges_of(APPLIED, THERE, COUNT)
+    judges = analysis.judged.judges_of(APPLIED, THERE, COUNT)
     asked = {
-        judge: {chain for each in (APPLIED, THERE, COUNT) for chain, _ in study.judged.by_step.get((judge, each), {})}
+        judge: {
+            chain
+            for question in (APPLIED, THERE, COUNT)
+            for chain, _ in analysis.judged.by_step.get((judge, question), {})
+        }
         for judge in judges
     }
-    seen = {APPLIED: edits_seen(study), COUNT: counts_seen(study)}
+    seen = {APPLIED: edits_seen(analysis), COUNT: counts_seen(analysis)}
     asked[PEOPLE] = {chain for chain, _ in seen[COUNT]}
     found = []
     for case in cases:
         own = [judge for judge in (*judges, PEOPLE) if case.chain.id in asked[judge]] or [RULES]
-        found += [addition_chain(study, case, judge, scores[case.chain.id], seen) for judge in own]
+        found += [addition_chain(analysis, case, judge, scores[case.chain.id], seen) for judge in own]
     return found
 
 
-def counts_seen(study: Study) -> dict[Step, float]:
+def counts_seen(analysis: Analysis) -> dict[Step, float]:
     """How many things people count in each picture: the middle one of their numbers."""
     number = QUESTIONS["count"].number
     numbers = {
         (item.chain.id, item.step): [each for each in map(number, item.answers) if each is not None]
-        for item in of_question(study.people, "count")
+        for item in of_question(analysis.people, "count")
     }
     return {step: median(own) for step, own in numbers.items() if own}
 
 
-def edits_seen(study: Study) -> dict[Step, float]:
+def edits_seen(analysis: Analysis) -> dict[Step, float]:
     """Whether most people say that the change is there."""
-    said = {(item.chain.id, item.step): item.majority for item in of_question(study.people, "applied")}
+    said = {(item.chain.id, item.step): item.majority for item in of_question(analysis.people, "applied")}
     return {step: float(answer == "yes") for step, answer in said.items() if answer in ("yes", "no")}
 
 
 def addition_chain(
-    study: Study, case: Case, judge: str, scores: Sequence[Row], seen: Mapping[str, Mapping[Step, float]]
+    analysis: Analysis, case: Case, judge: str, scores: Sequence[Row], seen: Mapping[str, Mapping[Step, float]]
 ) -> AdditionChain:
     """One chain as one judge, or people, saw it."""
-    name, judged = case.chain.id, study.judged
+    name, judged = case.chain.id, analysis.judged
 
     def values(question: str) -> dict[int, float]:
         said = seen[question] if judge == PEOPLE else judged.values(judge, question)

@@ -5,21 +5,21 @@ from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_together
 
+from .analysis import Analysis
 from .cases import Case
 from .groups import CaseGroup, OutcomesByEditor
-from .study import Study
 
 Side = tuple[str, int]  # what the two programs have in common, and on which side this one is: 0 or 1
 SideOf = Callable[[str], Side | None]  # by the id of a program
 
 
-def compare_sides(study: Study, names: tuple[str, str], side_of: SideOf) -> list[dict[str, Any]]:
+def compare_sides(analysis: Analysis, names: tuple[str, str], side_of: SideOf) -> list[dict[str, Any]]:
     """A row for each group and editor with cases on both sides: the same picture, the same task, the same run."""
     found: list[dict[str, Any]] = []
-    for group_name, group in study.groups.items():
+    for group_name, group in analysis.groups.items():
         pairs = []
         for editor in group.cases:
-            sides, undone = both_sides(group, study.outcomes[group_name], editor, side_of)
+            sides, undone = both_sides(group, analysis.outcomes[group_name], editor, side_of)
             common = sides[0].keys() & sides[1].keys()
             if not common:
                 continue

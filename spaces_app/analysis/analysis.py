@@ -1,4 +1,4 @@
-"""A study: everything the statistics are computed from, read once, and what several of them need of it."""
+"""A dataset as the statistics see it, read once, with what several of them need of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class Options:
     suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # what programs each suite has
 
 
-class Study:
+class Analysis:
     """A dataset's chains and the rows of its tables; `calls` are rows of its steps and tell time and cost."""
 
     def __init__(

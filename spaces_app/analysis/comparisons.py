@@ -19,7 +19,7 @@ from .cases import CaseKey
 from .groups import CaseGroup, OutcomesByEditor, count_failures, group_cases, outcome_of_case
 
 if TYPE_CHECKING:
-    from .study import Study
+    from .analysis import Analysis
 
 LARGEST = ("round trips", "replication")  # the first of these that both editors have is the headline
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
@@ -125,13 +125,17 @@ def run_order(seed: str, sources: Iterable[str]) -> list[str]:
     return sorted(set(sources), key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).hexdigest())
 
 
-def differences_by_source(study: "Study", first: str, second: str) -> dict[str, float]:
+def differences_by_source(analysis: "Analysis", first: str, second: str) -> dict[str, float]:
     """How many rounds more the first keeps than the second, on average over the common cases of each source."""
     groups = group_cases(
-        [case for case in study.cases if case.editor in (first, second)], study.excluded, None, study.roles, True
+        [case for case in analysis.cases if case.editor in (first, second)],
+        analysis.excluded,
+        None,
+        analysis.roles,
+        True,
     )
     for name in LARGEST:
         if name in groups and len(groups[name].cases) == 2:
-            [pair] = compare_editors(outcomes_by_case(groups[name], study.options.threshold), [first, second])
+            [pair] = compare_editors(outcomes_by_case(groups[name], analysis.options.threshold), [first, second])
             return {str(source): value for source, value in pair.by_source.items()}
     return {}
