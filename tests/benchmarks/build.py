@@ -57,7 +57,7 @@ def ours(store: Path, out: Path) -> None:
 
 def rows(store: Path):
     """The rows of `steps` for the two peers, read from the store without any check."""
-    from convergebench.dataset_builder.building.rows import place
+    from convergebench.dataset_builder.dataset.rows import chain_columns
     from convergebench.generation import store_reader
     from convergebench.generation.records import canonical
 
@@ -66,7 +66,7 @@ def rows(store: Path):
         for step in store_reader.read_steps(one):
             values = step.to_dict() | {"details": canonical(step.details)}
             file = values.pop("file")
-            yield {"image": {"bytes": (one.folder / file).read_bytes(), "path": file}, **place(one), **values}
+            yield {"image": {"bytes": (one.folder / file).read_bytes(), "path": file}, **chain_columns(one), **values}
 
 
 def datasets_library(store: Path, out: Path) -> None:
