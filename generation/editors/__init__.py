@@ -1,6 +1,6 @@
-"""The editors: one file each, found by its place.
+"""The editors: one file each, found by its place, here or in `generation/studies/STUDY/editors/`.
 
-A file here holds one frozen dataclass named `Editor`: its docstring says what it is, its fields are its options, and
+A file holds one frozen dataclass named `Editor`: its docstring says what it is, its fields are its options, and
 `edit(image, instruction, seed)` answers one call. Nothing has to be registered.
 """
 
@@ -64,9 +64,19 @@ def trait(editor: object, name: str) -> Any:
 
 def names() -> list[str]:
     """Every editor there is."""
-    here = Path(__file__).parent
-    found = [*here.glob("*.py"), *(path.parent for path in here.glob("*/__init__.py"))]
-    return sorted({path.stem for path in found if not path.stem.startswith("_")} | set(plugins()))
+    return sorted({*_modules(), *plugins()})
+
+
+def _modules() -> dict[str, str]:
+    """The module of each editor that ships with the package: here, or in a study's folder `editors`."""
+    room, package = Path(__file__).parents[1], __name__.rpartition(".")[0]
+    folders = [room / "editors", *sorted(room.glob("studies/*/editors"))]
+    return {
+        path.stem: ".".join((package, *path.relative_to(room).with_suffix("").parts))
+        for folder in folders
+        for path in (*folder.glob("*.py"), *(init.parent for init in folder.glob("*/__init__.py")))
+        if not path.stem.startswith("_")
+    }
 
 
 @functools.cache
@@ -80,7 +90,7 @@ def load(name: str) -> type:
     one_of("editor", name, tuple(names()))
     if name in plugins():
         return plugins()[name].load()
-    return importlib.import_module(f"{__name__}.{name}").Editor
+    return importlib.import_module(_modules()[name]).Editor
 
 
 def choose(spec: str, find_out: bool = True) -> Choice:
