@@ -23,7 +23,7 @@ from pathlib import Path
 
 from PIL import Image, ImageEnhance
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 
 
 def edit(image, instruction, seed):

@@ -1,7 +1,6 @@
 """On real chains with the real LPIPS weights, the engine's fast numbers are near those of float32."""
 
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 from convergebench.generation.pictures import decode_array, resize_to
@@ -9,18 +8,18 @@ from convergebench.metric_modules import specs
 from convergebench.metric_modules._engine import metrics
 from convergebench.metric_modules._engine.score_chain import ReadPicture, Reference, compare
 from convergebench.metric_modules.lpips import weights
+from real_chains import FOLDER
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
-REAL = Path(__file__).parents[3] / "shared" / "data" / "real_chains"
 pytestmark = [
     pytest.mark.weights,
-    pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not beside this checkout"),
+    pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside this checkout"),
     pytest.mark.skipif(not weights.path("alex").is_file(), reason="run `convergebench weights lpips` first"),
 ]
 
 
 def real_chains():
-    for folder in sorted(path.parent for path in REAL.glob("*/*/I0_source.png")):
+    for folder in sorted(path.parent for path in FOLDER.glob("*/*/I0_source.png")):
         original = decode_array((folder / "I0_source.png").read_bytes())
         size = original.shape[1], original.shape[0]
         answers = sorted(path for path in folder.glob("I*.png") if path.name != "I0_source.png")
@@ -46,7 +45,7 @@ def test_real_chains_agree_in_every_dtype():
             } | {name: one[name] for name in ("lpips", "lpips_worst_tile")}
             apart = {name: max(apart[name], abs(theirs[name] - other[name])) for name in apart}
             count += 1
-    assert count == 24
+    assert count == 144
     assert apart["psnr"] < 1e-5
     assert apart["ssim"] < 1e-6
     for name in ("lpips", "lpips_worst_tile"):

@@ -1,7 +1,6 @@
 """LPIPS: the published network by our own few lines, with a reference's features computed once."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +9,8 @@ from convergebench.metric_modules.lpips import lpips as module
 from convergebench.metric_modules.lpips import measure, weights
 from convergebench.metric_modules.psnr import images
 from random_lpips import CHANNELS, KERNELS, random_model, random_tensors
+from real_chains import FOLDER, LOOKED_AT
 
-REAL = Path(__file__).parents[3] / "shared" / "data" / "real_chains"
 here = pytest.mark.skipif(
     not all(weights.path(net).is_file() for net in weights.NETS), reason="run `convergebench weights lpips` first"
 )
@@ -145,27 +144,27 @@ def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeyp
 
 @pytest.mark.weights
 @here
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not here")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not here")
 def test_real_weights_in_bfloat16_move_real_edits_by_less_than_the_card_says():
     tensors, digest = weights.load("alex")
     exact, short = (measure.model("alex", tensors, "cpu", dtype, digest) for dtype in measure.DTYPES)
     compared = 0
-    for folder, number in itertools.product(REAL.glob("*/*/"), (1, 2, 3)):
+    for folder, number in itertools.product(FOLDER.glob("*/*/"), (1, 2, 3)):
         pair = images.pair(folder / f"I{number}_backward.png", folder / "I0_source.png", "reference")
         one, other = (measure.compare(*(measure.features(known, [p]) for p in pair))[0] for known in (exact, short))
         assert one.lpips == pytest.approx(other.lpips, abs=0.001)
         assert one.worst_tile == pytest.approx(other.worst_tile, abs=0.01)
         compared += 1
-    assert compared == 12
+    assert compared == 72
 
 
 @pytest.mark.weights
 @here
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not here")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not here")
 def test_the_worst_tile_is_on_the_eye_that_gemini_erased_and_below_an_unrelated_picture():
     tensors, digest = weights.load("alex")
     known = measure.model("alex", tensors, "cpu", "float32", digest)
-    portrait, scene = sorted((REAL / "gemini-flash-image").iterdir())
+    portrait, scene = LOOKED_AT[2:]
     pair = images.pair(portrait / "I3_backward.png", portrait / "I0_source.png", "reference")
     shown, original = (measure.features(known, [picture]) for picture in pair)
     row, column = divmod(measure.tiles(original, shown)[0].argmax().item(), 8)

@@ -2,7 +2,6 @@
 
 import io
 from functools import cache
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -12,9 +11,9 @@ from convergebench.metric_modules.edit_applied.judge import SHARE, judge_forward
 from convergebench.metric_modules.edit_applied.looks import Placement, look
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from PIL import Image
+from real_chains import FOLDER
 from skimage import data
 
-REAL = Path(__file__).parents[3] / "shared/data/real_chains"
 CYCLE = ("add a thing", "remove the thing")
 NAMES = ("astronaut", "coffee", "rocket", "chelsea")
 
@@ -275,11 +274,11 @@ EYE = {  # what was seen by eye before any score was opened: rounds whose return
 ACCUSED = {("gemini-flash-image/portrait_01_glasses_add_remove", 1)}
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not beside the checkout")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
 @pytest.mark.parametrize("chain", EYE)
 def test_the_four_real_chains_against_the_eye(chain):
     names = ["I0_source", *(f"I{n}_{way}" for n in (1, 2, 3) for way in ("forward", "backward"))]
-    looks = [look(np.asarray(Image.open(REAL / chain / f"{name}.png").convert("RGB"))) for name in names]
+    looks = [look(np.asarray(Image.open(FOLDER / chain / f"{name}.png").convert("RGB"))) for name in names]
     for number in (1, 2, 3):
         round = looks[2 * number - 2 : 2 * number + 1]
         forward, back = (judge_step(CYCLE, True, k, round, source=looks[0], small="glasses" in chain) for k in (1, 2))

@@ -1,18 +1,16 @@
 """What the metrics make of one real failure, looked at: an eye that went when the glasses were taken off."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.honesty.measure import Scorer
 from PIL import Image
+from real_chains import FOLDER, LOOKED_AT
 from skimage import data
 
-REAL = Path(__file__).parents[3] / "shared/data/real_chains"
-CHAIN = REAL / "gemini-flash-image/portrait_01_glasses_add_remove"
-pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not beside the checkout")
+CHAIN = FOLDER / "gemini-flash-image/portrait_01_glasses_add_remove"
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
 
 
 def shown(name, size=512):
@@ -26,7 +24,7 @@ def test_an_erased_eye_is_a_lost_part_and_the_glasses_are_undone():
     assert undo.part_lost_share > 0.015
 
 
-@pytest.mark.parametrize("folder", sorted(REAL.glob("*/*_add_remove")), ids=lambda folder: "-".join(folder.parts[-2:]))
+@pytest.mark.parametrize("folder", LOOKED_AT, ids=lambda folder: "-".join(folder.parts[-2:]))
 def test_no_check_of_honesty_speaks_against_a_real_editor(folder):
     names = ["I0_source", *(f"I{n}_{side}" for n in (1, 2, 3) for side in ("forward", "backward"))]
     pictures = [np.asarray(Image.open(folder / f"{name}.png").convert("RGB")) for name in names]

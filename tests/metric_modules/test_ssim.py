@@ -1,16 +1,15 @@
 """SSIM: both windows as scikit-image computes them, the reference's side once."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from convergebench.metric_modules.psnr import images
 from convergebench.metric_modules.ssim.measure import compare, reference
 from convergebench.metric_modules.ssim.ssim import Ssim
+from real_chains import FOLDER
 from skimage.metrics import structural_similarity
 
-REAL = Path(__file__).parents[3] / "shared" / "data" / "real_chains"
 SIZES = [(11, 11), (24, 17), (64, 64), (33, 129), (160, 200)]
 THEIRS = {
     "gaussian": {"gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False},
@@ -79,16 +78,16 @@ def test_a_window_that_is_none_is_refused_with_those_there_are(tmp_path):
         Ssim(cache_dir=str(tmp_path)).compute(predictions=[picture], references=[picture], window="box")
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real chains are not here")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not here")
 def test_real_chains_give_the_published_numbers():
-    published = json.loads((REAL / "published_scores.json").read_text())
+    published = json.loads((FOLDER / "published_scores.json").read_text())
     found = 0
     for editor, chains in published.items():
         for chain, scores in chains.items():
-            known = reference(images.pixels(REAL / editor / chain / "I0_source.png"), "uniform7")
+            known = reference(images.pixels(FOLDER / editor / chain / "I0_source.png"), "uniform7")
             for row in scores["rounds"]:
-                folder = REAL / editor / chain
+                folder = FOLDER / editor / chain
                 shown, _ = images.pair(folder / f"I{row['round']}_backward.png", folder / "I0_source.png", "reference")
                 assert compare(known, shown) == pytest.approx(row["ssim"], abs=1e-6)
                 found += 1
-    assert found == 12
+    assert found == 72

@@ -255,7 +255,7 @@ from pathlib import Path
 from convergebench.generation import Refused
 
 def edit(image, instruction, seed):
-    if (Path(__file__).parents[1] / "moody").exists():
+    if Path(__file__).with_name("moody").exists():
         raise Refused("not today")
     return image
 """
