@@ -11,7 +11,7 @@ from ._shared import json_option, parse_columns
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.importing.chains import Findings
-    from convergebench.dataset_builder.importing.layout_restored import Degraded
+    from convergebench.dataset_builder.studies.restoration.layout_restored import Degraded
 
 
 @click.command("import")
@@ -105,7 +105,8 @@ def import_(
     """
     from convergebench.dataset_builder.building.card_tables import count_text
     from convergebench.dataset_builder.importing import chains as importing
-    from convergebench.dataset_builder.importing import layout_pairs, layout_restored, layout_table, layout_turns
+    from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
+    from convergebench.dataset_builder.studies.restoration import layout_restored
     from convergebench.generation.records import UserError
 
     if not editor and layout != "table":
@@ -151,7 +152,7 @@ def import_(
 
 def degraded_of_suite(name: str) -> "dict[str, Degraded]":
     """The degraded pictures of a suite by their ids, with their clean ones."""
-    from convergebench.dataset_builder.importing.layout_restored import Degraded
+    from convergebench.dataset_builder.studies.restoration.layout_restored import Degraded
     from convergebench.generation import suites
     from convergebench.generation.records import UserError
     from convergebench.generation.sources import catalogue

@@ -63,7 +63,7 @@ def import_scores(
     `image` is the picture that a case starts from: without it neither limits nor verdicts are given, because cases of
     one picture are not independent. A+B joins two columns.
     """
-    from convergebench.dataset_builder.importing import published_scores
+    from convergebench.dataset_builder.studies.published import published_scores
 
     outcome = published_scores.import_scores(
         table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros, restoration

@@ -40,7 +40,7 @@ def add(files: tuple[Path, ...], dataset: Path, as_json: bool) -> None:
     \b
     convergebench labels add anna.json ben.json
     """
-    from convergebench.dataset_builder.importing.labels import import_labels
+    from convergebench.dataset_builder.studies.labels.label_files import import_labels
 
     done = import_labels(files, dataset)
     about = {"labels": done.labels, "new": done.new, "changed": done.changed, "strangers": done.strangers}
@@ -63,7 +63,7 @@ def save(dataset: Path, out: Path, as_json: bool) -> None:
     \b
     convergebench labels save --out labels.json
     """
-    from convergebench.dataset_builder.importing.labels import export_labels
+    from convergebench.dataset_builder.studies.labels.label_files import export_labels
 
     count = export_labels(dataset, out)
     click.echo(json.dumps({"file": str(out), "labels": count}) if as_json else f"{out}: {count} labels")

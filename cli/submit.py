@@ -63,7 +63,7 @@ def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) ->
     from convergebench import metric_modules
     from convergebench.dataset_builder.building import build
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.dataset_builder.publishing import submission, submission_checks
+    from convergebench.dataset_builder.studies.submissions import submission, submission_checks
     from convergebench.generation import suite_cases
     from convergebench.generation.files import refuse_strangers_file
     from convergebench.generation.progress import progress_bar
@@ -93,7 +93,8 @@ def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) ->
 def propose_to(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:
     """Open the pull request, or say what it would hold."""
     from convergebench.dataset_builder.building.card_tables import count_text, size_text
-    from convergebench.dataset_builder.publishing import checks, submission
+    from convergebench.dataset_builder.publishing import checks
+    from convergebench.dataset_builder.studies.submissions import submission
 
     checks.check(folder)
     files = submission.files_to_propose(folder)
@@ -107,7 +108,7 @@ def propose_to(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str,
 
 def withdraw_from(repo: str, name: str, reason: str, propose: bool, quiet: bool) -> dict[str, Any]:
     from convergebench.dataset_builder.building.card_tables import count_text
-    from convergebench.dataset_builder.publishing import submission
+    from convergebench.dataset_builder.studies.submissions import submission
 
     api = client(quiet)
     files = submission.proposed_files(api, name, repo)

@@ -53,8 +53,8 @@ def verify_submission(
     convergebench verify-submission NAME --repo convergebench/convergebench --revision refs/pr/7
     """
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.dataset_builder.publishing import submission as submissions
-    from convergebench.dataset_builder.publishing import submission_checks
+    from convergebench.dataset_builder.studies.submissions import submission as submissions
+    from convergebench.dataset_builder.studies.submissions import submission_checks
     from convergebench.generation import suite_cases
     from convergebench.generation.recall_audit import read_salt
 
@@ -85,7 +85,7 @@ def verify_submission(
     if wrong:
         sys.exit(1)
     if unpack:
-        from convergebench.dataset_builder.importing import submitted
+        from convergebench.dataset_builder.studies.submissions import submitted
 
         new = submitted.unpack(folder, unpack)
         if not as_json:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.building.build import plan_files, write_files
-from convergebench.dataset_builder.dataset.columns import SOURCES
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import source_row
+from convergebench.dataset_builder.dataset.rows import SOURCES, source_row
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.records import Source
 from convergebench.generation.store_reader import StoredChain, read_chain, read_source_file

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from convergebench.dataset_builder.dataset.columns import STEP_PLACE, Column, Config
+from convergebench.dataset_builder.dataset.columns import Column, Config, StepPlace
 
 from .specs import metric_roots, specs
 
@@ -151,7 +151,7 @@ def signature_texts(signature: Mapping[str, Any]) -> list[str]:
 
 
 STEP = (
-    *STEP_PLACE,
+    *StepPlace.columns(),
     Column("status", "string", "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"),
     Column("sha256", "string", "of the picture the numbers belong to"),
 )

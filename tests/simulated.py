@@ -4,7 +4,7 @@ import hashlib
 import json
 
 import numpy
-from convergebench.dataset_builder.dataset.rows import chain_from_row
+from convergebench.dataset_builder.dataset.rows import ChainRow
 
 FLOORS = {"rmse": 100.0, "ssim": 0.2, "lpips": 0.8, "clip": 0.5}
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}
@@ -117,10 +117,12 @@ def dataset(editors, sources=14, programs=3, rounds=12, seed=0, missing=None, cl
 
 def finished(chains):
     """Such rows of chains as the records that a dataset's reader makes of them."""
-    return [
-        chain_from_row(row | {"settings": json.dumps({"short_side": row["short_side"]} | json.loads(row["settings"]))})
-        for row in chains
-    ]
+    unsaid = {"items": "[]", "shows": "", "small": False, "cost": None, "source_sha256": ""}
+    finished = []
+    for row in chains:
+        settings = {"short_side": row["short_side"]} | json.loads(row["settings"])
+        finished.append(ChainRow.from_values({**unsaid, **row, "settings": json.dumps(settings)}).record())
+    return finished
 
 
 def report(scores, chains, floors=(), calls=(), published=(), **options):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.columns import CHAINS, CONFIGS, STEPS
+from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS, configs
 from convergebench.metric_modules.scores import FLOORS, SCORES
 from PIL import Image
 
@@ -119,9 +119,9 @@ def write(
     schema.write(data / "chains" / "0000.parquet", CHAINS.columns, chains)
     schema.write(data / "scores" / "0000.parquet", SCORES.columns, scores)
     schema.write(data / "floors" / "0000.parquet", FLOORS.columns, list(floors(sources, side)))
-    schema.write(data / "sources" / "0000.parquet", CONFIGS["sources"].columns, list(originals(sources)))
+    schema.write(data / "sources" / "0000.parquet", configs()["sources"].columns, list(originals(sources)))
     described = [{"editor": name, "name": name, "role": roles.get(name, "editor"), "about": ""} for name in editors]
-    schema.write(data / "editors" / "0000.parquet", CONFIGS["editors"].columns, described)
+    schema.write(data / "editors" / "0000.parquet", configs()["editors"].columns, described)
     for number, rows in enumerate(steps.values()):
         schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS.columns, rows)
     (folder / "README.md").write_text("a small dataset for tests\n")

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,10 +30,10 @@ from convergebench.generation.store_reader import (
 )
 
 from ..dataset import manifest
-from ..dataset.columns import CHAINS, EDITORS, SOURCES, STEPS, Config
+from ..dataset.columns import Config, Row
 from ..dataset.damage import check_values
 from ..dataset.reader import Reader
-from ..dataset.rows import Row, chain_row, editor_row, source_row, step_row
+from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import SHARD, Shard, Written, config_of, write
 from . import card
 
@@ -228,7 +229,7 @@ def replace_files(draft: Path, out: Path, files: set[str]) -> None:
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)
-    for config in (STEPS, CHAINS, SOURCES, EDITORS):
+    for config in BUILT:
         for path in sorted((out / "data" / config.name).rglob("*.parquet")):
             if path.relative_to(out).as_posix() not in files:
                 path.unlink()
@@ -263,7 +264,7 @@ def score_keys(table: pa.Table) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(*words, "\n", null_handling="replace", null_replacement="-")
 
 
-def rows_that_stay(reader: Reader, file: str, stays: pa.ChunkedArray) -> Iterator[Row]:
+def rows_that_stay(reader: Reader, file: str, stays: pa.ChunkedArray) -> Iterator[dict[str, Any]]:
     """The rows of a file that are marked, of one row group at a time."""
     start = 0
     for group in range(reader.footer(file).num_row_groups):

@@ -22,7 +22,7 @@ from convergebench.generation.store_reader import (
     source_path,
 )
 
-from ..dataset.columns import CHAINS, CONFIGS, SOURCES, STEPS
+from ..dataset.rows import CHAINS, SOURCES, STEPS, configs
 from . import build
 from .build import DRAFT, Built, PlannedFile, write_file
 from .metric_folders import copy_metric_folders
@@ -104,7 +104,7 @@ def planned_file(told: Sequence[Any], below: Path) -> PlannedFile:
     """A file as the plan has it: its name, its config, and where each of its chains lies with its suite and version."""
     file, config, places = told
     chains = tuple(read_chain(below / folder, suite, version) for folder, suite, version in places)
-    return PlannedFile(CONFIGS[config], file, chains)
+    return PlannedFile(configs()[config], file, chains)
 
 
 def written_files(folder: Path) -> Iterable[Path]:

@@ -11,7 +11,7 @@ from convergebench.generation.records import UserError
 from . import manifest
 from .digests import TableDigest
 from .reader import Place, Reader, UnreadableFile
-from .schema import made_by
+from .rows import made_by
 
 Row = Mapping[str, Any]
 

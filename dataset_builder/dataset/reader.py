@@ -9,22 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from convergebench.generation.records import EditorInfo, FinishedChain, Source, Step, UserError
 
 from . import manifest
-from .columns import CONFIGS
+from .columns import Row
 from .digests import TableDigest, known_digests
-from .rows import chain_from_row, editor_from_row, source_from_row, step_from_row
-from .schema import DIGESTS, MEANINGS, made_by
+from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
+from .schema import DIGESTS, MEANINGS
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 
+R = TypeVar("R", bound=Row)
 OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
 
 
@@ -88,9 +89,10 @@ class Reader:
         return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
 
     def configs(self) -> list[str]:
-        """The configs that have files: those of this room in their order, then others such as the scores."""
+        """The configs that have files: those of a build in their order, then others such as the scores."""
         there = {path.name for path in (self.folder / "data").glob("*") if self.files(path.name)}
-        return [name for name in CONFIGS if name in there] + sorted(there - CONFIGS.keys())
+        built = [table.name for table in BUILT]
+        return [name for name in built if name in there] + sorted(there - {*built})
 
     def copy_tables(self, configs: Sequence[str]) -> Path:
         """Fetch some configs of a Hub dataset whole into the Hub's cache; this reader stays at their commit."""
@@ -206,6 +208,16 @@ class Reader:
         """All rows of a file without pictures."""
         return self.file_table(file, None).to_pylist()
 
+    def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
+        """The rows of a table, none if it is not there: with the columns named, or with all that hold no pictures.
+
+        One row group is in memory at a time. A file of somebody else is noticed before its first row, a damaged value
+        after the last row of its file at the latest: use rows only when all have come.
+        """
+        names = [column.name for column in kind.columns() if column.type != "image"] if columns is None else columns
+        kind.check(names)
+        return map(kind.from_values, self.rows(kind.TABLE, names))
+
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time.
 
@@ -253,8 +265,7 @@ class Reader:
         return self._cached_sources()
 
     def _sources(self) -> dict[str, Source]:
-        rows = self.table("sources").to_pylist() if self.files("sources") else []
-        return {row["source"]: source_from_row(row) for row in rows}
+        return {row.source: row.record() for row in self.rows_of(SourceRow)}
 
     def chains(self) -> list[FinishedChain]:
         """Every chain, in the order of the rows."""
@@ -268,15 +279,15 @@ class Reader:
             raise UserError(f"no chain {str(chain_id)[:40]!r} in {self.where}") from None
 
     def _chains(self) -> dict[str, FinishedChain]:
-        rows = self.table("chains").to_pylist()
-        return {row["chain"]: chain_from_row(row, self.sources().get(row["source"])) for row in rows}
+        rows = map(ChainRow.from_values, self.table("chains").to_pylist())
+        return {row.chain: row.record(self.sources().get(row.source)) for row in rows}
 
     def editors(self) -> dict[str, EditorInfo]:
         """Every editor by its label; one of which the dataset says nothing is an ordinary editor."""
         labels = dict.fromkeys(self.table("chains", ["editor"])["editor"].to_pylist())
         found = {label: EditorInfo(label.split(":")[0]) for label in labels}
-        for row in self.table("editors").to_pylist() if self.files("editors") else ():
-            found[row["editor"]] = editor_from_row(row)
+        for row in self.rows_of(EditorRow):
+            found[row.editor] = row.record()
         return found
 
     def steps_of(self, chain: FinishedChain) -> list[Step]:
@@ -292,11 +303,11 @@ class Reader:
                 if skip_unreadable:
                     continue
                 raise
-            rows = iter(table.to_pylist())
+            rows = map(StepRow.from_values, table.to_pylist())
             for group in range(self.footer(file).num_row_groups):
                 for number in range(self.footer(file).row_group(group).num_rows):
                     row = next(rows)
-                    yield PlacedStep(row["chain"], step_from_row(row), Place(file, group, number))
+                    yield PlacedStep(row.chain, row.record(), Place(file, group, number))
 
     # The steps of one chain
 
@@ -313,8 +324,8 @@ class Reader:
                     if all(low <= values[key] <= high for key, (low, high) in bounds.items()):
                         for number, row in enumerate(self.read(file, group, self.plain_columns(file)).to_pylist()):
                             if row["chain"] == chain:
-                                placed = PlacedStep(chain, step_from_row(row), Place(file, group, number))
-                                found[placed.step.step] = placed
+                                step = StepRow.from_values(row).record()
+                                found[step.step] = PlacedStep(chain, step, Place(file, group, number))
             if found:
                 return dict(sorted(found.items()))  # a chain's steps lie in one file
         return {}

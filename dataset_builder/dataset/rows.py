@@ -1,16 +1,223 @@
-"""The rows of chains, sources, steps and editors, and the records that such rows make again."""
+"""The tables that a build writes: the row types of steps, chains, sources and editors, and the records behind them."""
 
+import importlib
 import json
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 from convergebench.generation.records import Chain, EditorInfo, FinishedChain, Program, Source, Step, canonical
 
-Row = Mapping[str, Any]
+from .columns import ChainPlace, Config, Int64, Picture, Row, StepPlace
 
 
-def chain_columns(chain: FinishedChain) -> dict[str, Any]:
-    """The columns that name a chain, alike in several configs."""
+@dataclass(frozen=True, kw_only=True)
+class _Image(Row):  # a base of its own, because the image is the first column and dataclasses put bases first
+    image: Annotated[Picture | None, "the answer, its bytes exactly as received; null where there is no picture"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRow(StepPlace, _Image):
+    """A row of `steps`."""
+
+    TABLE: ClassVar = "steps"
+    ROW: ClassVar = "one step of a chain: one call of the editor, or (step 0) the input as prepared for it"
+
+    instruction: Annotated[str, "the words the editor was given with the picture before"]
+    status: Annotated[str, "input, ok, shrunk, refused, no_image or failed"]
+    reason: Annotated[str | None, "why there is no picture, where there is none"]
+    seed: Annotated[Int64 | None, "the seed the editor was given"]
+    type: Annotated[str | None, "type of the received bytes by their first bytes: png, jpg, webp, ..."]
+    width: Annotated[int | None, "of the received picture, in pixels"]
+    height: Annotated[int | None, "of the received picture, in pixels"]
+    bytes: Annotated[Int64 | None, "how many bytes were received"]
+    sha256: Annotated[str | None, "of the received bytes"]
+    latency: Annotated[float | None, "seconds the call took; null where it tells of the machine, not of the editor"]
+    cost: Annotated[float | None, "US dollars the call cost; null where nobody said"]
+    text: Annotated[str | None, "what the model said beside the picture"]
+    details: Annotated[str, "JSON: what else came back, such as model version, usage and finish reason"]
+
+    def record(self) -> Step:
+        """The step; its file has the name that the chain store gave it."""
+        file = f"{self.step:04d}.{self.type}" if self.sha256 else None
+        return Step.from_dict({**vars(self), "details": json.loads(self.details), "file": file})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reference(Row):  # first for the same reason as _Image
+    reference: Annotated[
+        Picture | None, "what a finished round should equal, where it is another picture than the input"
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRow(ChainPlace, _Reference):
+    """A row of `chains`."""
+
+    TABLE: ClassVar = "chains"
+    ROW: ClassVar = "one chain: a source taken through a program by an editor"
+
+    rounds: Annotated[int, "rounds that were planned"]
+    steps: Annotated[int, "calls that were made"]
+    status: Annotated[str, "how it ended: complete, shrunk, refused, no_image or failed"]
+    kind: Annotated[str, "of the source: face, object, scene, texture or text"]
+    category: Annotated[str, "of the program"]
+    cycle: Annotated[str, "JSON: the instructions of one round, in order"]
+    items: Annotated[str, "JSON: what takes the place of {item} in the instructions, one a round"]
+    closes: Annotated[bool, "whether a finished round should equal the reference"]
+    reversibility: Annotated[str, "exact, clear, partial, destroys information or invents information"]
+    small: Annotated[bool, "whether the change covers little of the picture"]
+    shows: Annotated[str, "what the forward picture shows that the source does not"]
+    short_side: Annotated[int | None, "pixels on the short side at which the chain is evaluated"]
+    settings: Annotated[str, "JSON: every option of the editor and of the harness"]
+    cost: Annotated[float | None, "US dollars, all calls together; null where no call has a cost"]
+    suite: Annotated[str, "suite the chain was made for; imported chains say so"]
+    suite_version: Annotated[str, "version of that suite"]
+    source_sha256: Annotated[str, "of the source's file, or of a painted source's pixels"]
+
+    def record(self, source: Source | None = None) -> FinishedChain:
+        """The chain; without its source only what the row itself says of it is known."""
+        if source is None:
+            source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", "unknown", "unknown")
+        program = Program(
+            id=self.program,
+            cycle=tuple(json.loads(self.cycle)),
+            category=self.category,
+            closes=self.closes,
+            reversibility=self.reversibility,
+            shows=self.shows,
+            items=tuple(json.loads(self.items)),
+            small=self.small,
+        )
+        return FinishedChain(
+            id=self.chain,
+            chain=Chain(source, program, self.editor, json.loads(self.settings), self.run, self.rounds),
+            suite=self.suite,
+            suite_version=self.suite_version,
+            status=self.status,
+            calls=self.steps,
+            cost=self.cost,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceRow(Row):
+    """A row of `sources`."""
+
+    TABLE: ClassVar = "sources"
+    ROW: ClassVar = "one starting picture"
+
+    image: Annotated[Picture, "the source's own file, its bytes as published"]
+    source: Annotated[str, "id of the picture"]
+    title: Annotated[str, "what it shows, in a few words"]
+    kind: Annotated[str, "face, object, scene, texture or text"]
+    origin: Annotated[str, "real or synthetic"]
+    licence: Annotated[str, "licence of the picture"]
+    attribution: Annotated[str, "who made it or where it comes from"]
+    width: Annotated[int, "in pixels"]
+    height: Annotated[int, "in pixels"]
+    sha256: Annotated[str, "of the file; of a painted picture, of its pixels as binary PPM"]
+    reference: Annotated[str, "sha256 of the reference's file, where it is another picture"]
+    scene: Annotated[str, "what kind of scene it shows, where the restoration suite says it"]
+    degradation: Annotated[str, "what is wrong with the picture, where it is to be restored"]
+
+    def record(self) -> Source:
+        """The starting picture."""
+        return Source.from_dict({**vars(self), "id": self.source})
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditorRow(Row):
+    """A row of `editors`."""
+
+    TABLE: ClassVar = "editors"
+    ROW: ClassVar = "one editor with its options"
+
+    editor: Annotated[str, "the editor as a reader names it, with the options that differ from its defaults"]
+    name: Annotated[str, "its name without options"]
+    role: Annotated[str, "editor, baseline (an end of the scale) or transport (a re-encoding alone)"]
+    about: Annotated[str, "what it is, in one sentence"]
+
+    def record(self) -> EditorInfo:
+        """The editor."""
+        return EditorInfo.from_dict(vars(self))
+
+
+STEPS = StepRow.config(depends="the scores of its chains")
+CHAINS = ChainRow.config(depends="every score, figure and table")
+SOURCES = SourceRow.config(depends="the floors, and the retained values that rest on them")
+EDITORS = EditorRow.config(depends="which editors count as baselines")
+BUILT = (STEPS, CHAINS, SOURCES, EDITORS)
+# The tables of the scoring room, as far as this room has to know them: their files say what their columns are.
+_SCORED = (
+    Config("scores", made_by="score", depends="every figure and table", may_have_more=True),
+    Config("floors", made_by="score", depends="the retained values and the excluded sources", may_have_more=True),
+)
+
+
+@cache
+def configs() -> dict[str, Config]:
+    """Every table that may be in a dataset, by name: the core's, then those of each study's `tables.py`."""
+    studies = Path(__file__).parents[1] / "studies"
+    tables = [*BUILT, *_SCORED]
+    for study in sorted(path.parent.name for path in studies.glob("*/tables.py")):
+        tables += importlib.import_module(f"convergebench.dataset_builder.studies.{study}.tables").TABLES
+    return {table.name: table for table in tables}
+
+
+def made_by(file: str) -> str:
+    """The command that makes a file of a dataset."""
+    table = configs().get(file.split("/")[1], STEPS)
+    return f"`convergebench {table.made_by}`" + (" from the runs" if table.made_by == "build" else "")
+
+
+def step_row(chain: FinishedChain, step: Step, data: bytes | None) -> StepRow:
+    """The row of a step, with the bytes as received."""
+    values = step.to_dict()
+    file = values.pop("file")
+    values["details"] = canonical(values["details"])
+    return StepRow(image=_picture(data, file), **_place(chain), **values)
+
+
+def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
+    """The row of a chain, with its reference if that is another picture than its input."""
+    program = chain.program
+    return ChainRow(
+        reference=_picture(reference, "reference.png"),
+        **_place(chain),
+        rounds=chain.rounds,
+        steps=chain.calls,
+        status=chain.status,
+        kind=chain.source.kind,
+        category=program.category,
+        cycle=canonical(program.cycle),
+        items=canonical(program.items),
+        closes=program.closes,
+        reversibility=program.reversibility,
+        small=program.small,
+        shows=program.shows,
+        short_side=chain.short_side,
+        settings=canonical(dict(chain.chain.settings)),
+        cost=chain.cost,
+        suite=chain.suite,
+        suite_version=chain.suite_version,
+        source_sha256=chain.source.sha256,
+    )
+
+
+def source_row(source: Source, data: bytes, path: str) -> SourceRow:
+    """The row of a starting picture, with its own file."""
+    values = source.to_dict()
+    return SourceRow(image={"bytes": data, "path": path}, source=values.pop("id"), **values)
+
+
+def editor_row(label: str, editor: EditorInfo) -> EditorRow:
+    """The row of an editor with its options."""
+    return EditorRow(editor=label, **editor.to_dict())
+
+
+def _place(chain: FinishedChain) -> dict[str, Any]:
     return {
         "chain": chain.id,
         "editor": chain.editor,
@@ -20,93 +227,5 @@ def chain_columns(chain: FinishedChain) -> dict[str, Any]:
     }
 
 
-def picture_value(data: bytes | None, path: str | None) -> dict[str, Any] | None:
-    """A picture as a column of type image holds it."""
+def _picture(data: bytes | None, path: str | None) -> Picture | None:
     return None if data is None else {"bytes": data, "path": path}
-
-
-def step_row(chain: FinishedChain, step: Step, data: bytes | None) -> Row:
-    """A step with the bytes as received."""
-    values = step.to_dict()
-    values["details"] = canonical(values["details"])
-    return {"image": picture_value(data, values.pop("file")), **chain_columns(chain), **values}
-
-
-def step_from_row(row: Row) -> Step:
-    """The step of a row; its file has the name that the chain store gave it."""
-    about = {**row, "instruction": row.get("instruction") or "", "details": json.loads(row.get("details") or "{}")}
-    return Step.from_dict(about | {"file": f"{row['step']:04d}.{row['type']}" if row.get("sha256") else None})
-
-
-def chain_row(chain: FinishedChain, reference: bytes | None) -> Row:
-    """A chain, with its reference where that is another picture than its input."""
-    program, settings = chain.program, chain.chain.settings
-    return {
-        "reference": picture_value(reference, "reference.png"),
-        **chain_columns(chain),
-        "rounds": chain.rounds,
-        "steps": chain.calls,
-        "status": chain.status,
-        "kind": chain.source.kind,
-        "category": program.category,
-        "cycle": canonical(program.cycle),
-        "items": canonical(program.items),
-        "closes": program.closes,
-        "reversibility": program.reversibility,
-        "small": program.small,
-        "shows": program.shows,
-        "short_side": chain.short_side,
-        "settings": canonical(dict(settings)),
-        "cost": chain.cost,
-        "suite": chain.suite,
-        "suite_version": chain.suite_version,
-        "source_sha256": chain.source.sha256,
-    }
-
-
-def chain_from_row(row: Row, source: Source | None = None) -> FinishedChain:
-    """The chain of a row; without its source only what the row itself says of it is known."""
-    if source is None:
-        digest = row.get("source_sha256") or ""
-        source = Source(row["source"], digest, 0, 0, row["kind"], "real", "unknown", "unknown")
-    program = Program(
-        id=row["program"],
-        cycle=tuple(json.loads(row["cycle"])),
-        category=row["category"],
-        closes=row["closes"],
-        reversibility=row["reversibility"],
-        shows=row.get("shows") or "",
-        items=tuple(json.loads(row.get("items") or "[]")),
-        small=bool(row.get("small")),
-    )
-    settings = json.loads(row.get("settings") or "{}")
-    return FinishedChain(
-        id=row["chain"],
-        chain=Chain(source, program, row["editor"], settings, row["run"], row["rounds"]),
-        suite=row.get("suite") or "",
-        suite_version=row.get("suite_version") or "",
-        status=row["status"],
-        calls=row["steps"],
-        cost=row.get("cost"),
-    )
-
-
-def source_row(source: Source, data: bytes, path: str) -> Row:
-    """A starting picture with its own file."""
-    values = source.to_dict()
-    return {"image": picture_value(data, path), "source": values.pop("id"), **values}
-
-
-def source_from_row(row: Row) -> Source:
-    """The starting picture of a row."""
-    return Source.from_dict({**row, "id": row["source"], "title": row.get("title") or ""})
-
-
-def editor_row(label: str, editor: EditorInfo) -> Row:
-    """An editor with its options."""
-    return {"editor": label, **editor.to_dict()}
-
-
-def editor_from_row(row: Row) -> EditorInfo:
-    """The editor of a row."""
-    return EditorInfo.from_dict(row)

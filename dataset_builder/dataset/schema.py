@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,8 +11,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .columns import CONFIGS, Column, Config
+from .columns import Column, Config, Row
 from .digests import TableDigest
+from .rows import configs
 
 SPLIT = "test"
 ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
@@ -49,13 +51,14 @@ def arrow(columns: Iterable[Column]) -> pa.Schema:
 def config_of(footer: pq.FileMetaData, name: str) -> Config:
     """What a file says of its rows and columns; where it says nothing, what its config says."""
     metadata = footer.metadata or {}
-    known = CONFIGS.get(name) or Config(name, "", ())
+    known = configs().get(name) or Config(name)
     meanings = {column.name: column.meaning for column in known.columns}
     meanings |= json.loads(metadata.get(MEANINGS, b"{}"))
     types = {ours: type for type, ours in ARROW.items()}
     fields = footer.schema.to_arrow_schema()
     columns = [Column(field.name, types[field.type], meanings.get(field.name) or UNEXPLAINED) for field in fields]
-    return Config(name, metadata.get(ROW, b"").decode() or known.row or UNEXPLAINED, tuple(columns))
+    row = metadata.get(ROW, b"").decode() or known.row or UNEXPLAINED
+    return replace(known, row=row, columns=tuple(columns))
 
 
 def columns_said(path: Path) -> dict[str, str]:
@@ -124,8 +127,9 @@ class Shard:
         self.references: list[str | None] = []
         self.weight = self.count = 0
 
-    def add(self, row: Mapping[str, Any]) -> None:
+    def add(self, values: Row | Mapping[str, Any]) -> None:
         """Add a row; a picture is {"bytes", "path"} or None."""
+        row = values.values if isinstance(values, Row) else values
         weight = sum(len(row[name]["bytes"]) for name in self.pictures if row[name])
         if self.rows and (self.weight + weight > ROW_GROUP or len(self.rows) >= ROWS):
             self.flush()
@@ -155,7 +159,7 @@ class Shard:
         return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path), columns, self.references)
 
 
-def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any]], row: str = "") -> Written:
+def write(path: Path, columns: Iterable[Column], rows: Iterable[Row | Mapping[str, Any]], row: str = "") -> Written:
     """Write a whole table, so that the file is there complete or not at all; it says what its columns and a row are."""
     columns = list(columns)
     meanings = {column.name: column.meaning for column in columns if column.meaning}
@@ -171,19 +175,6 @@ def write(path: Path, columns: Iterable[Column], rows: Iterable[Mapping[str, Any
     finally:
         part.unlink(missing_ok=True)
     return written._replace(path=path)
-
-
-def made_by(file: str) -> str:
-    """The command that makes a file of a dataset."""
-    verbs = {
-        "scores": "score",
-        "floors": "score",
-        "published": "import-scores",
-        "judgements": "judge",
-        "labels": "labels add",
-    }
-    verb = verbs.get(file.split("/")[1])
-    return f"`convergebench {verb}`" if verb else "`convergebench build` from the runs"
 
 
 def hash_file(path: Path) -> str:

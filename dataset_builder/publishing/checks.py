@@ -10,9 +10,10 @@ from convergebench.generation.records import UserError
 
 from ..building.card import digest, front_matter
 from ..building.card_tables import code, escape_cell
-from ..dataset.columns import CONFIGS
+from ..dataset.columns import Config
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader
+from ..dataset.rows import configs
 from ..dataset.schema import UNEXPLAINED, arrow, config_of, hash_file
 
 SECRETS = re.compile(
@@ -53,8 +54,9 @@ def check_schema(reader: Reader) -> None:
             first = first or found
             if found != first:
                 raise UserError(f"{file} has other columns than the first file of {name}; build or score again")
-            wanted = list(arrow(CONFIGS[name].columns)) if name in CONFIGS else list(found)
-            if list(found)[: len(wanted)] != wanted or (len(found) > len(wanted) and name != "published"):
+            table = configs().get(name, Config(name, may_have_more=True))
+            wanted = list(arrow(table.columns))
+            if list(found)[: len(wanted)] != wanted or (len(found) > len(wanted) and not table.may_have_more):
                 raise UserError(f"{file} has not the columns of {name} in this version; build or score again")
 
 

@@ -19,23 +19,16 @@ from convergebench.generation.store_reader import (
 
 from ..building.metric_folders import changed_files
 from ..dataset import manifest
+from ..dataset.columns import Config
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader
+from ..dataset.rows import STEPS, configs
 from ..dataset.schema import hash_file
 from . import checks
 
 SET_ASIDE = ".set-aside"
 # The first is written with every change, without the second nothing is a run, and money is for a person to count.
 STAY = ("README.md", "run.json", LEDGER)
-DEPENDS = {
-    "steps": "the scores of its chains",
-    "chains": "every score, figure and table",
-    "sources": "the floors, and the retained values that rest on them",
-    "editors": "which editors count as baselines",
-    "scores": "every figure and table",
-    "floors": "the retained values and the excluded sources",
-    "published": "the tables of published scores",
-}
 Told = Callable[[str], None]
 
 
@@ -130,17 +123,19 @@ def verify_references(reader: Reader) -> Iterator[Finding]:
     for chain in chains.values():
         if counts[chain.id] != chain.calls + 1:
             what = f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}"
-            yield Finding("data/steps", what, DEPENDS["steps"])
+            yield Finding("data/steps", what, STEPS.depends)
         if chain.source.id not in sources:
             yield Finding("data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there", "it")
     for config, column, known in (("scores", "chain", set(chains)), ("floors", "source", sources)):
         if reader.files(config):
+            depends = configs()[config].depends
             for name in sorted({*reader.table(config, [column])[column].to_pylist()} - known):
-                yield Finding(f"data/{config}", f"it has rows of {column} {name}, which is not there", DEPENDS[config])
+                yield Finding(f"data/{config}", f"it has rows of {column} {name}, which is not there", depends)
 
 
 def finding(file: str, what: str) -> Finding:
-    return Finding(file, what, DEPENDS.get(file.split("/")[1] if "/" in file else "", "those who read it"))
+    table = configs().get(file.split("/")[1] if "/" in file else "", Config(""))
+    return Finding(file, what, table.depends)
 
 
 def set_aside(folder: Path, findings: list[Finding]) -> list[str]:

@@ -6,7 +6,7 @@ One file for each judge and question, so that another judge adds files and rewri
 from dataclasses import dataclass
 from typing import Any
 
-from convergebench.dataset_builder.dataset.columns import STEP_PLACE, Column, Config
+from convergebench.dataset_builder.dataset.columns import Column, Config, StepPlace
 from convergebench.generation.records import FinishedChain, Record, UserError, one_of
 
 NAME = "judgements"
@@ -27,7 +27,7 @@ JUDGEMENTS = Config(
     NAME,
     "one answer of a judge, which is a vision or language model, to one question about one step",
     (
-        *STEP_PLACE,
+        *StepPlace.columns(),
         Column("judge", "string", "the judge with the options that differ from their defaults"),
         Column("question", "string", "name of the question"),
         Column("title", "string", "the question as a reader sees it"),

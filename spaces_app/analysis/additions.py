@@ -7,7 +7,7 @@ from math import inf
 from statistics import median
 from typing import Any
 
-from convergebench.dataset_builder.dataset.labels import QUESTIONS
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS
 
 from .analysis import Analysis
 from .cases import Case

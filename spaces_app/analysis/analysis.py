@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from convergebench.dataset_builder.dataset.labels import Label
+from convergebench.dataset_builder.studies.labels.labels import Label
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
 

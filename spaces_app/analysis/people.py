@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convergebench.dataset_builder.dataset.labels import QUESTIONS, Label, latest
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, latest
 from convergebench.generation.records import FinishedChain
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convergebench.dataset_builder.dataset import manifest
-from convergebench.dataset_builder.dataset.labels import read_labels
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.studies.labels.labels import read_labels
 from convergebench.generation.files import locked
 
 from ..analysis.analysis import Analysis, Options

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-from convergebench.dataset_builder.dataset.labels import FORMAT, QUESTIONS, label_from_values
+from convergebench.dataset_builder.studies.labels.labels import FORMAT, QUESTIONS, label_from_values
 from convergebench.generation.records import FinishedChain, UserError
 from convergebench.metric_modules.edit_applied.cycles import roles
 

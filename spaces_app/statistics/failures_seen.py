@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from convergebench.dataset_builder.dataset.labels import LEVELS, QUESTIONS
+from convergebench.dataset_builder.studies.labels.labels import LEVELS, QUESTIONS
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ..analysis.analysis import Analysis

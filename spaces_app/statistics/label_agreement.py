@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from convergebench.dataset_builder.dataset.labels import QUESTIONS
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS
 
 from ..analysis.agreement import agreement
 from ..analysis.analysis import Analysis

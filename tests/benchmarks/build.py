@@ -72,7 +72,7 @@ def rows(store: Path):
 def datasets_library(store: Path, out: Path) -> None:
     import datasets
     from convergebench.dataset_builder.dataset import schema
-    from convergebench.dataset_builder.dataset.columns import STEPS
+    from convergebench.dataset_builder.dataset.rows import STEPS
 
     datasets.disable_progress_bars()
     features = datasets.Features.from_arrow_schema(schema.arrow(STEPS.columns))
@@ -85,7 +85,7 @@ def datasets_library(store: Path, out: Path) -> None:
 def bare_loop(store: Path, out: Path) -> None:
     """Row groups of 8 MB, the same options, a sha256 per picture: nothing else."""
     from convergebench.dataset_builder.dataset import schema
-    from convergebench.dataset_builder.dataset.columns import STEPS
+    from convergebench.dataset_builder.dataset.rows import STEPS
 
     shard = schema.Shard(out / "steps.parquet", STEPS.columns)
     for row in rows(store):

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build, card
 from convergebench.dataset_builder.dataset import manifest, schema
-from convergebench.dataset_builder.dataset.columns import STEPS
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.publishing import submission
+from convergebench.dataset_builder.dataset.rows import STEPS
+from convergebench.dataset_builder.studies.submissions import submission
 from convergebench.generation import generate, store_reader, suite_cases, suites
 from convergebench.generation.records import Chain, FinishedChain
 from convergebench.metric_modules._engine.recompute import Recomputed

@@ -10,8 +10,8 @@ import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset import manifest, schema
-from convergebench.dataset_builder.dataset.columns import STEPS
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import STEPS
 from convergebench.generation import store_reader
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError

@@ -10,7 +10,8 @@ import yaml
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.columns import CONFIGS, Column
+from convergebench.dataset_builder.dataset.columns import Column
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.generation import store_reader
 from convergebench.metric_modules.scores import SCORES
 
@@ -80,7 +81,7 @@ def test_every_column_is_explained_as_the_schema_says(folder):
     for config in read(folder)[0]["configs"]:
         section = re.search(rf"### {config['config_name']}\n\n(.*?)\n\n", body, re.DOTALL)[1]
         rows = [line.split(" | ") for line in section.splitlines()[2:]]
-        known = (CONFIGS | {"scores": SCORES})[config["config_name"]].columns
+        known = (configs() | {"scores": SCORES})[config["config_name"]].columns
         assert [row[0].strip("| `") for row in rows][: len(known)] == [column.name for column in known]
         assert [row[2].rstrip(" |") for row in rows][: len(known)] == [column.meaning for column in known]
     assert "| `niqe` | float64 | naturalness, lower is better |" in body

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 import stores
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.columns import CONFIGS
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.publishing import checks
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
@@ -20,7 +20,7 @@ def rewrite(file, **changes):
     """Write a file's rows again with some values changed, and the card with them."""
 
     def damage(folder):
-        columns = CONFIGS[file.split("/")[1]].columns
+        columns = configs()[file.split("/")[1]].columns
         rows = [row | changes for row in Reader(folder).rows(file.split("/")[1])]
         stores.replace_table(folder, file, columns, [row for row in rows if row.get("editor", "paint") == "paint"])
         card.write(folder)

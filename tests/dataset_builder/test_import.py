@@ -15,7 +15,8 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
-from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns, published_scores
+from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
+from convergebench.dataset_builder.studies.published import published_scores
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 

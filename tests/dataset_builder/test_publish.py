@@ -6,8 +6,9 @@ import re
 import pytest
 import stores
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.columns import CHAINS, STEPS, Column
+from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO, local

@@ -9,7 +9,7 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.importing.published_scores import import_scores
+from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import scores_config

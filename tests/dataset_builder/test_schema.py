@@ -7,12 +7,13 @@ import pyarrow.parquet as pq
 import pytest
 import stores
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.columns import CONFIGS, STEPS, Column
+from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.dataset.schema import Shard
 from convergebench.metric_modules.scores import FLOORS, SCORES
 
-EVERY = CONFIGS | {"scores": SCORES, "floors": FLOORS}
+EVERY = configs() | {"scores": SCORES, "floors": FLOORS}
 FEATURES = {"image": datasets.Image()}
 
 

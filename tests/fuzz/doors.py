@@ -17,7 +17,7 @@ from unittest import mock
 import stores
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.importing import layout_pairs, layout_table
-from convergebench.dataset_builder.importing.published_scores import import_scores
+from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.generation import ledger, loop, pictures, plan, records, store, store_reader, suites
 from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller, Fault

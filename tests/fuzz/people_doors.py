@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from convergebench.dataset_builder.dataset.labels import latest
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.importing.labels import import_labels, read_label_file
-from convergebench.dataset_builder.publishing import submission, submission_checks
+from convergebench.dataset_builder.studies.labels.label_files import import_labels, read_label_file
+from convergebench.dataset_builder.studies.labels.labels import latest
+from convergebench.dataset_builder.studies.submissions import submission, submission_checks
 from convergebench.generation import records
 from convergebench.generation.call_limits import CallLimits
 from convergebench.generation.calls import Caller, Fault

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from convergebench.dataset_builder.dataset.labels import Label
+from convergebench.dataset_builder.studies.labels.labels import Label
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.analysis.accounting import account_for
@@ -158,7 +158,7 @@ def test_a_judge_that_counts_stands_beside_what_most_people_counted():
     said = [answer(one, step, "object_count", float(step), labelled_as="count=number") for step in range(1, 6)]
     words = (("1", "1"), ("2", "3"), ("4", "4", "3"), ("unclear", "unclear"), ("5",))
     labels = [
-        Label(rater, "count", word, one.id, step)
+        Label(rater=rater, question="count", answer=word, chain=one.id, step=step)
         for step, own in enumerate(words, 1)
         for rater, word in zip("abc", own, strict=False)
     ]
@@ -170,7 +170,7 @@ def test_a_judge_stands_beside_what_most_people_said():
     one = chain()
     said = [answer(one, step, "edit_applied", float(step != 2)) for step in range(1, 6)]
     labels = [
-        Label(rater, "applied", word, one.id, step)
+        Label(rater=rater, question="applied", answer=word, chain=one.id, step=step)
         for step, words in enumerate((("yes", "yes"), ("yes", "yes"), ("no", "no"), ("unclear",), ("yes", "no")), 1)
         for rater, word in zip("ab", words, strict=False)
     ]

@@ -7,8 +7,8 @@ import pytest
 import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.dataset.labels import QUESTIONS, Label, label_from_values
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, label_from_values
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.analysis.agreement import agreement, krippendorff_alpha
 from convergebench.spaces_app.analysis.analysis import Analysis
@@ -195,7 +195,8 @@ def test_who_answers_again_changes_their_mind_and_strangers_are_left_out(folder,
 )
 def test_a_wrong_label_is_one_sentence(changes, sentence):
     good = {"rater": "anna", "question": "rating", "answer": "4", "chain": "c", "step": 2}
-    assert label_from_values("label 1", good) == Label("anna", "rating", "4", "c", 2)
+    label = Label(rater="anna", question="rating", answer="4", chain="c", step=2)
+    assert label_from_values("label 1", good) == label
     with pytest.raises(UserError, match=sentence):
         label_from_values("label 1", good | changes)
 
@@ -271,7 +272,9 @@ def test_infidelity_is_counted_by_prompt_as_the_study_counts_it():
     for chain in chains:
         bad[chain.program.id] -= 1
         answer = "infidelity" if bad[chain.program.id] >= 0 else "none"
-        labels += [Label(rater, "failure", answer, chain.id, 1) for rater in ("anna", "ben")]
+        labels += [
+            Label(rater=rater, question="failure", answer=answer, chain=chain.id, step=1) for rater in ("anna", "ben")
+        ]
     rows = {
         row["prompt"]: row
         for row in make_report(Analysis(scores, chains, labels=labels)).tables["restoration_infidelity"].rows

@@ -22,10 +22,11 @@ from space_server import serving
 HOUSE = Path(__file__).parents[2]
 # The cards of the metrics run in test_metric_modules_contract.py, in a process without convergebench.
 CARDS = sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("metric_modules/*/README.md"))
+CARD = "dataset_builder/building/dataset_card.md"  # of the dataset
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
-    "dataset_card.md",
+    CARD,
     "spaces_app/README.md",
     *sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("docs/*.md")),
 ]
@@ -113,8 +114,8 @@ def test_the_python_of_the_readme_and_of_the_datasets_card_prints_what_it_should
     assert len(readme) >= 2
     assert all(promised(code) for code in readme), "a block shows nothing that could fail"
     text = (place / "convergebench" / "README.md").read_text()
-    card = [block.code for block in blocks("dataset_card.md", text) if block.language == "python"]
-    assert len(card) == len([block for block in blocks("dataset_card.md") if block.language == "python"])
+    card = [block.code for block in blocks(CARD, text) if block.language == "python"]
+    assert len(card) == len([block for block in blocks(CARD) if block.language == "python"])
     card[0] += "\nprint(steps.num_rows, chains.num_rows, next(iter(stream))['status'])"
     (tmp_path / "convergebench").mkdir()
     (tmp_path / "convergebench" / "convergebench").symlink_to(place / "convergebench")  # the name the card gives it
@@ -138,7 +139,7 @@ def test_every_page_with_python_has_a_test_above():
     assert {block.page for block in all_blocks("python")} == {
         "README.md",
         "CONTRIBUTING.md",
-        "dataset_card.md",
+        CARD,
         "spaces_app/README.md",
         "docs/training.md",  # in test_harness_training.py
     }

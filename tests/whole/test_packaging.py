@@ -106,7 +106,7 @@ def test_the_source_distribution_holds_the_tests_with_their_helpers_the_document
     rooms = (*ROOMS, "tests", "docs", "start")
     wanted = {path.relative_to(copy).as_posix() for room in rooms for path in (copy / room).rglob("*")
               if path.is_file() and "__pycache__" not in path.parts and "egg-info" not in str(path)}  # fmt: skip
-    wanted |= {"CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "Makefile", "constraints.txt", "dataset_card.md"}
+    wanted |= {"CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "Makefile", "constraints.txt"}
     assert wanted - held.keys() == set()
     assert [name for name, member in held.items() if member.issym() or member.islnk()] == []
 

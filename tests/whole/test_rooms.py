@@ -53,6 +53,7 @@ ALLOWED = {
         "metric_modules._judges.drift",
         *(f"metric_modules.{name}" for name in ("specs", "scores", *METRICS)),
         "dataset_builder.dataset",
+        "dataset_builder.studies",
         *SHARED,
     ),
     "harness": ("harness", "generation", "dataset_builder", "metric_modules", "spaces_app"),
@@ -124,6 +125,7 @@ WHOLE_PARTS = re.compile(
     r"cli/[a-z]\w*\.py|generation/editors/\w+\.py|generation/editors/paint/things_\w+\.py|generation/suites/\w+\.py"
     r"|metric_modules/_judges/backends/\w+\.py|metric_modules/[a-z]\w*/(spec|measure|app)\.py|spaces_app/app\.py"
     r"|metric_modules/([a-z]\w*)/\2\.py|spaces_app/statistics/\w+\.py|dataset_builder/importing/layout_\w+\.py"
+    r"|dataset_builder/studies/\w+/\w+\.py"
     r"|spaces_app/space/\w+_tab\.py|.*/__(init|main)__\.py"
 )
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 from convergebench.generation.files import refuse_strangers_file, write_whole
 from convergebench.generation.records import FinishedChain, Step, UserError, canonical
 
-from ..building import card
-from ..building.build import editor_folders
-from ..dataset.manifest import MANIFEST
-from ..dataset.reader import Reader
-from ..dataset.schema import hash_file
-from . import hub
+from ...building import card
+from ...building.build import editor_folders
+from ...dataset.manifest import MANIFEST
+from ...dataset.reader import Reader
+from ...dataset.schema import hash_file
+from ...publishing import hub
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -4,13 +4,13 @@ A label names the picture by its chain and step and by its hash, never by its ed
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from convergebench.generation.records import UserError, is_encodable
 
-from .columns import Column, Config
-from .reader import Reader
+from ...dataset.columns import Row
+from ...dataset.reader import Reader
 
 FORMAT = 1  # of a file of labels
 LONGEST = 200  # characters of a labeller's name
@@ -51,8 +51,9 @@ class Question:
         is_number = code.isascii() and code.isdecimal() and str(int(code)) == code
         return code in self.codes or (self.most is not None and is_number and int(code) <= self.most)
 
-    def level_of(self, code: str) -> str:
-        return next((answer.level for answer in self.answers if answer.code == code), "")
+    def level_of(self, code: str) -> str | None:
+        """The level of a failure; None for the answers of other questions."""
+        return next((answer.level for answer in self.answers if answer.code == code), "") or None
 
     def number(self, code: str) -> float | None:
         """The answer as a number; None of one in words."""
@@ -143,44 +144,36 @@ QUESTIONS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Label:
-    """One answer of one person."""
+@dataclass(frozen=True, kw_only=True)
+class Label(Row):
+    """One answer of one person: a row of `labels`."""
 
-    rater: str
-    question: str
-    answer: str
-    chain: str
-    step: int
-    sha256: str | None = None  # of the picture that was looked at
-    other_chain: str | None = None  # of a pair: the one on the right
-    other_step: int | None = None
-    seconds: float | None = None  # that the answer took
-    at: str = ""  # when, as the labeller's clock has it
+    TABLE: ClassVar = "labels"
+    ROW: ClassVar = "one answer of one person who looked at a step's picture without being told its editor"
+
+    rater: Annotated[str, "the name that the labeller chose"]
+    question: Annotated[str, f"what was asked: {', '.join(QUESTIONS)}"]
+    answer: Annotated[str, "the code of the answer, or the number that was counted"]
+    level: Annotated[str | None, f"of a failure, the level at which it lies: {', '.join(LEVELS)}"] = field(init=False)
+    chain: Annotated[str, "id of the chain"]
+    step: Annotated[int, "number of the step in its chain; of a pair, the one on the left"]
+    sha256: Annotated[str | None, "of the picture that was looked at"] = None
+    other_chain: Annotated[str | None, "of a pair, the chain on the right"] = None
+    other_step: Annotated[int | None, "of a pair, its step"] = None
+    seconds: Annotated[float | None, "that the answer took"] = None
+    at: Annotated[str, "when it was given"] = ""
+
+    def __post_init__(self) -> None:
+        level = QUESTIONS[self.question].level_of(self.answer)
+        object.__setattr__(self, "level", level)  # the dataclass is frozen
 
     @property
-    def item(self) -> tuple[Any, ...]:
+    def item(self) -> tuple[str, str, int, str | None, int | None]:
         """What was asked, equal for all who were asked it."""
         return self.question, self.chain, self.step, self.other_chain, self.other_step
 
 
-LABELS = Config(
-    "labels",
-    "one answer of one person who looked at a step's picture without being told its editor",
-    (
-        Column("rater", "string", "the name that the labeller chose"),
-        Column("question", "string", f"what was asked: {', '.join(QUESTIONS)}"),
-        Column("answer", "string", "the code of the answer, or the number that was counted"),
-        Column("level", "string", f"of a failure, the level at which it lies: {', '.join(LEVELS)}"),
-        Column("chain", "string", "id of the chain"),
-        Column("step", "int32", "number of the step in its chain; of a pair, the one on the left"),
-        Column("sha256", "string", "of the picture that was looked at"),
-        Column("other_chain", "string", "of a pair, the chain on the right"),
-        Column("other_step", "int32", "of a pair, its step"),
-        Column("seconds", "float64", "that the answer took"),
-        Column("at", "string", "when it was given"),
-    ),
-)
+LABELS = Label.config(made_by="labels add", depends="what people said of the pictures")
 
 
 def label_from_values(where: str, values: Mapping[str, Any]) -> Label:
@@ -211,18 +204,9 @@ def label_from_values(where: str, values: Mapping[str, Any]) -> Label:
     return Label(**{**found, "at": found["at"] or ""})
 
 
-def label_row(label: Label) -> dict[str, Any]:
-    return {**asdict(label), "level": QUESTIONS[label.question].level_of(label.answer) or None}
-
-
-def label_from_row(row: Mapping[str, Any]) -> Label:
-    """The label of a row that was checked when it was written."""
-    return Label(**{name: row[name] for name in Label.__dataclass_fields__ if row.get(name) is not None})
-
-
 def read_labels(reader: Reader) -> list[Label]:
     """What people said of a dataset's pictures; nothing where nobody was asked."""
-    return [label_from_row(row) for row in reader.table("labels").to_pylist()] if reader.files("labels") else []
+    return list(reader.rows_of(Label))
 
 
 def latest(labels: Iterable[Label]) -> list[Label]:

@@ -13,11 +13,11 @@ import numpy as np
 from convergebench.generation.pictures import decode, fit_to
 from convergebench.generation.records import PICTURED, FinishedChain, Step, UserError
 
-from ..dataset.reader import Place, Reader
-from ..dataset.schema import hash_file
+from ...dataset.reader import Place, Reader
+from ...dataset.schema import hash_file
+from ...publishing.checks import check_text, known_secrets
+from ...publishing.verify import verify_dataset
 from . import submission
-from .checks import check_text, known_secrets
-from .verify import verify_dataset
 
 INPUT_ERROR = 1.0  # mean grey levels by which a resize differs between versions of a library
 NEEDED = ("psnr", "ssim", "edit_applied")  # metrics without which there is no headline

@@ -2,19 +2,19 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from convergebench.generation.records import UserError
 
-from ..building import card
-from ..dataset import manifest
-from ..dataset.labels import FORMAT, LABELS, Label, label_from_values, label_row, latest, read_labels
-from ..dataset.reader import Reader
-from ..dataset.schema import write
-from .tables import objects, read_rows
+from ...building import card
+from ...dataset import manifest
+from ...dataset.reader import Reader
+from ...dataset.schema import write
+from ...importing.tables import objects, read_rows
+from .labels import FORMAT, LABELS, Label, label_from_values, latest, read_labels
 
 FILE = "data/labels/0000.parquet"
 
@@ -53,7 +53,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> ImportedLabels:
     with disk_errors_explained(folder), locked(folder):
         before = {(label.rater, *label.item): label for label in read_labels(reader)}
         after = {(label.rater, *label.item): label for label in latest([*before.values(), *own])}
-        rows = [label_row(after[key]) for key in sorted(after, key=lambda key: [str(each) for each in key])]
+        rows = [after[key] for key in sorted(after, key=lambda key: [str(each) for each in key])]
         manifest.expect(folder, {FILE: {}})
         write(folder / FILE, LABELS.columns, rows, LABELS.row)
         card.write(folder)
@@ -73,7 +73,9 @@ def is_of_dataset(label: Label, known: dict[tuple[str, int], str | None]) -> boo
 def export_labels(folder: Path, out: Path) -> int:
     """Write a dataset's labels as the Space saves them; how many there are."""
     labels = read_labels(Reader(folder))
-    rows = [{name: value for name, value in asdict(label).items() if value is not None} for label in labels]
+    rows = [{name: value for name, value in label.values.items() if value is not None} for label in labels]
+    for row in rows:
+        row.pop("level", None)  # follows from the answer
     refuse_strangers_file(out, is_label_file)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, json.dumps({"format": FORMAT, "labels": rows}, indent=1, ensure_ascii=False).encode() + b"\n")

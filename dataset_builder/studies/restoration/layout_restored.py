@@ -6,8 +6,8 @@ from pathlib import Path
 
 from convergebench.generation.records import Program, Source, UserError
 
-from .chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind
-from .tables import objects, read_rows
+from ...importing.chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind
+from ...importing.tables import objects, read_rows
 
 PROGRAM = Program(
     id="restored",  # where no words were given; the report knows the name

@@ -11,12 +11,13 @@ from typing import Any
 from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError, canonical, is_encodable
 
-from ..building import card
-from ..dataset import manifest
-from ..dataset.columns import PUBLISHED, Column
-from ..dataset.reader import Reader
-from ..dataset.schema import hash_file, write
-from .tables import read_rows
+from ...building import card
+from ...dataset import manifest
+from ...dataset.columns import Column
+from ...dataset.reader import Reader
+from ...dataset.schema import hash_file, write
+from ...importing.tables import read_rows
+from .tables import PUBLISHED
 
 KEY = ("editor", "case", "run", "round", "position")
 PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored

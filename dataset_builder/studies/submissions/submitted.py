@@ -6,7 +6,7 @@ from convergebench.generation.files import disk_errors_explained, locked, write_
 from convergebench.generation.records import UserError
 from convergebench.generation.store import ChainWriter, keep_source, open_run
 
-from ..dataset.reader import Reader
+from ...dataset.reader import Reader
 
 
 def unpack(folder: Path, run: Path) -> int:

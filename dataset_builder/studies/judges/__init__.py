@@ -1,0 +1,1 @@
+"""Judgements: the table of what models said, which metric_modules/_judges writes."""

@@ -1,0 +1,1 @@
+"""Restoration: pictures that any method restored, imported as chains of one call."""
