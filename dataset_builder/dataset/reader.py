@@ -19,7 +19,7 @@ from . import manifest
 from .columns import Row
 from .digests import TableDigest, known_digests
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
-from .schema import DIGESTS, MEANINGS
+from .schema import DIGESTS, MEANINGS, extent
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -395,17 +395,3 @@ def named_after(file: str, editor: str) -> bool:
     """Whether a file of steps lies in a folder with the beginning of the editor's name."""
     folder = file.split("/")[-2]
     return editor.startswith(re.split("[_-]", folder)[0])
-
-
-def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -> tuple[int, int]:
-    """Where some columns of a row group begin and end in the file; they lie side by side."""
-    about = footer.row_group(group)
-    chunks = [about.column(number) for number in range(about.num_columns)]
-    wanted = [
-        chunk
-        for chunk in chunks
-        if columns is None or {chunk.path_in_schema, chunk.path_in_schema.split(".")[0]} & {*columns}
-    ]
-    starts = [min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset) for chunk in wanted]
-    ends = [start + chunk.total_compressed_size for start, chunk in zip(starts, wanted, strict=True)]
-    return min(starts), max(ends)

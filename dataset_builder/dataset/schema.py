@@ -187,3 +187,17 @@ def hash_file(path: Path) -> str:
 def hashed(path: Path, size: int, time: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -> tuple[int, int]:
+    """Where some columns of a row group begin and end in the file; they lie side by side."""
+    about = footer.row_group(group)
+    chunks = [about.column(number) for number in range(about.num_columns)]
+    wanted = [
+        chunk
+        for chunk in chunks
+        if columns is None or {chunk.path_in_schema, chunk.path_in_schema.split(".")[0]} & {*columns}
+    ]
+    starts = [min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset) for chunk in wanted]
+    ends = [start + chunk.total_compressed_size for start, chunk in zip(starts, wanted, strict=True)]
+    return min(starts), max(ends)

@@ -272,9 +272,8 @@ def test_infidelity_is_counted_by_prompt_as_the_study_counts_it():
     for chain in chains:
         bad[chain.program.id] -= 1
         answer = "infidelity" if bad[chain.program.id] >= 0 else "none"
-        labels += [
-            Label(rater=rater, question="failure", answer=answer, chain=chain.id, step=1) for rater in ("anna", "ben")
-        ]
+        given = {"question": "failure", "answer": answer, "chain": chain.id, "step": 1}
+        labels += [Label(rater=rater, **given) for rater in ("anna", "ben")]
     rows = {
         row["prompt"]: row
         for row in make_report(Analysis(scores, chains, labels=labels)).tables["restoration_infidelity"].rows

@@ -51,9 +51,9 @@ class Question:
         is_number = code.isascii() and code.isdecimal() and str(int(code)) == code
         return code in self.codes or (self.most is not None and is_number and int(code) <= self.most)
 
-    def level_of(self, code: str) -> str | None:
-        """The level of a failure; None for the answers of other questions."""
-        return next((answer.level for answer in self.answers if answer.code == code), "") or None
+    def level_of(self, code: str) -> str:
+        """The level of a failure; empty for the answers of other questions."""
+        return next((answer.level for answer in self.answers if answer.code == code), "")
 
     def number(self, code: str) -> float | None:
         """The answer as a number; None of one in words."""
@@ -165,7 +165,7 @@ class Label(Row):
 
     def __post_init__(self) -> None:
         level = QUESTIONS[self.question].level_of(self.answer)
-        object.__setattr__(self, "level", level)  # the dataclass is frozen
+        object.__setattr__(self, "level", level or None)  # the dataclass is frozen
 
     @property
     def item(self) -> tuple[str, str, int, str | None, int | None]:
