@@ -57,16 +57,13 @@ def ours(store: Path, out: Path) -> None:
 
 def rows(store: Path):
     """The rows of `steps` for the two peers, read from the store without any check."""
-    from convergebench.dataset_builder.dataset.rows import chain_columns
+    from convergebench.dataset_builder.dataset.rows import step_row
     from convergebench.generation import store_reader
-    from convergebench.generation.records import canonical
 
     found = store_reader.find_finished([store])
     for one in sorted(found.done.values(), key=lambda one: one.order):
         for step in store_reader.read_steps(one):
-            values = step.to_dict() | {"details": canonical(step.details)}
-            file = values.pop("file")
-            yield {"image": {"bytes": (one.folder / file).read_bytes(), "path": file}, **chain_columns(one), **values}
+            yield dict(step_row(one, step, (one.folder / step.file).read_bytes()).values)
 
 
 def datasets_library(store: Path, out: Path) -> None:
