@@ -91,7 +91,7 @@ def ilniqe_template(file: Path | None, quiet: bool) -> dict[str, dict[str, str]]
 
 def published_parameters(metric: str, quiet: bool) -> dict[str, dict[str, str]]:
     """Fetch the published parameters of a no-reference metric; where they are and their digest."""
-    from convergebench.metric_modules.niqe import parameters
+    from convergebench.metric_modules._shared import parameters
 
     parameters.fetch(metric, lambda line: click.echo(line, err=quiet))
     about = {"path": str(parameters.path(metric)), "digest": parameters.PUBLISHED[metric].file_sha256}

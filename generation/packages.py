@@ -26,10 +26,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-if __package__:
-    from . import registries
-else:  # weights.py of the LPIPS module was run by its path
-    import registries  # type: ignore[no-redef]
+from . import registries
 
 PATIENCE = 30.0  # seconds without a byte; a mirror may fetch a package first before it hands it on
 MEGABYTE = 1 << 20

@@ -11,7 +11,6 @@ in the report and shown in the Space without another line being changed. The eng
                "statistic": computes from numbers, as an `evaluate` module only; the scores have no column of it
     order      place among the metrics; a metric that names none comes last
     after      metrics whose values, or whose networks, this one uses; they run first
-    steps      "mirrored": only steps whose input the recall audit mirrored are judged; all are, unless told
     rounds     kind "round": only so many first rounds are looked at; all are, unless told
     optional   True: it is computed only where it is asked for by name, and only then the scores have its columns
     needs      what has to be fetched before it computes, in words
@@ -52,7 +51,8 @@ in the report and shown in the Space without another line being changed. The eng
     Beside the class, where the metric `needs` something:
         def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None
 
-A folder imports nothing of ours: `evaluate` downloads it alone. It may link to files of other folders.
+Of ours, a folder's code imports only `_shared/`, other metrics' folders and what `generation` has without imports of
+its own, such as its decoder. `evaluate` downloads a folder alone: self_contained.py copies these files into it.
 
 One folder may hold several metrics: its `spec.py` then has a list `SPECS`, and its `Scorer` and `missing_weights` are
 given the name of one of them as `metric=`.
@@ -65,8 +65,6 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-from convergebench.generation.records import UserError
 
 LAST = 1000  # the order of a metric that names none
 KINDS = ("picture", "round", "statistic")
@@ -151,20 +149,8 @@ def metric_roots() -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _found(roots: tuple[str, ...]) -> dict[str, Spec]:
     folders = sorted({path.parent.name for root in roots for path in Path(root).glob("*/spec.py")})
-    refuse_links_as_text(roots)
     found = [spec for folder in folders for spec in read_all(folder)]
     return {spec.name: spec for spec in sorted(found, key=lambda spec: (spec.order, spec.name))}
-
-
-def refuse_links_as_text(roots: tuple[str, ...]) -> None:
-    """Say what is wrong with a checkout in which git wrote links as text, as on Windows before it is installed."""
-    for root in roots:
-        for path in Path(root).glob("*/*.py"):
-            if path.stat().st_size < 100 and path.read_bytes().startswith(b"../"):
-                raise UserError(
-                    f"{path} is a link that git wrote as text: in the checkout run `python fill_links.py`, which puts "
-                    "the files in the place of such texts"
-                )
 
 
 def read_all(folder: str) -> list[Spec]:

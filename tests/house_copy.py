@@ -18,7 +18,8 @@ class HouseCopy:
         self.work.mkdir(parents=True)
         for room in ROOMS:
             ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(HOUSE / room, self.site / "convergebench" / room, ignore=ignore)  # links become files
+            shutil.copytree(HOUSE / room, self.site / "convergebench" / room, ignore=ignore)
+        shutil.copyfile(HOUSE / "dataset_card.md", self.site / "convergebench" / "dataset_card.md")
 
     def path(self, name: str) -> Path:
         return self.site / "convergebench" / name

@@ -1,6 +1,6 @@
 """Uses every metric folder as a stranger would, where convergebench cannot be imported, and prints what happened.
 
-python metrics_alone.py METRIC_MODULES PLACE: the folders, and an empty folder to work in.
+python metrics_alone.py PLACE: below it, in `convergebench/`, are the folders as `build` lays them beside a dataset.
 """
 
 import contextlib
@@ -9,7 +9,6 @@ import json
 import os
 import re
 import runpy
-import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -96,27 +95,20 @@ def attempt(found: dict, check: str, work, *given) -> None:
         found[check] = traceback.format_exc()
 
 
-def main(modules: Path, place: Path) -> None:
+def main(place: Path) -> None:
     report = {}
-    for folder in sorted(path.parent for path in modules.glob("*/README.md")):
-        name, found, calls = folder.name, report.setdefault(folder.name, {}), []
-        laid = place / "convergebench" / name
-        shutil.copytree(folder, laid, ignore=shutil.ignore_patterns("__pycache__"))
-        os.chdir(modules.parent)
-        attempt(
-            found,
-            "loads",
-            lambda name=name: "" if evaluate.load(f"metric_modules/{name}").description else "no description",
-        )
-        os.chdir(place)
-        attempt(found, "example", example, laid / "README.md", calls)
+    os.chdir(place)
+    for folder in sorted(path.parent for path in place.glob("convergebench/*/README.md")):
+        found, calls = report.setdefault(folder.name, {}), []
+        attempt(found, "loads", described, f"convergebench/{folder.name}")
+        attempt(found, "example", example, folder / "README.md", calls)
         if MISSING in found["example"]:
             found["example"] = found["batches"] = "missing: " + re.search(r"\S*Error: (.*)", found["example"])[1]
         else:
             attempt(found, "batches", again_by_batches, calls)
-        attempt(found, "page", page, laid)
+        attempt(found, "page", page, folder)
     print(json.dumps(report))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
+    main(Path(sys.argv[1]).resolve())

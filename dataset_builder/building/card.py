@@ -84,7 +84,7 @@ def write(
     import yaml
 
     refuse_other_folders(folder)
-    template = (Path(__file__).parent / "dataset_card.md").read_text(encoding="utf-8")
+    template = (Path(__file__).parents[2] / "dataset_card.md").read_text(encoding="utf-8")
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
     hashes = file_hashes(reader, fresh or {})

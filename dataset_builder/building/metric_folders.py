@@ -4,22 +4,16 @@ from hashlib import sha256
 from pathlib import Path
 
 from convergebench.generation.files import write_whole
+from convergebench.metric_modules import self_contained
 
 from ..dataset import manifest
 
 
 def metric_folders() -> dict[str, dict[str, bytes]]:
-    """The files of every metric folder, by its name; a link is the file itself."""
-    root = Path(__file__).parents[2] / "metric_modules"  # nothing of it is imported: its folders are files to copy
+    """The files of every metric folder that `evaluate` can load, by its name."""
+    root = Path(self_contained.__file__).parent
     names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
-    return {
-        name: {
-            path.name: path.read_bytes()
-            for path in sorted((root / name).iterdir())
-            if path.is_file() and not path.name.startswith(".")
-        }
-        for name in names
-    }
+    return {name: self_contained.self_contained(root / name) for name in names}
 
 
 def check_metric_folders(out: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.self_contained import self_contained
 
 from ..building.card import front_matter
 from ..dataset import manifest
@@ -48,19 +49,19 @@ def publish_metrics(
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"
         with tempfile.TemporaryDirectory() as temporary:
-            files = with_own_names(space_files(path), namespace, Path(temporary))
+            files = written_with_own_names(self_contained(path), namespace, Path(temporary))
             commits[space] = publish_files(api, files, space, tag, report, dry_run)
     return commits
 
 
-def with_own_names(files: dict[str, Path], namespace: str, folder: Path) -> dict[str, Path]:
-    """A metric's files with a card, written into `folder`, whose examples load metrics from this namespace."""
-    if "README.md" not in files:
-        return files
-    card = files["README.md"].read_text(encoding="utf-8")
-    own = folder / "README.md"
-    own.write_text(re.sub(r'evaluate\.load\("convergebench/', f'evaluate.load("{namespace}/', card), encoding="utf-8")
-    return files | {"README.md": own}
+def written_with_own_names(files: dict[str, bytes], namespace: str, folder: Path) -> dict[str, Path]:
+    """A metric's files, written into `folder`; the card's examples load metrics from this namespace."""
+    for name, data in files.items():
+        if name == "README.md":
+            card = data.decode()
+            data = re.sub(r'evaluate\.load\("convergebench/', f'evaluate.load("{namespace}/', card).encode()
+        (folder / name).write_bytes(data)
+    return {name: folder / name for name in files}
 
 
 def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:
@@ -111,7 +112,7 @@ def publish_files(
 
 
 def space_files(folder: Path) -> dict[str, Path]:
-    """Every file of the folder as it would be downloaded: links followed, caches and tests left out."""
+    """Every file of the folder as it would be downloaded; caches and tests are left out."""
     files = {}
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)

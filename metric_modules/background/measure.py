@@ -12,8 +12,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from . import lpips_measure
-from .looks import SIDE, find_edit, fitted, look, sized
+from .._shared.looks import SIDE, find_edit, fitted, look, sized
+from ..lpips import measure as lpips
 
 RIM = 2  # cells around an addition that its shadow and soft edges reach
 LEAST = 0.2  # of the picture: with less background left nothing is said
@@ -38,14 +38,14 @@ class Scorer:
     """LPIPS of the background of programs that only add."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], loaded: Any = None):
-        loaded = loaded or lpips_measure.Scorer.load()
-        self.model = lpips_measure.model(lpips_measure.NET, loaded[0], device, "float32", loaded[1])
-        known = lpips_measure.signature(self.model)
+        loaded = loaded or lpips.Scorer.load()
+        self.model = lpips.model(lpips.NET, loaded[0], device, "float32", loaded[1])
+        known = lpips.signature(self.model)
         self.signature = {"version": 1, "side": SIDE, "rim": RIM} | {key: known[key] for key in ("net", "weights")}
 
     def prepare(self, picture: np.ndarray) -> tuple[np.ndarray, Any]:
         pixels = sized(picture)
-        return pixels, lpips_measure.features(self.model, [pixels])
+        return pixels, lpips.features(self.model, [pixels])
 
     def reduce(self, picture: np.ndarray) -> Seen:
         pixels = sized(picture)
@@ -75,7 +75,7 @@ class Scorer:
         height, width = original.shape[:2]
         pixels = cv2.resize(seen[-1].pixels, (width, height), interpolation=cv2.INTER_AREA)
         mask = cv2.resize(covered.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
-        [distance] = lpips_measure.distances(self.model, known, [np.where(mask[..., None], original, pixels)])
+        [distance] = lpips.distances(self.model, known, [np.where(mask[..., None], original, pixels)])
         return {"background_lpips": distance.lpips / share, "background_share": share}
 
 

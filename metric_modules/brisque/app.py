@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import gradio as gr
-from no_reference_page import page
+from convergebench.metric_modules._shared.no_reference_page import page
 
 demo = page(
     Path(__file__).with_name("brisque.py"),

@@ -3,19 +3,10 @@
 from typing import Any
 
 import evaluate
-
-from .images import ImageInputs
-from .measure import Regression, brisque, published_regression, signature
-from .no_reference import NoReference
-from .nss import luma
-from .packages import Unavailable
-from .parameters import load
-from .pictures import resize_to
-from .registries import python_indexes
-from .spec import SPEC
-
-# `evaluate` brings along what this file itself imports.
-__all__ = ["Brisque", "ImageInputs", "Unavailable", "load", "luma", "python_indexes", "resize_to"]
+from convergebench.metric_modules._shared import parameters
+from convergebench.metric_modules._shared.no_reference import NoReference
+from convergebench.metric_modules.brisque.measure import Regression, brisque, published_regression, signature
+from convergebench.metric_modules.brisque.spec import SPEC
 
 
 class Brisque(NoReference, evaluate.Metric):
@@ -36,3 +27,7 @@ class Brisque(NoReference, evaluate.Metric):
     @staticmethod
     def signature(parameters: Regression) -> dict[str, Any]:
         return signature()
+
+    def fetch_weights(self) -> None:
+        """Bring what the metric needs into the user's cache, unless it is there."""
+        parameters.fetch("brisque")

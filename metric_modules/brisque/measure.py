@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 from scipy.special import gammaln
 
-from . import parameters
-from .nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
+from .._shared import parameters
+from .._shared.nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
 
 FEATURES = 36
 SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit

@@ -6,13 +6,16 @@ from typing import Any
 import datasets
 import evaluate
 import numpy as np
-
-from .images import ImageInputs, Size, available_device, batches, dealt, pairs, signature_text
-from .measure import CHECKPOINT, Absent, compare, embed, load, signature
-from .pictures import resize_to
-from .tower import Tower
-
-__all__ = ["ClipSimilarity", "Tower", "resize_to"]  # evaluate brings along only what this file itself imports
+from convergebench.metric_modules._shared.images import (
+    ImageInputs,
+    Size,
+    available_device,
+    batches,
+    dealt,
+    pairs,
+    signature_text,
+)
+from convergebench.metric_modules.clip_similarity.measure import CHECKPOINT, Absent, compare, embed, load, signature
 
 DESCRIPTION = """Cosine similarity of two pictures' CLIP embeddings, higher is nearer in meaning, -1 to 1 and 1 for
 identical pictures. Where the model's weights are absent the number is None, with a reason."""

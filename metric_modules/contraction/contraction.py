@@ -7,9 +7,14 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .growth import exponent, factor, fixed_point_distance, mean_over_clusters, measured
-from .shape import shape
+from convergebench.metric_modules.contraction.growth import (
+    exponent,
+    factor,
+    fixed_point_distance,
+    mean_over_clusters,
+    measured,
+)
+from convergebench.metric_modules.contraction.shape import shape
 
 _DESCRIPTION = """
 Banach's framing of convergence: an editor that steers well is a contraction. Gives the factor q by which a round scales

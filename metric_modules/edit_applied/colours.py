@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .looks import fitted
+from .._shared.looks import fitted
 
 TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
 TO_TINT = re.compile(r"\b(redd|orang|yellow|green|blu|purpl|pink)er\b", re.IGNORECASE)

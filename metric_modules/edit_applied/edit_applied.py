@@ -5,21 +5,13 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .colours import colour
-from .cycles import roles
-from .images import ImageInputs, dealt, pixels, reason_text, signature_text
-from .judge import Judgement, judge_step
-from .looks import look
-from .measure import signature
-from .pictures import resize_to
-from .sharpness import grey
-from .spec import SPEC
-from .structure import likeness
-from .transforms import TRANSFORMS
-
-# evaluate brings along only what this file itself imports
-__all__ = ["TRANSFORMS", "EditApplied", "colour", "likeness", "resize_to"]
+from convergebench.metric_modules._shared.images import ImageInputs, dealt, pixels, reason_text, signature_text
+from convergebench.metric_modules._shared.looks import look
+from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
+from convergebench.metric_modules.edit_applied.measure import signature
+from convergebench.metric_modules.edit_applied.sharpness import grey
+from convergebench.metric_modules.edit_applied.spec import SPEC
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")

@@ -6,9 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._shared.looks import (
+    DRIFT,
+    VISIBLE,
+    Change,
+    Placement,
+    compare,
+    find_edit,
+    fitted,
+    laid_back,
+    largest,
+    outline,
+    smooth,
+)
 from . import colours, sharpness
 from .cycles import roles
-from .looks import DRIFT, VISIBLE, Change, Placement, compare, find_edit, fitted, laid_back, largest, outline, smooth
 from .structure import ALIKE, STRANGE, WORN, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._shared.looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
 from .colours import GREYED, TINTED, TOWARDS, WEAKEST
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
-from .looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
 from .sharpness import BLURRED, SHARPENED, grey
 from .structure import ALIKE, COARSE, CONTRAST, STRANGE, WINDOW, WORN
 from .transforms import MARGIN

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from .looks import fitted, sized, smooth
+from .._shared.looks import fitted, sized, smooth
 
 ASKED = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
 BLURRED, SHARPENED = 0.70, 1.25  # gain of fine detail at which a picture was blurred, or sharpened

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from .looks import smooth, together
+from .._shared.looks import smooth, together
 
 ALIKE = 0.6  # correlation of a neighbourhood's structure, below which something else is drawn there
 STRANGE = 0.2  # the same, however worn the whole picture is

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from .looks import DRIFT, nearest
+from .._shared.looks import DRIFT, nearest
 
 MARGIN = 0.6  # the asked transform's residual is at most this much of that of any picture that looks different
 DISTINCT = 3.0  # mean delta E from which two pictures look different

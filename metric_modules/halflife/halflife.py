@@ -5,12 +5,11 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .checks import check_counts, check_curve, check_options, check_rounds
-from .intervals import RESAMPLES, SEED
-from .outcomes import Outcome, curve_outcome
-from .summary import summarise
-from .survival import kaplan_meier
+from convergebench.metric_modules.halflife.checks import check_counts, check_curve, check_options, check_rounds
+from convergebench.metric_modules.halflife.intervals import RESAMPLES, SEED
+from convergebench.metric_modules.halflife.outcomes import Outcome, curve_outcome
+from convergebench.metric_modules.halflife.summary import summarise
+from convergebench.metric_modules.halflife.survival import kaplan_meier
 
 _DESCRIPTION = """
 How many rounds of use a measured quality survives: the Kaplan-Meier median, over chains, of the first round whose value

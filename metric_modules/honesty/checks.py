@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 
 import cv2
 import numpy as np
+from convergebench.generation.marks import with_marks
 
-from .looks import CELL, FAINT, LONGEST, SIDE, VISIBLE, compare, find_edit
-from .marks import with_marks
+from .._shared.looks import CELL, FAINT, LONGEST, SIDE, VISIBLE, compare, find_edit
 
 FINE, MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
 CLIP = 2.5  # times a band's own spread: a single edge may not speak for a region

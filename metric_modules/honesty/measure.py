@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from convergebench.generation.marks import adds_a_thing
 
+from .._shared.looks import SIDE, VISIBLE, compare, look
 from . import checks, reader
-from .looks import SIDE, VISIBLE, compare, look
-from .marks import adds_a_thing
 
 COLUMNS = (
     *("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown"),

@@ -15,9 +15,9 @@ from typing import Any
 
 import cv2
 import numpy as np
+from convergebench.generation import packages
 
-from . import packages
-from .looks import CELL
+from .._shared.looks import CELL
 
 PACKAGE = "pypi:rapidocr-onnxruntime==1.4.4"
 INSIDE = "rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx"

@@ -3,19 +3,11 @@
 from typing import Any
 
 import evaluate
-
-from .images import ImageInputs
-from .measure import ilniqe, signature
-from .no_reference import NoReference
-from .nss import luma
-from .packages import Unavailable
-from .pictures import resize_to
-from .registries import python_indexes
-from .spec import SPEC
-from .template import Template, load
-
-# `evaluate` brings along what this file itself imports.
-__all__ = ["IlNiqe", "ImageInputs", "Unavailable", "load", "luma", "python_indexes", "resize_to"]
+from convergebench.metric_modules._shared.no_reference import NoReference
+from convergebench.metric_modules.ilniqe import template
+from convergebench.metric_modules.ilniqe.measure import ilniqe, signature
+from convergebench.metric_modules.ilniqe.spec import SPEC
+from convergebench.metric_modules.ilniqe.template import Template, load
 
 
 class IlNiqe(NoReference, evaluate.Metric):
@@ -37,3 +29,7 @@ class IlNiqe(NoReference, evaluate.Metric):
     @staticmethod
     def signature(parameters: Template) -> dict[str, Any]:
         return signature(parameters)
+
+    def fetch_weights(self) -> None:
+        """Bring what the metric needs into the user's cache, unless it is there."""
+        template.fetch()

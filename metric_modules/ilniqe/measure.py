@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from scipy import fft
 
+from .._shared.nss import asymmetric_fit, beta, contrast_normalised, patch_features, patches_of
 from . import template
-from .nss import asymmetric_fit, beta, contrast_normalised, patch_features, patches_of
 from .template import Template
 
 SIDE = 524  # every picture is brought to this width and height

@@ -6,17 +6,12 @@ It is on no package index: it comes from the Hub, or from a file that the user h
 import hashlib
 import io
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
-if __package__:
-    from . import packages
-else:  # this file was run by its path
-    import packages  # type: ignore[no-redef]
+from convergebench.generation import packages
 
 FILE = "ILNIQE_templateModel.mat"
 REPOSITORY = "chaofengc/IQA-PyTorch-Weights"  # of the Hub: the authors' file as pyiqa publishes it
@@ -44,7 +39,7 @@ def load() -> Template:
     if not kept.is_file():
         raise FileNotFoundError(
             "the template of ILNIQE is not here; run `convergebench weights ilniqe`, "
-            f"or `{Path(sys.executable).name} {Path(__file__).resolve()}` where that command is not installed"
+            "or call the module's `fetch_weights()` where that command is not installed"
         )
     return read(kept.read_bytes(), str(kept))
 
@@ -95,7 +90,3 @@ def from_hub(say: Callable[[str], None]) -> bytes:
         raise ConnectionError(
             f"{FILE} did not arrive from the Hub ({reason}); where you have it, give it as --file {FILE}"
         ) from error
-
-
-if __name__ == "__main__":
-    fetch(file=Path(sys.argv[1]) if len(sys.argv) > 1 else None)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import evaluate
 import gradio as gr
-from weights import fetch, path
 
 METRIC = evaluate.load(str(Path(__file__).with_name("lpips.py")))
 SIZES = [("they have one size", ""), ("bring the answer to the original's size", "reference")]
@@ -14,13 +13,9 @@ def measure(original: str | None, answer: str | None, size: str, net: str) -> tu
     """The headline in words, and everything the metric gives."""
     if original is None or answer is None:
         raise gr.Error("give two pictures")
-    if not path(net).is_file():
-        gr.Info("The weights are fetched once; this takes a minute.")
-        try:
-            fetch([net])
-        except (OSError, ValueError) as error:
-            raise gr.Error(str(error)) from error
+    gr.Info("The network's weights are fetched once; this takes a minute.")
     try:
+        METRIC.fetch_weights(net)
         result = METRIC.compute(predictions=[answer], references=[original], size=size or None, net=net)
     except (ValueError, OSError) as error:
         raise gr.Error(str(error)) from error

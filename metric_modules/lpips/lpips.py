@@ -6,20 +6,17 @@ from typing import Any
 import datasets
 import evaluate
 import numpy as np
-
-from .images import ImageInputs, Size, available_device, batches, dealt, pairs, signature_text
-from .measure import SMALLEST, Distance, Model, compare, features, model, signature
-from .packages import Unavailable
-from .pictures import resize_to
-from .registries import python_indexes
-from .weights import load
-
-__all__ = [
-    "Lpips",
-    "Unavailable",
-    "python_indexes",
-    "resize_to",
-]  # evaluate brings what this file imports
+from convergebench.metric_modules._shared.images import (
+    ImageInputs,
+    Size,
+    available_device,
+    batches,
+    dealt,
+    pairs,
+    signature_text,
+)
+from convergebench.metric_modules.lpips.measure import SMALLEST, Distance, Model, compare, features, model, signature
+from convergebench.metric_modules.lpips.weights import fetch, load, path
 
 DESCRIPTION = """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared
 upper bound; and the same of the picture's worst tile out of 8 x 8."""
@@ -62,6 +59,11 @@ class Lpips(ImageInputs, evaluate.Metric):
             inputs_description=INPUTS,
             features=datasets.Features({"predictions": image, "references": image}),
         )
+
+    def fetch_weights(self, net: str = "alex") -> None:
+        """Bring a network's weights into the user's cache, unless they are there."""
+        if not path(net).is_file():
+            fetch([net])
 
     def _compute(
         self,

@@ -12,7 +12,6 @@ import io
 import os
 import pickle
 import queue
-import sys
 import tarfile
 import threading
 import urllib.request
@@ -22,10 +21,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if __package__:
-    from . import packages
-else:  # this file was run by its path
-    import packages  # type: ignore[no-redef]
+from convergebench.generation import packages
 
 if TYPE_CHECKING:
     import torch
@@ -100,8 +96,8 @@ def load(net: str) -> tuple[dict[str, "torch.Tensor"], str]:
     require_packages()
     if not kept.is_file():
         raise FileNotFoundError(
-            f"the LPIPS weights are not in {kept.parent}; run `convergebench weights lpips`, "
-            f"or `{Path(sys.executable).name} {Path(__file__).resolve()}` where that command is not installed"
+            f"the LPIPS weights are not in {kept.parent}; run `convergebench weights lpips`, or call the module's "
+            f"`fetch_weights({net!r})` where that command is not installed"
         )
     from safetensors import SafetensorError, safe_open
 
@@ -264,7 +260,3 @@ def _heads(net: str, index: Index) -> dict[str, "torch.Tensor"]:
             data = wheel.read(inside)
     state = torch.load(io.BytesIO(_checked(data, HEADS[net], inside)), map_location="cpu", weights_only=True)
     return {f"heads.{stage}": state[f"lin{stage}.model.1.weight"].flatten() for stage in range(5)}
-
-
-if __name__ == "__main__":
-    fetch()

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import parameters
-from .nss import contrast_normalised, half_size, luma, patch_features
+from .._shared import parameters
+from .._shared.nss import contrast_normalised, half_size, luma, patch_features
 
 BLOCK = 96  # pixels of a patch's side
 FEATURES = 36

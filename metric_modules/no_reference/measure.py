@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .ranges import COLUMNS
+from ..nr_gap.ranges import COLUMNS
 
 ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
 Score = float | tuple[str, str]

@@ -1,6 +1,6 @@
 """What the scoring engine and the dataset's card know of the no-reference metrics that other libraries compute."""
 
-from .ranges import TABLE
+from ..nr_gap.ranges import TABLE
 
 NEEDS = {
     "pyiqa": "pip install 'convergebench[no-reference]', which brings torchvision, and weights that pyiqa fetches",

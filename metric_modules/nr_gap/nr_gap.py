@@ -4,11 +4,7 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .gaps import nr_gap
-from .ranges import RANGES
-
-__all__ = ["RANGES", "NrGap", "nr_gap"]  # evaluate brings along what this file imports
+from convergebench.metric_modules.nr_gap.gaps import nr_gap
 
 _DESCRIPTION = """
 Banana100's normalised score gap: scores are mapped from the metric's typical range to 0..100 with higher = better, and

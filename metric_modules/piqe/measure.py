@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .nss import GREY, contrast_normalised
+from .._shared.nss import GREY, contrast_normalised
 
 BLOCK = 16
 ACTIVITY = 0.1  # the variance from which a block is busy

@@ -3,16 +3,9 @@
 from typing import Any
 
 import evaluate
-
-from .images import ImageInputs
-from .measure import piqe, signature
-from .no_reference import NoReference
-from .nss import luma
-from .pictures import resize_to
-from .spec import SPEC
-
-# `evaluate` brings along what this file itself imports.
-__all__ = ["ImageInputs", "Piqe", "luma", "resize_to"]
+from convergebench.metric_modules._shared.no_reference import NoReference
+from convergebench.metric_modules.piqe.measure import piqe, signature
+from convergebench.metric_modules.piqe.spec import SPEC
 
 
 class Piqe(NoReference, evaluate.Metric):

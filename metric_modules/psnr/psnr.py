@@ -4,12 +4,8 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
-from .measure import psnr_and_rmse, signature
-from .pictures import resize_to
-
-__all__ = ["Psnr", "resize_to"]  # evaluate brings along only what this file itself imports
+from convergebench.metric_modules._shared.images import ImageInputs, Size, batches, dealt, pairs, signature_text
+from convergebench.metric_modules.psnr.measure import psnr_and_rmse, signature
 
 DESCRIPTION = """Peak signal-to-noise ratio in dB, higher is nearer, at most 100; and the root of the mean squared error
 in grey levels, lower is nearer, 0 to 255. All channels of 8-bit RGB count alike."""

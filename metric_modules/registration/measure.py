@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import cv2
 import numpy as np
 
+from ..psnr.measure import psnr_and_rmse
+from ..ssim.measure import compare as ssim
+from ..ssim.measure import reference as ssim_reference
+from ..ssim.measure import smallest
 from .align import FEWEST, LEVELS, RESIDUAL, STILL, Anchors, Placement, anchors, locate
-from .psnr_measure import psnr_and_rmse
-from .ssim_measure import compare as ssim
-from .ssim_measure import reference as ssim_reference
-from .ssim_measure import smallest
 
 COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
     "shift_x": "shift_x",

@@ -7,16 +7,12 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .align import anchors
-from .images import ImageInputs, Size, dealt, pairs, reason_text, signature_text
-from .measure import FIELDS, compare, signature
-from .pictures import resize_to
-from .psnr_measure import signature as psnr_signature
-from .spec import SPEC
-from .ssim_measure import signature as ssim_signature
-
-__all__ = ["Registration", "resize_to"]  # evaluate brings along only what this file itself imports
+from convergebench.metric_modules._shared.images import ImageInputs, Size, dealt, pairs, reason_text, signature_text
+from convergebench.metric_modules.psnr.measure import signature as psnr_signature
+from convergebench.metric_modules.registration.align import anchors
+from convergebench.metric_modules.registration.measure import FIELDS, compare, signature
+from convergebench.metric_modules.registration.spec import SPEC
+from convergebench.metric_modules.ssim.measure import signature as ssim_signature
 
 DESCRIPTION = """The shift (in pixels, to the right and down) and the scale that take the reference to the prediction,
 estimated from blocks that are looked for one by one, with the median block's residual; and PSNR and SSIM after undoing

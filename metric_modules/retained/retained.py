@@ -6,8 +6,7 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .floors import CEILINGS, retained_value
+from convergebench.metric_modules.retained.floors import CEILINGS, retained_value
 
 _DESCRIPTION = """
 How much of what separates the original from an unrelated picture is still there: r = (m - floor) / (ceiling - floor),

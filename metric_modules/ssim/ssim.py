@@ -4,13 +4,9 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .images import ImageInputs, Size, batches, dealt, pairs, signature_text
-from .measure import compare, signature, smallest
-from .measure import reference as known
-from .pictures import resize_to
-
-__all__ = ["Ssim", "resize_to"]  # evaluate brings along only what this file itself imports
+from convergebench.metric_modules._shared.images import ImageInputs, Size, batches, dealt, pairs, signature_text
+from convergebench.metric_modules.ssim.measure import compare, signature, smallest
+from convergebench.metric_modules.ssim.measure import reference as known
 
 DESCRIPTION = """Structural similarity, higher is nearer, -1 to 1 and 1 for identical pictures: the mean over all places
 and the three channels of 8-bit RGB, as scikit-image computes it."""

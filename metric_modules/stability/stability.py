@@ -5,8 +5,7 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from .friedman import complete_rows, friedman, permutation_p, ranks
+from convergebench.metric_modules.stability.friedman import complete_rows, friedman, permutation_p, ranks
 
 _DESCRIPTION = """
 Friedman's test over repeated runs: each image ranks its runs by a score, and if runs are exchangeable their sums of

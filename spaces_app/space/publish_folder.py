@@ -31,7 +31,7 @@ def copy_space_to(out: Path, repo: str = OWN_REPO, dataset: str = OWN_REPO, revi
         for path in (module, *data):
             copy = ours / path.relative_to(HOUSE)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)  # links are followed, so that each folder is complete
+            shutil.copyfile(path, copy)
     names = json.dumps({"dataset": dataset, "revision": revision})
     (ours / ROOM.name / "space" / "published.json").write_text(f"{names}\n", encoding="utf-8")
     card = out / "README.md"

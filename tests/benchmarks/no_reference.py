@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 from convergebench.generation import packages
+from convergebench.metric_modules._shared import parameters
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.ilniqe import measure as ilniqe
 from convergebench.metric_modules.ilniqe.template import Template, load, read
 from convergebench.metric_modules.niqe import measure as niqe
-from convergebench.metric_modules.niqe import parameters
 from convergebench.metric_modules.piqe import measure as piqe
 from PIL import Image
 

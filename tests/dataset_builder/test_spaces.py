@@ -32,16 +32,15 @@ def api(hub):
 def metrics(tmp_path):
     folder = tmp_path / "metric_modules"
     for name in ("psnr", "ssim"):
-        stores.write(folder / name / f"{name}.py", f"from .images import pixels\n# {name}\n")
+        stores.write(folder / name / f"{name}.py", f"from .._shared.images import pixels\n# {name}\n")
         stores.write(folder / name / "README.md", CARD.format(name))
         stores.write(folder / name / "__pycache__" / "x.pyc", "")
-    stores.write(folder / "psnr" / "images.py", "def pixels(): ...\n")
-    (folder / "ssim" / "images.py").symlink_to("../psnr/images.py")
+    stores.write(folder / "_shared" / "images.py", "def pixels(): ...\n")
     stores.write(folder / "engine.py", "")
     return folder
 
 
-def test_every_metric_has_its_space_with_links_followed_and_caches_left_here(hub, api, metrics):
+def test_every_metric_has_a_space_complete_in_itself(hub, api, metrics):
     assert set(publish_metrics(api, metrics, "NS", "v1.0.0")) == {"NS/psnr", "NS/ssim"}
     there = hub.store.contents("space", "NS/ssim", "v1.0.0")
     assert set(there) == {".manifest.json", "README.md", "images.py", "ssim.py"}
@@ -62,7 +61,7 @@ def test_a_metric_that_did_not_change_is_tagged_without_a_commit(hub, api, metri
 def test_files_of_others_in_a_space_stay_and_ours_that_are_gone_are_deleted(hub, api, metrics):
     publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.0")
     api.upload_file(path_or_fileobj=b"theirs", path_in_repo="thesis.txt", repo_id="NS/psnr", repo_type="space")
-    (metrics / "psnr" / "images.py").unlink()
+    stores.write(metrics / "psnr" / "psnr.py", "# alone\n")
     commit = publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1")
     there = hub.store.contents("space", "NS/psnr", "v1.0.1")
     assert set(there) == {".manifest.json", "README.md", "psnr.py", "thesis.txt"}

@@ -209,7 +209,7 @@ class Pictures(Door):
 
 class MetricPictures(Pictures):
     def use(self, data: bytes) -> None:
-        from convergebench.metric_modules.psnr import images
+        from convergebench.metric_modules._shared import images
 
         try:
             found = images.pixels(data)

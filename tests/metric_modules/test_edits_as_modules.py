@@ -2,14 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from convergebench.dataset_builder.building.metric_folders import copy_metric_folders
 
-ROOT = Path(__file__).parents[2]
 NAMES = ("edit_applied", "registration")
 VERSIONS = {"edit_applied": 4, "registration": 2}
 
@@ -24,7 +23,7 @@ import numpy as np
 from PIL import Image
 from skimage import data
 
-found = {name: {"checkout": evaluate.load(f"metric_modules/{name}").name} for name in ("edit_applied", "registration")}
+found = {name: {} for name in ("edit_applied", "registration")}
 for name in found:
     card = Path("convergebench", name, "README.md").read_text("utf-8")
     examples = re.findall(r"```python\\n(.*?)```", card, re.S)
@@ -94,9 +93,7 @@ Path("found.json").write_text(json.dumps(found))
 
 def run(program: str, place: Path) -> dict:
     """What a process finds that has the metric folders beside it and nothing of ours installed."""
-    (place / "metric_modules").symlink_to(ROOT / "metric_modules")
-    for name in NAMES:
-        shutil.copytree(ROOT / "metric_modules" / name, place / "convergebench" / name)
+    copy_metric_folders(place / "convergebench")
     offline = {"HF_HOME": str(place / "cache"), "HF_HUB_OFFLINE": "1", "GRADIO_ANALYTICS_ENABLED": "False"}
     subprocess.run([sys.executable, "-c", program], cwd=place, env=os.environ | offline, check=True, timeout=180)
     return json.loads((place / "found.json").read_text())
@@ -109,7 +106,6 @@ def found(tmp_path_factory) -> dict:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_evaluate_loads_it_and_the_example_on_its_card_holds(found, name):
-    assert found[name]["checkout"] == name
     assert found[name]["assertions"] >= 3
 
 

@@ -154,21 +154,15 @@ def test_a_chain_with_a_reference_of_its_own_is_compared_with_that(tmp_path):
     assert found[0] == found[2] == 0 < found[1]
 
 
-def test_what_the_recall_audit_mirrored_is_turned_back_and_recall_is_seen(tmp_path):
+def test_what_the_recall_audit_mirrored_is_turned_back(tmp_path):
     for editor, flip in (("honest", True), ("recalling", False)):
         chain = scored.chain(editor, 2, "copy", audit="mirror")
         pixels = scored.worn(scored.picture(2, scored.SIZES[2]), 4)
         answer = np.ascontiguousarray(pixels[:, ::-1]) if flip else pixels
         scored.keep(tmp_path / "run", chain, [scored.encoded(answer)] * 3, audit={"mirrored": True})
     dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
-    score(dataset, ["psnr", "recalled"])
+    score(dataset, ["psnr"])
     rows = scores(dataset)
-    assert [rows["honest", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [False] * 3
-    assert [rows["recalling", "source-2", "copy", step]["recalled"] for step in (1, 2, 3)] == [True] * 3
-    for editor, shown in (("honest", True), ("recalling", False)):
-        row = rows[editor, "source-2", "copy", 1]
-        ratio = row["recall_unshown"] / row["recall_shown"]
-        assert ratio > 2 if shown else ratio < 0.5
     assert rows["honest", "source-2", "copy", 1]["psnr"] > 30 > rows["recalling", "source-2", "copy", 1]["psnr"]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scored
 import torch
-from convergebench.metric_modules.psnr import images
+from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.psnr.psnr import Psnr
 from convergebench.metric_modules.specs import metric_roots
 from PIL import Image

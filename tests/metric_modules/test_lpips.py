@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.lpips import lpips as module
 from convergebench.metric_modules.lpips import measure, weights
-from convergebench.metric_modules.psnr import images
 from random_lpips import CHANNELS, KERNELS, random_model, random_tensors
 from real_chains import FOLDER, LOOKED_AT
 

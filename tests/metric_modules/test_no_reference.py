@@ -12,9 +12,9 @@ import scored
 from click.testing import CliRunner
 from convergebench import metric_modules
 from convergebench.cli.__main__ import main
+from convergebench.metric_modules._shared import nss, parameters
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.niqe import measure as niqe
-from convergebench.metric_modules.niqe import nss, parameters
 from convergebench.metric_modules.piqe import measure as piqe
 from skimage import data
 

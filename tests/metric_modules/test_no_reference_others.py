@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.metric_modules.no_reference import measure, pyiqa_networks
-from convergebench.metric_modules.no_reference import ranges as theirs
+from convergebench.metric_modules.nr_gap import ranges as theirs
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS, TABLE
 from convergebench.metric_modules.specs import score_columns, scored_specs
 from skimage import data

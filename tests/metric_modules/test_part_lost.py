@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 import pytest
 from benchmarks.verdicts.wear import like_an_autoencoder
+from convergebench.metric_modules._shared.looks import Placement, look
 from convergebench.metric_modules.edit_applied.judge import SHARE, judge_forward, judge_part, judge_step
-from convergebench.metric_modules.edit_applied.looks import Placement, look
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from PIL import Image
 from real_chains import FOLDER

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.psnr import images
+from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.psnr.measure import CEILING, psnr_and_rmse
 from convergebench.metric_modules.psnr.psnr import Psnr
 from real_chains import FOLDER

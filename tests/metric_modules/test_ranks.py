@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.lpips import weights
-from convergebench.metric_modules.psnr import images
 from safetensors.torch import save
 from test_lpips import random_tensors
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import judge_step
-from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.honesty.measure import Scorer
 from PIL import Image
 from real_chains import FOLDER, LOOKED_AT

@@ -7,7 +7,7 @@ from functools import cache
 import cv2
 import numpy as np
 import pytest
-from convergebench.metric_modules.psnr.images import reason_text
+from convergebench.metric_modules._shared.images import reason_text
 from convergebench.metric_modules.registration.align import anchors, locate
 from convergebench.metric_modules.registration.measure import FIELDS, compare, psnr_and_ssim
 from convergebench.metric_modules.registration.spec import SPEC

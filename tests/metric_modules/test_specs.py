@@ -13,7 +13,7 @@ FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "metric_mo
 
 
 # A metric that a later folder adds has its columns anywhere among these; the order of the first ones is fixed.
-FIRST = {"psnr", "ssim", "lpips", "clip", "registration", "edit_applied", "recalled"}
+FIRST = {"psnr", "ssim", "lpips", "clip", "registration", "edit_applied"}
 
 
 def of_other_folders():
@@ -23,7 +23,7 @@ def of_other_folders():
     return {name for column in columns for name in (column.name, column.retained)}
 
 
-@pytest.mark.parametrize("folder", [*FOLDERS, FOLDERS[0].with_name("recall")], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_spec_is_plain_data(folder):
     tree = ast.parse((folder / "spec.py").read_text())
     [assigned] = [node for node in tree.body if not isinstance(node, ast.Expr)]
@@ -74,7 +74,6 @@ def test_the_columns_stay_in_their_order():
     ]
     measured += ["undo_ratio", "undo_explained", "part_lost", "part_lost_share"]
     measured += ["part_redrawn_share", "part_outline", "edit_share"]
-    measured += ["recalled", "recall_unshown", "recall_shown"]
     retained = [f"retained_{name}" for name in ("rmse", "ssim", "lpips", "clip")]
     assert names[10:] == [*measured, *retained, "reasons", "signature"]
 

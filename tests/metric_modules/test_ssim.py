@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.psnr import images
+from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.ssim.measure import compare, reference
 from convergebench.metric_modules.ssim.ssim import Ssim
 from real_chains import FOLDER

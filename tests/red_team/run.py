@@ -44,7 +44,7 @@ PROGRAMS = (
 )
 HONEST = ("paint", "paint:wear=0.0")
 LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
-METRICS = ("psnr", "ssim", "edit_applied", "honesty", "recalled")
+METRICS = ("psnr", "ssim", "edit_applied", "honesty")
 TABLE = re.compile(r"<!-- red team -->\n.*?<!-- end -->\n", re.DOTALL)
 CAUSES = {"applied": "edits not made", "undone": "edits not taken back"}
 

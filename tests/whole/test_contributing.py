@@ -22,6 +22,7 @@ def copy(tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy")
     for room in ROOMS:
         shutil.copytree(HOUSE / room, copy / "convergebench" / room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(HOUSE / "dataset_card.md", copy / "convergebench" / "dataset_card.md")
     for path, code in re.findall(r"^```python\n# (\S+\.py)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE):
         file = copy / "convergebench" / path
         assert not file.exists(), f"{path} is there already"

@@ -16,9 +16,9 @@ from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_step
-from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.edit_applied.measure import Reduced
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.halflife.outcomes import convergence

@@ -22,7 +22,7 @@ from space_server import serving
 HOUSE = Path(__file__).parents[2]
 # The cards of the metrics run in test_metric_modules_contract.py, in a process without convergebench.
 CARDS = sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("metric_modules/*/README.md"))
-CARD = "dataset_builder/building/dataset_card.md"  # of the dataset
+CARD = "dataset_card.md"  # of the dataset
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",

@@ -10,25 +10,29 @@ scorer, one by one and together, a picture of 24 pixels and a grey one. Ends wit
 import sys
 import tempfile
 import time
+import types
 from pathlib import Path
 
 import numpy as np
 import torch
 
 HOUSE = Path(__file__).parents[3]
-sys.path[:0] = [str(HOUSE / "metric_modules"), str(HOUSE / "tests"), str(HOUSE / "generation")]
+sys.path.insert(0, str(HOUSE / "tests"))
+package = types.ModuleType("convergebench")  # it is not installed beside pyiqa
+package.__path__ = [str(HOUSE)]
+sys.modules["convergebench"] = package
 
 import random_pyiqa  # noqa: E402
 
 OPERATORS = random_pyiqa.declare_operators()
 
 import pyiqa  # noqa: E402
-from ilniqe import measure as ilniqe  # noqa: E402
-from ilniqe import template  # noqa: E402
+from convergebench.metric_modules.ilniqe import measure as ilniqe  # noqa: E402
+from convergebench.metric_modules.ilniqe import template  # noqa: E402
+from convergebench.metric_modules.no_reference import measure  # noqa: E402
+from convergebench.metric_modules.no_reference.pyiqa_networks import TAKE_ONE  # noqa: E402
+from convergebench.metric_modules.nr_gap.ranges import COLUMNS  # noqa: E402
 from made_up_template import template_file  # noqa: E402
-from no_reference import measure  # noqa: E402
-from no_reference.pyiqa_networks import TAKE_ONE  # noqa: E402
-from no_reference.ranges import COLUMNS  # noqa: E402
 from pyiqa.archs import niqe_arch  # noqa: E402
 from skimage import data  # noqa: E402
 

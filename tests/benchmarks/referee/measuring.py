@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from convergebench.generation.pictures import decode_array, resize_to
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied import measure as edit_applied
 from convergebench.metric_modules.edit_applied.judge import judge_part, shares_of
-from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.ssim import measure as ssim
 

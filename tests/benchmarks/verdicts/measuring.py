@@ -6,8 +6,8 @@ from zlib import crc32
 
 import cv2
 import numpy as np
+from convergebench.metric_modules._shared.looks import Placement, look
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_part, judge_step
-from convergebench.metric_modules.edit_applied.looks import Placement, look
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.registration.align import anchors, locate
 from convergebench.metric_modules.ssim.measure import compare as ssim

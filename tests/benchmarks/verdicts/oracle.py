@@ -13,8 +13,8 @@ from convergebench.generation.editors import oracle
 from convergebench.generation.packages import Unavailable
 from convergebench.generation.records import Chain, Program, Source, Turn
 from convergebench.generation.sources import catalogue
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import judge_step
-from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.edit_applied.measure import signature
 from convergebench.metric_modules.edit_applied.sharpness import grey
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 from convergebench.generation.pictures import resize_to
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import judge_step
-from convergebench.metric_modules.edit_applied.looks import look
 from convergebench.metric_modules.psnr.measure import psnr_and_rmse
 from convergebench.metric_modules.ssim.measure import compare as ssim
 from convergebench.metric_modules.ssim.measure import reference

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from convergebench.generation.pictures import DECODER_ERRORS, Undecodable, evaluation_size, open_picture, resize_to
 from PIL import Image, ImageOps
-
-from .pictures import DECODER_ERRORS, Undecodable, evaluation_size, open_picture, resize_to
 
 MAX_PIXELS = 8192 * 8192
 CHANNELS = (1, 3, 4)

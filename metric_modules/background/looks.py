@@ -1,1 +1,0 @@
-../edit_applied/looks.py

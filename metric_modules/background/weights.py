@@ -1,1 +1,0 @@
-../lpips/weights.py

@@ -1,1 +1,0 @@
-../niqe/no_reference_page.py

@@ -1,1 +1,0 @@
-../psnr/images.py

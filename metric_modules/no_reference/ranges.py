@@ -1,1 +1,0 @@
-../nr_gap/ranges.py

@@ -1,1 +1,0 @@
-../niqe/no_reference.py

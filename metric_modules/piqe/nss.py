@@ -1,1 +1,0 @@
-../niqe/nss.py

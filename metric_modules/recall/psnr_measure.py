@@ -1,1 +1,0 @@
-../psnr/measure.py

@@ -1,1 +1,0 @@
-../ssim/measure.py

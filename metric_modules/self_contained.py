@@ -1,0 +1,101 @@
+"""A metric folder as `build` lays it beside a dataset and as it is published: complete in itself.
+
+In the checkout and the wheel, code that folders share stands once, in `_shared/`, in another metric's folder or in
+`generation`. `evaluate` downloads a folder alone, and of it only NAME.py and the files that NAME.py itself imports as
+`from .sibling import name`. So the shared files are copied beside NAME.py, every import of ours is rewritten to a
+sibling, and NAME.py is given an import of each.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+_PACKAGE = "convergebench"
+_HOUSE = Path(__file__).resolve().parents[1]  # the rooms lie side by side, in a checkout and where they are installed
+_LEFT_OUT = ("__pycache__", ".", "test_")  # beginnings of names
+
+
+def self_contained(folder: Path) -> dict[str, bytes]:
+    """The files of a metric folder by name, and beside them each file of ours that its code needs."""
+    folder = folder.resolve()
+    own = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_LEFT_OUT)]
+    files = {path.name: path.read_bytes() for path in own if path.suffix != ".py"}
+    needed: dict[Path, set[Path]] = {}  # each file of code, and the files that it imports
+    waiting = [path for path in own if path.suffix == ".py"]
+    while waiting:
+        path = waiting.pop()
+        if path in needed:
+            continue
+        name = _name_in(folder, path)
+        if name in files:
+            raise ValueError(f"{folder.name} would get two files {name}; rename {path}")
+        text, needed[path] = _with_siblings(path, folder)
+        files[name] = text.encode()
+        waiting += needed[path]
+    module = folder / f"{folder.name}.py"
+    if module in needed:
+        files[module.name] += _imports_of_all(folder, module, needed).encode()
+    return dict(sorted(files.items()))
+
+
+def _name_in(folder: Path, path: Path) -> str:
+    """A file's name in the published folder; the files of another metric begin with that metric's name."""
+    of_another = path.parent.parent == folder.parent and path.parent != folder and not path.parent.name.startswith("_")
+    return f"{path.parent.name}_{path.name}" if of_another else path.name
+
+
+def _module_in(folder: Path, path: Path) -> str:
+    return _name_in(folder, path).removesuffix(".py")
+
+
+def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
+    """A file's text with every import of ours rewritten to a sibling, and the files that it imports."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    imported: set[Path] = set()
+    # app.py is run as a program, which has no package: its siblings are top-level modules.
+    dot = "" if path == folder / "app.py" else "."
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == _PACKAGE for alias in node.names):
+            raise ValueError(f"{path}:{node.lineno} imports a module of ours whole; write `from ... import name`")
+        if not isinstance(node, ast.ImportFrom) or not (place := _place(path, node)):
+            continue
+        first, last = node.lineno - 1, node.end_lineno or node.lineno
+        if (file := place.with_suffix(".py")).is_file():
+            module = dot + _module_in(folder, file)
+            lines[first] = re.sub(r"from\s+\S+\s+import", f"from {module} import", lines[first], count=1)
+            imported.add(file)
+            continue
+        words = []  # modules themselves
+        for alias in node.names:
+            file, bound = place / f"{alias.name}.py", alias.asname or alias.name
+            if not file.is_file():
+                raise ValueError(f"{path}:{node.lineno} imports {file}, which is not there")
+            module = _module_in(folder, file)
+            words.append(f"{'from . ' * bool(dot)}import {module}" + f" as {bound}" * (bound != module))
+            imported.add(file)
+        lines[first:last] = [" " * node.col_offset + f"\n{' ' * node.col_offset}".join(words) + "\n"] + [""] * (
+            last - first - 1
+        )
+    return "".join(lines), imported
+
+
+def _place(path: Path, node: ast.ImportFrom) -> Path | None:
+    """The file (without its ending) or folder that an import is from; None if it is not ours."""
+    parts = node.module.split(".") if node.module else []
+    if node.level:
+        return path.parents[node.level - 1].joinpath(*parts)
+    return _HOUSE.joinpath(*parts[1:]) if parts[:1] == [_PACKAGE] else None
+
+
+def _imports_of_all(folder: Path, module: Path, needed: dict[Path, set[Path]]) -> str:
+    """The lines by which `evaluate` brings along the files that the module needs without importing them itself."""
+    reached: set[Path] = set()
+    waiting = [module]
+    while waiting:
+        waiting += needed[path := waiting.pop()] - reached - set(waiting)
+        reached.add(path)
+    # `from . import x` is not followed by evaluate, so these are named again.
+    names = sorted(_module_in(folder, path) for path in reached - {module})
+    comment = "\n# evaluate brings along the files that this one imports\n"
+    return comment * bool(names) + "".join(f"from .{name} import __name__ as _{name}\n" for name in names)
