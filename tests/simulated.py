@@ -130,4 +130,6 @@ def report(scores, chains, floors=(), calls=(), published=(), **options):
     from convergebench.spaces_app.analysis.analysis import Analysis, Options
     from convergebench.spaces_app.reporting.write import make_report
 
-    return make_report(Analysis(scores, finished(chains), floors, calls, published, ROLES, Options(**options)))
+    return make_report(
+        Analysis(scores, finished(chains), floors, calls, ROLES, Options(**options), {"published": published})
+    )

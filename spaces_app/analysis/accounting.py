@@ -2,34 +2,40 @@
 
 from .analysis import Analysis
 from .groups import is_missing_case
-from .restoration import is_disturbed
+from .program_groups import NO_GROUP, program_groups
 
-ADDED = "counted as additions"
-COUNTED = (
-    *("cases kept", "cases lost", "cases missing", "restorations with scores", "restorations without a picture"),
-    ADDED,
-)
+CASES = ("cases kept", "cases lost", "cases missing")
 LEFT_OUT = "left out: "
 AUDITED = LEFT_OUT + "under recall audit"
 LOOK_ALIKE = LEFT_OUT + "a reference that unrelated pictures resemble"
 UNSCORED = LEFT_OUT + "count twice or have no scores"
-PLACES = (*COUNTED, AUDITED, LOOK_ALIKE, UNSCORED)
+UNKNOWN = LEFT_OUT + "a program of a study that is not installed"
+
+
+def counted_places() -> tuple[str, ...]:
+    """The places of chains that count somewhere: as cases, or as a study counts its own programs."""
+    return (*CASES, *(place for group in program_groups().values() for place in group.outcomes))
+
+
+def places() -> tuple[str, ...]:
+    """Every place that `account_for` gives."""
+    return (*counted_places(), AUDITED, LOOK_ALIKE, UNSCORED, UNKNOWN)
 
 
 def account_for(analysis: Analysis) -> dict[str, str]:
-    """The place of every chain, one of PLACES, by the chain's id."""
+    """The place of every chain, one of `places()`, by the chain's id."""
     found = dict.fromkeys((chain.id for chain in analysis.chains), UNSCORED)
     for case in analysis.cases:
-        if case.group == "restoration":
-            without = AUDITED if is_disturbed(case.chain) else "restorations without a picture"
-            found[case.chain.id] = "restorations with scores" if case.chain.id in analysis.restored_chains else without
+        group = program_groups().get(case.group)
+        if group and group.outcome:
+            found[case.chain.id] = group.outcome(analysis, case)
         elif "audit" in case.chain.chain.settings:
             found[case.chain.id] = AUDITED
         else:
-            found[case.chain.id] = ADDED if case.group == "additions" else LOOK_ALIKE
-    for name, group in analysis.groups.items():
-        for editor, cases in group.cases.items():
+            found[case.chain.id] = UNKNOWN if case.group == NO_GROUP else LOOK_ALIKE
+    for name, group_cases in analysis.groups.items():
+        for editor, cases in group_cases.cases.items():
             for case, outcome in zip(cases, analysis.outcomes[name][editor], strict=True):
-                lost = "cases lost" if outcome.lost else "cases kept"
-                found[case.chain.id] = "cases missing" if is_missing_case(outcome) else lost
+                state = "missing" if is_missing_case(outcome) else "lost" if outcome.lost else "kept"
+                found[case.chain.id] = f"cases {state}"
     return found

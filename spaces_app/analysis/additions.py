@@ -11,8 +11,8 @@ from convergebench.dataset_builder.studies.labels.labels import QUESTIONS
 
 from .analysis import Analysis
 from .cases import Case
-from .judged import Step
-from .people import of_question
+from .judged import Step, judged_of
+from .people import of_question, people_of
 from .stored_rows import rows_of
 
 APPLIED, THERE, COUNT = "edit_applied", "additions_there", "object_count"
@@ -90,12 +90,12 @@ def addition_chains(analysis: Analysis) -> list[AdditionChain]:
     wanted = {case.chain.id for case in cases}
     for row in rows_of(analysis.scores, wanted):
         scores[row["chain"]].append(row)
-    judges = analysis.judged.judges_of(APPLIED, THERE, COUNT)
+    judges = analysis.once(judged_of).judges_of(APPLIED, THERE, COUNT)
     asked = {
         judge: {
             chain
             for question in (APPLIED, THERE, COUNT)
-            for chain, _ in analysis.judged.by_step.get((judge, question), {})
+            for chain, _ in analysis.once(judged_of).by_step.get((judge, question), {})
         }
         for judge in judges
     }
@@ -113,14 +113,14 @@ def counts_seen(analysis: Analysis) -> dict[Step, float]:
     number = QUESTIONS["count"].number
     numbers = {
         (item.chain.id, item.step): [each for each in map(number, item.answers) if each is not None]
-        for item in of_question(analysis.people, "count")
+        for item in of_question(analysis.once(people_of), "count")
     }
     return {step: median(own) for step, own in numbers.items() if own}
 
 
 def edits_seen(analysis: Analysis) -> dict[Step, float]:
     """Whether most people say that the change is there."""
-    said = {(item.chain.id, item.step): item.majority for item in of_question(analysis.people, "applied")}
+    said = {(item.chain.id, item.step): item.majority for item in of_question(analysis.once(people_of), "applied")}
     return {step: float(answer == "yes") for step, answer in said.items() if answer in ("yes", "no")}
 
 
@@ -128,7 +128,7 @@ def addition_chain(
     analysis: Analysis, case: Case, judge: str, scores: Sequence[Row], seen: Mapping[str, Mapping[Step, float]]
 ) -> AdditionChain:
     """One chain as one judge, or people, saw it."""
-    name, judged = case.chain.id, analysis.judged
+    name, judged = case.chain.id, analysis.once(judged_of)
 
     def values(question: str) -> dict[int, float]:
         said = seen[question] if judge == PEOPLE else judged.values(judge, question)

@@ -1,28 +1,25 @@
 """A dataset as the statistics see it, read once, with what several of them need of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
-from convergebench.dataset_builder.studies.labels.labels import Label
+from convergebench.dataset_builder.dataset import columns as dataset_columns
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
-from .apart import reasons_apart
+from ..studies import study_modules
 from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
-from .groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case
-from .honesty_checks import HONESTY_COLUMNS, honesty_rows
-from .judged import Judged
-from .people import LabelledItem, labelled_items
-from .published_scores import PublishedMetric, published_metrics
-from .recall_outcomes import RECALL_COLUMNS, recall_rows
-from .restoration import RestoredSet, own_restorations, published_restorations, restored_sets
-from .stored_rows import StoredRows, narrow, with_any
+from .groups import HALF, CaseGroup, count_failures, group_cases, merge_reasons, outcome_of_case
+from .stored_rows import StoredRows, narrow
 
 Row = Mapping[str, Any]
+R = TypeVar("R", bound=dataset_columns.Row)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Options:
 
 
 class Analysis:
-    """A dataset's chains and the rows of its tables; `calls` are rows of its steps and tell time and cost."""
+    """A dataset's chains and the rows of its tables; `calls` are rows of its steps with what each call took."""
 
     def __init__(
         self,
@@ -43,65 +40,64 @@ class Analysis:
         chains: Sequence[FinishedChain],
         floors: Sequence[Row] = (),
         calls: Sequence[Row] | StoredRows = (),
-        published: Sequence[Row] = (),
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
         options: Options = Options(),
-        judgements: Sequence[Row] = (),
-        labels: Sequence[Label] = (),
+        tables: Mapping[str, Iterable[Any]] | None = None,  # by name: what studies read
     ):
         self.scores = scores
         self.chains = chains
         self.floor_rows = floors
         self.options = options
-        self.judged = Judged(judgements, {chain.id for chain in chains})
         self.roles = roles or {}
-        self.labels = labels
         self.floors = Floors(floors, chains)
         self.look_alikes = self.floors.look_alikes(chains)
         self.excluded = list(self.look_alikes)
-        self.cases: list[Case]
-        self.cases, self.left_out = read_cases(scores, chains, self.floors, calls)
-        scored = {row["chain"] for row in narrow(scores, ["chain"])}
-        measured = {chain.editor for chain in chains if chain.id in scored}
-        self.unscored = sorted({chain.editor for chain in chains} - measured)
-        published = list(published)
-        self.published: list[PublishedMetric] = published_metrics(published, chains)
-        own = own_restorations(scores, [case.chain for case in self.cases])
-        self.restored: list[RestoredSet] = restored_sets(own, published_restorations(published))
-        self.restored_chains = {each.chain for each in own if each.values}
+        self._calls = calls
+        self._tables = tables or {}
+        self._computed: dict[Callable[[Analysis], Any], Any] = {}
+
+    def table(self, name: str) -> Iterable[Row]:
+        """The rows of a table of the dataset beside the scores, such as its labels; none if it has no such table."""
+        if name not in self._tables and (near := get_close_matches(name, self._tables, 1, 0.8)):
+            raise ValueError(f"the dataset has no table {name!r}; did you mean {near[0]!r}?")
+        return self._tables.get(name, ())
+
+    def rows(self, row_type: type[R]) -> Iterable[R]:
+        """The same as rows of their type."""
+        for row in self.table(row_type.TABLE):
+            yield row if isinstance(row, row_type) else row_type.from_values(row)
+
+    def once(self, function: "Callable[[Analysis], T]") -> T:
+        """What `function` computes of this analysis; computed the first time it is asked for."""
+        if function not in self._computed:
+            self._computed[function] = function(self)
+        result: T = self._computed[function]
+        return result
 
     @cached_property
-    def rows_of_checks(self) -> list[Row]:
-        """The scores that the recall audit and the checks of honesty look at, with their columns alone."""
-        columns = [*HONESTY_COLUMNS, *RECALL_COLUMNS]
-        return list(with_any(narrow(self.scores, ["chain", "round", "position", *columns]), columns))
+    def _cases_and_left_out(self) -> tuple[list[Case], list[str]]:
+        return read_cases(self.scores, self.chains, self.floors, self._calls)
+
+    @property
+    def cases(self) -> list[Case]:
+        return self._cases_and_left_out[0]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The ids of chains that count twice or have no scores."""
+        return self._cases_and_left_out[1]
 
     @cached_property
-    def recall(self) -> list[dict[str, Any]]:
-        """What the recall audit found, editor by editor."""
-        return recall_rows(self.rows_of_checks, self.chains)
-
-    @cached_property
-    def restoration_baselines(self) -> set[str]:
-        """Methods that do not look at the words: in tables of prompts they would only repeat themselves."""
-        methods = {method for each in self.restored for method in each.methods}
-        others = {method for method in methods if self.roles.get(method, "editor") != "editor"}
-        return others if methods - others else set()
-
-    @cached_property
-    def people(self) -> list[LabelledItem]:
-        """What people said of the pictures, item by item."""
-        return labelled_items(self.labels, self.chains)
-
-    @cached_property
-    def honesty(self) -> list[dict[str, Any]]:
-        """What each check of honesty found, editor by editor."""
-        return honesty_rows(self.rows_of_checks, self.chains)
+    def unscored(self) -> list[str]:
+        """The editors none of whose chains has scores."""
+        scored = {row["chain"] for row in narrow(self.scores, ["chain"])}
+        measured = {chain.editor for chain in self.chains if chain.id in scored}
+        return sorted({chain.editor for chain in self.chains} - measured)
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
-        """Why editors are listed apart in every table."""
-        return reasons_apart(self.rows_of_checks, self.chains)
+        """Why editors are listed apart in every table: what the studies find."""
+        return merge_reasons(*(module.reasons(self) for module in study_modules("apart")))
 
     @cached_property
     def groups(self) -> dict[str, CaseGroup]:

@@ -19,6 +19,7 @@ from convergebench.metric_modules.specs import (
 )
 
 from .floors import Floors
+from .program_groups import group_of_chain
 from .stored_rows import StoredRows, by_chain, narrow
 
 COLUMNS = score_columns()
@@ -26,20 +27,6 @@ CURVES = curve_columns()  # drawn over rounds, each in its own unit
 RETAINED = tuple(retained_columns())  # on the scale from 1, untouched, to 0
 QUALITIES = quality_columns()
 MEANINGS = meaning_columns()
-GROUPS = {
-    "round trips": "programs that ask for a change and then to undo it",
-    "replication": "programs that ask for no change",
-    "reconstruction": "programs that take a picture apart and have it drawn anew, which invents what was lost",
-    "restoration": "programs that restore a degraded picture, against the undegraded one",
-    "additions": "programs that only add, where no round ends where it began",
-}
-
-GROUP_NAMES = {  # in a filter
-    "round trips": "edit and undo",
-    "replication": "copy, no change",
-    "restoration": "restore",
-    "additions": "add only",
-}
 
 Row = Mapping[str, Any]
 Values = list[float | None]
@@ -194,7 +181,7 @@ def case_of_chain(
 
     return Case(
         chain,
-        group_name(chain, kinds),
+        group_of_chain(chain),
         end_round=None if chain.status == "complete" else max((row["round"] for row in scores), default=1),
         retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
         registered=registered_qualities(chain, returns, floors),
@@ -211,15 +198,6 @@ def case_of_chain(
         seconds=call[0],
         cost=call[1],
     )
-
-
-def group_name(chain: FinishedChain, kinds: Sequence[str]) -> str:
-    """The group of programs that a chain belongs to, a key of GROUPS."""
-    if not chain.program.closes:
-        return "additions"
-    if chain.program.category in ("restoration", "reconstruction"):
-        return chain.program.category
-    return "round trips" if "forward" in kinds else "replication"
 
 
 def all_edits(steps: Sequence[Row], column: str) -> bool | None:

@@ -21,7 +21,6 @@ from .groups import CaseGroup, OutcomesByEditor, count_failures, group_cases, ou
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-LARGEST = ("round trips", "replication")  # the first of these that both editors have is the headline
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
 
 
@@ -134,8 +133,8 @@ def differences_by_source(analysis: "Analysis", first: str, second: str) -> dict
         analysis.roles,
         True,
     )
-    for name in LARGEST:
-        if name in groups and len(groups[name].cases) == 2:
-            [pair] = compare_editors(outcomes_by_case(groups[name], analysis.options.threshold), [first, second])
+    for group in groups.values():  # the first that both editors have is the headline
+        if len(group.cases) == 2:
+            [pair] = compare_editors(outcomes_by_case(group, analysis.options.threshold), [first, second])
             return {str(source): value for source, value in pair.by_source.items()}
     return {}

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome, convergence, convergence_name, curve_outcome
 
-from .apart import Reasons, merge_reasons
 from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, Values
+from .program_groups import program_groups
 
 CHECKS = ("edits", *QUALITIES, "part_lost", *MEANINGS)
 CHECK_TITLES = {
@@ -21,6 +21,7 @@ HALF = 0.5
 # An editor under test, one that is listed apart for a reason, or a row that says where the scale begins and ends.
 ROLES = {"editor": "editors", "apart": "editors listed apart", "baseline": "baselines"}
 
+Reasons = Mapping[str, Sequence[str]]  # by editor; an editor without reasons has no entry, or an empty one
 OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
 
 
@@ -43,7 +44,7 @@ class CaseGroup:
 
     def headline_name(self, checks: Sequence[str]) -> str:
         name = convergence_name([check for check in checks if check != "edits"])
-        if "edits" in checks or self.name != "round trips":
+        if "edits" in checks or not program_groups()[self.name].asks_edits:
             return name
         return name.replace("(", "(no edit check, ") if "(" in name else f"{name} (no edit check)"
 
@@ -73,23 +74,35 @@ def group_cases(
     roles: Mapping[str, str] | None = None,
     only_common: bool = False,
 ) -> dict[str, CaseGroup]:
-    """The groups by name. Chains under audit, excluded references and programs that only add are not counted.
+    """The groups that a headline counts, by name. Chains under audit and excluded references are not counted.
 
-    Nor are restorations: nothing is asked for and taken back in them, so they have tables of their own.
-
-    `apart` has the reasons for which editors are listed apart in every table, as `apart.reasons_apart` finds them.
+    `apart` has the reasons for which editors are listed apart in every table.
     `roles` has the role that each editor gives itself (editor, baseline or transport); one of which nothing is known is
     an ordinary editor. With `only_common` nobody is listed apart, and only what all editors have is checked.
     """
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
-        if "audit" not in case.chain.chain.settings and case.source not in excluded and case.group != "additions":
+        if "audit" not in case.chain.chain.settings and case.source not in excluded:
             by_group[case.group][case.editor].append(case)
-    groups: dict[str, CaseGroup] = {}
-    for name in ("round trips", "replication", "reconstruction"):
-        if name in by_group:
-            groups[name] = make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
-    return groups
+    return {
+        name: make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
+        for name, group in program_groups().items()
+        if group.counted and name in by_group
+    }
+
+
+def merge_reasons(*findings: Reasons) -> dict[str, tuple[str, ...]]:
+    """The findings of several checks as one: an editor's reasons in the order of the checks, none twice.
+
+    >>> merge_reasons({"a": ["no"], "b": []}, {"a": ["no", "never"]})
+    {'a': ('no', 'never')}
+    """
+    merged: dict[str, dict[str, None]] = {}
+    for reasons in findings:
+        for editor, editor_reasons in reasons.items():
+            for reason in editor_reasons:
+                merged.setdefault(editor, {})[reason] = None
+    return {editor: tuple(editor_reasons) for editor, editor_reasons in merged.items()}
 
 
 def make_group(

@@ -11,13 +11,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import LEVEL
 from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
 from scipy import special
+
+from .stored_rows import narrow, with_any
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
 
 Row = Mapping[str, Any]
 
@@ -81,6 +86,12 @@ CHECKS = {
     ),
 }
 Outcomes = Mapping[str, tuple[bool | None, float | None, int]]  # by check: failed (None: not judged), value, cases
+
+
+def honesty_of(analysis: "Analysis") -> list[dict[str, Any]]:
+    """What each check found, editor by editor."""
+    columns = ["chain", "round", *HONESTY_COLUMNS]
+    return honesty_rows(with_any(narrow(analysis.scores, columns), HONESTY_COLUMNS), analysis.chains)
 
 
 def honesty_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[dict[str, Any]]:

@@ -5,12 +5,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from convergebench.metric_modules._judges.answers import CALIBRATION, DATASET
 from convergebench.metric_modules._judges.drift import Drift, find_drift
 from convergebench.metric_modules.halflife.intervals import share_interval
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
 
 Row = Mapping[str, Any]
 Step = tuple[str, int]  # chain and number
@@ -70,6 +73,10 @@ class Judged:
         """A judge's answers as the question's schema has them."""
         rows = self.by_step.get((judge, question), {})
         return {step: json.loads(row["answer"]) for step, row in rows.items() if row["answer"]}
+
+
+def judged_of(analysis: "Analysis") -> Judged:
+    return Judged(analysis.table("judgements"), {chain.id for chain in analysis.chains})
 
 
 def repeated_pairs(rows: Iterable[Row]) -> list[tuple[Pair, str]]:

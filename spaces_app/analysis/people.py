@@ -4,10 +4,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, latest
 from convergebench.generation.records import FinishedChain
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class LabelledItem:
     def mean(self) -> float:
         """Of answers that are numbers."""
         return math.fsum(map(float, self.answers)) / len(self.answers)
+
+
+def people_of(analysis: "Analysis") -> list[LabelledItem]:
+    """What people said of the pictures, item by item."""
+    return labelled_items(analysis.rows(Label), analysis.chains)
 
 
 def labelled_items(labels: Iterable[Label], chains: Sequence[FinishedChain]) -> list[LabelledItem]:

@@ -2,13 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
 
 from .cases import CURVES
 from .round_curves import mean_rows
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
 
 Row = Mapping[str, Any]
 CaseAndRun = tuple[str, int]
@@ -43,6 +46,10 @@ class PublishedMetric(NamedTuple):
         rows = mean_rows(values, self.sources(editor), self.metric)
         about = {} if self.knows_pictures else {"sources": None}
         return [row | {"round": rounds[row["round"] - 1]} | about for row in rows]
+
+
+def published_of(analysis: "Analysis") -> list[PublishedMetric]:
+    return published_metrics(analysis.table("published"), analysis.chains)
 
 
 def published_metrics(rows: Iterable[Row], chains: Iterable[FinishedChain]) -> list[PublishedMetric]:

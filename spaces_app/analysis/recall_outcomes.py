@@ -7,16 +7,27 @@ shown. A chain is recalled or not, however many rounds it has.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import LEVEL
 from scipy import special
 
+from .stored_rows import narrow, with_any
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+
 BELOW = 0.5  # of the two distances' ratio: no hair's breadth
 INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
 RECALL_COLUMNS = ("recall_shown", "recall_unshown", "marks_shown", "marks_unshown")
 Row = Mapping[str, Any]
+
+
+def recall_of(analysis: "Analysis") -> list[dict[str, Any]]:
+    """What the recall audit found, editor by editor."""
+    columns = ["chain", "position", *RECALL_COLUMNS]
+    return recall_rows(with_any(narrow(analysis.scores, columns), RECALL_COLUMNS), analysis.chains)
 
 
 def recall_rows(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[dict[str, Any]]:

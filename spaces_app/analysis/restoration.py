@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
@@ -17,6 +17,9 @@ from convergebench.metric_modules.nr_gap.ranges import COLUMNS as WITHOUT_REFERE
 from .cases import COLUMNS, CURVES, column_range
 from .stored_rows import rows_of
 from .tables import Column
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
 
 Row = Mapping[str, Any]
 ByPicture = dict[str, float]
@@ -47,6 +50,27 @@ class Restored:
     chain: str = ""
     direction: float | None = None  # of a further pass: the cosine with what the first one changed
     size: float | None = None  # and how much of that it changed
+
+
+def own_of(analysis: "Analysis") -> list[Restored]:
+    return own_restorations(analysis.scores, [case.chain for case in analysis.cases])
+
+
+def scored_chains(analysis: "Analysis") -> set[str]:
+    """The ids of the dataset's own restorations that have a score."""
+    return {restored.chain for restored in analysis.once(own_of) if restored.values}
+
+
+def restored_of(analysis: "Analysis") -> list["RestoredSet"]:
+    """The dataset's own restorations and those of every published table."""
+    return restored_sets(analysis.once(own_of), published_restorations(analysis.table("published")))
+
+
+def baselines_of(analysis: "Analysis") -> set[str]:
+    """Methods that do not look at the words: in tables of prompts they would only repeat themselves."""
+    methods = {method for restored in analysis.once(restored_of) for method in restored.methods}
+    others = {method for method in methods if analysis.roles.get(method, "editor") != "editor"}
+    return others if methods - others else set()
 
 
 def own_restorations(scores: Iterable[Row], chains: Iterable[FinishedChain]) -> list[Restored]:

@@ -3,6 +3,7 @@
 Four hundred thousand rows of scores as dictionaries are two gigabytes; what is computed of them is a twentieth of that.
 """
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,17 @@ class StoredRows:
             part = self.reader.read(file, group, self.columns)
             yield from part.filter(pc.is_in(part["chain"], wanted)).to_pylist()
 
+    def with_any(self, columns: Collection[str]) -> Iterator[Row]:
+        """The rows that have a value in any of these columns, made only for these."""
+        for file, group in self.reader.groups(self.config):
+            yield from any_value(self.reader.read(file, group, self.columns), columns).to_pylist()
+
+
+def any_value(table: pa.Table, columns: Collection[str]) -> pa.Table:
+    """The rows of a table that have a value in any of these columns."""
+    valid = [pc.is_valid(table[column]) for column in columns if column in table.column_names]
+    return table.filter(functools.reduce(pc.or_, valid)) if valid else table.slice(0, 0)
+
 
 class SlicedRows(StoredRows):
     """Some slices of a table in memory, each with the rows of one chain."""
@@ -69,6 +81,13 @@ class SlicedRows(StoredRows):
         there = [name for name in columns if name in self.table.column_names]
         return SlicedRows(self.table.select(there), self.slices)
 
+    def of_chains(self, chains: Collection[str]) -> Iterator[Row]:
+        return (row for row in self if row["chain"] in chains)
+
+    def with_any(self, columns: Collection[str]) -> Iterator[Row]:
+        for start, end in self.slices:
+            yield from any_value(self.table.slice(start, end - start), columns).to_pylist()
+
 
 def plain_values(column: pa.ChunkedArray) -> list[Any]:
     """What `to_pylist` gives, much faster for numbers and repeated words."""
@@ -98,6 +117,8 @@ def rows_of(rows: Iterable[Row], chains: Collection[str]) -> Iterable[Row]:
 
 def with_any(rows: Iterable[Row], columns: Collection[str]) -> Iterator[Row]:
     """The rows that have a value in any of these columns."""
+    if isinstance(rows, StoredRows):
+        return rows.with_any(columns)
     return (row for row in rows if any(row.get(column) is not None for column in columns))
 
 

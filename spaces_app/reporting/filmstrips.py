@@ -12,9 +12,8 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from PIL import Image
 
 from ..analysis.cases import Case
-from ..analysis.display_names import display_name, display_names
+from ..analysis.display_names import display_name
 from ..analysis.reasons import TITLES, losing_step, loss_clause
-from ..analysis.restoration import metric_title
 from ..analysis.tables import Table, format_value
 from ..analysis.typical import frames_of
 
@@ -42,8 +41,9 @@ class Strip:
     why: str = ""  # of a typical case: the round and the reason of its loss
 
 
-def make_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> list[Strip]:
-    """The strips of the table's rows; `lengths` holds the steps in a round of each chain."""
+def worst_strips(table: Table, reader: Reader) -> list[Strip]:
+    """The strips of the cases that an editor lost first."""
+    lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
     found = []
     for chain in dict.fromkeys(row["chain"] for row in table.rows):
         rows = [row for row in table.rows if row["chain"] == chain]
@@ -57,34 +57,6 @@ def make_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> lis
         cause = TITLES.get(one["cause"], str(one["cause"])).lower()
         found.append(Strip(display_name(one["editor"]), f"{name}: {cause} in round {one['lost_in']}", tuple(frames)))
     return found
-
-
-def restored_strips(table: Table, reader: Reader, lengths: Mapping[str, int]) -> list[Strip]:
-    """A strip for each picture of the table: as it was degraded, as each method restored it, and clean."""
-    names = display_names(row["editor"] for row in table.rows)
-    found = []
-    for picture in dict.fromkeys(row["picture"] for row in table.rows):
-        rows = [row for row in table.rows if row["picture"] == picture]
-        one, title, metric = rows[0], rows[0]["title"], metric_title(rows[0]["by"])
-        frames = [make_frame(reader.picture(one["chain"], 0), "degraded", f"{title}, degraded")]
-        for row in rows:
-            step = (row["round"] or 0) * lengths[row["chain"]]
-            data = reader.picture(row["chain"], step) if step else None
-            value = format_value(row.get(row["by"]), "score")
-            label = f"{names[row['editor']]}, {metric} {value}" if step else names[row["editor"]]
-            frames.append(make_frame(data, label, f"{title}, as {names[row['editor']]} restored it"))
-        clean = reader.reference(one["chain"])
-        words = "not known" if clean is None else f"{title}, clean"
-        frames.append(replace(make_frame(clean, "clean", words), words=words))
-        kind = ", ".join(filter(None, (readable(one["degradation"]), one["scene"]))) or "restoration"
-        among = f"the middle one of {one['of_pictures']} by {metric}" if one["of_pictures"] > 1 else "the only one"
-        found.append(Strip(title, f"{kind}: {among}", tuple(frames)))
-    return found
-
-
-def readable(degradation: str) -> str:
-    """'motion blur' for motion-blur."""
-    return degradation.replace("-", " ")
 
 
 def typical_strip(

@@ -98,7 +98,9 @@ class Section:
         return not (self.strips or self.drawings or shown) or (self.title == WORST_CASES and not self.strips)
 
 
-def make_sections(tables: Mapping[str, Table], groups: Sequence[str]) -> list[Section]:
+def make_sections(
+    tables: Mapping[str, Table], groups: Sequence[str], strips: Mapping[str, Sequence[Strip]] | None = None
+) -> list[Section]:
     """Every statistic's tables and figures in the sections that they name; sections without either are left out."""
     statistics = find_statistics()
     looks = editor_looks(tables["leaderboard"].rows)
@@ -123,6 +125,7 @@ def make_sections(tables: Mapping[str, Table], groups: Sequence[str]) -> list[Se
                 if title == statistic.SECTION:
                     context = FigureContext(tables, looks, groups[0] if groups else "", True)
                     add_statistic(section, statistic, tables[name], tables[name].rows, context, names)
+                    section.strips = (strips or {}).get(name) or section.strips
             sections.append(section)
     return sections
 
@@ -272,23 +275,23 @@ ROUNDS = PageWords(
         "intervals.",
     ),
 )
-RESTORATION = PageWords(
-    "How well are degraded pictures restored?",
-    (
-        "A degraded picture is handed in with words that ask to restore it, and the answer is compared with the clean "
-        "picture; what has no clean picture is judged by metrics that need none.",
-        "Several degradations of one clean picture are not independent: brackets hold 95% confidence intervals over "
-        "clean pictures.",
-    ),
-)
 
 
-def render_page(sections: Sequence[Section], lead: Sequence[str], answer: Answer) -> str:
+class StandIn(NamedTuple):
+    """What a study's page says if no case of the dataset is counted by a headline."""
+
+    words: PageWords
+    lead: list[str]
+    table: Table  # the headline for a terminal
+
+
+def render_page(
+    sections: Sequence[Section], lead: Sequence[str], answer: Answer, stand_in: StandIn | None = None
+) -> str:
     style = (HERE / "page.css").read_text(encoding="utf-8") + dark_rules()
     shown = [section for section in sections if not section.is_empty]
-    is_restoration = answer.table is None and any(section.title == "Restoration" for section in shown)
-    words = RESTORATION if is_restoration else ROUNDS
-    if is_restoration:  # notes on rounds that nobody asked for
+    words = stand_in.words if stand_in else ROUNDS
+    if stand_in:  # notes on rounds that nobody asked for
         shown = [each for each in shown if each.drawings or any(table.parts for table in each.tables)]
     page = templates().get_template("page.html")
     return page.render(sections=shown, lead=lead, style=style, answer=answer, words=words)

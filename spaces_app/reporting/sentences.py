@@ -1,16 +1,18 @@
 """What the page and the methods paragraph say in words, all of it read off the tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from convergebench.metric_modules.scores import Missing
 
-from ..analysis.cases import COLUMNS, GROUPS, MEANINGS, QUALITIES
+from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES
 from ..analysis.display_names import display_names
 from ..analysis.groups import CHECK_TITLES, CHECKS, ROLES
+from ..analysis.program_groups import program_groups
 from ..analysis.tables import Table, format_cell, format_value
-from .page import METHODS, WORST_CASES
+from ..statistics import find_statistics
+from ..studies import study_modules
+from .page import METHODS, WORST_CASES, StandIn
 
 
 def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
@@ -22,13 +24,26 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
         group: group_sentences(group, [row for row in board if row["group"] == group], tables, known)
         for group in groups
     }
-    found["lead"] = lead_sentences(board, tables, known) if board else other_lead(tables, known)
-    found["lead"] += [f"ALARM: {row['alarm']}" for row in tables["judges"].rows if row["alarm"]]
+    found["lead"] = first_lines(board, tables, known)
+    found["lead"] += [
+        f"ALARM: {alarm}"
+        for name, statistic in find_statistics().items()
+        if hasattr(statistic, "alarms")
+        for alarm in statistic.alarms(tables[name].rows)
+    ]
     found[METHODS] = [part for part in methods_paragraph(tables["facts"]).split("\n\n") if not part.startswith("#")]
     found[WORST_CASES] = [
         "For each editor the tests that it failed first, with pictures; the share is the quality that was retained."
     ]
     return found
+
+
+def first_lines(board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]) -> list[str]:
+    """Who lasts; or what a study says instead; or why nothing counts."""
+    if board:
+        return lead_sentences(board, tables, known)
+    other = stand_in(tables)
+    return other.lead if other else [why_nothing_counts(known)]
 
 
 def lead_sentences(
@@ -61,20 +76,13 @@ def lead_sentences(
     return found
 
 
-def other_lead(tables: Mapping[str, Table], known: Mapping[str, Any]) -> list[str]:
-    """The first lines where nothing is asked for and taken back: what was restored, or why nothing counts."""
-    table = tables["restoration_methods"]
-    rows = [row for row in table.rows if row["table"] is None]
-    if not rows:
-        return [why_nothing_counts(known)]
-    best = [f"{row['editor']} is best in {row['best_in']}." for row in rows if row.get("best_in")]
-    clean = max(row["clean"] for row in rows)
-    pictures = max(row["pictures"] for row in rows)
-    words = (
-        f"{len(rows)} ways to restore {pictures} degraded pictures, made from {clean} clean ones, of the suite "
-        f"{known['suite']}. A restored picture is compared with the clean one."
-    )
-    return [" ".join(best) or words, *([words] if best else [])]
+def stand_in(tables: Mapping[str, Table]) -> StandIn | None:
+    """What the first study with something to say puts in the place of the headline, if no case is counted."""
+    if tables["leaderboard"].rows:
+        return None
+    facts = {row["fact"]: row["value"] for row in tables["facts"].rows}
+    answers = (module.stand_in(tables, facts) for module in study_modules("page"))
+    return next((answer for answer in answers if answer), None)
 
 
 def counted(number: Any, what: str) -> str:
@@ -86,14 +94,15 @@ def group_sentences(
     group: str, board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]
 ) -> list[str]:
     """What the group asks for, what was checked and what was not, and how much the ranks can bear."""
+    about = program_groups()[group]
     checks = known[f"{group}: checks"].split(", ")
     missing = [
         CHECK_TITLES[check]
         for check in CHECKS
-        if check not in checks and not (check == "edits" and group != "round trips")
+        if check not in checks and not (check == "edits" and not about.asks_edits)
     ]
     found = [
-        f"These are {GROUPS[group]}: {known[f'{group}: cases']} tests on {known[f'{group}: sources']} pictures, "
+        f"These are {about.description}: {known[f'{group}: cases']} tests on {known[f'{group}: sources']} pictures, "
         f"up to {known[f'{group}: rounds']} rounds. Baselines, below the double line, show the best and worst possible "
         "scores; they have no rank."
     ]
@@ -127,9 +136,8 @@ def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
     """The first group's headline, for a terminal."""
     board = tables["leaderboard"]
     rows = [row for row in board.rows if row["group"] == board.rows[0]["group"]] if board.rows else []
-    restored = [row for row in tables["restoration_methods"].rows if row["table"] is None]
-    if restored and not rows:
-        return replace(tables["restoration_methods"], rows=restored, note="")
+    if not rows and (other := stand_in(tables)):
+        return other.table
     empty = {key for key in columns if all(row.get(key) is None for row in rows)}
     shown = tuple(
         column._replace(shown=column.shown or column.key == "role")  # no double line sets baselines apart here

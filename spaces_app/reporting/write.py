@@ -7,20 +7,18 @@ from pathlib import Path
 
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.studies.labels.labels import read_labels
 from convergebench.generation.files import locked
 
 from ..analysis.analysis import Analysis, Options
 from ..analysis.stored_rows import StoredRows, rows_of
 from ..analysis.tables import Table, as_csv, as_json, as_latex
 from ..analysis.typical import case_at, typical_cases
-from ..statistics import compute_tables, leaderboard, restoration_pictures
-from .filmstrips import Strip, make_strips, restored_strips, typical_strip
-from .page import WORST_CASES, make_sections, render_page, slug, take_answer
-from .sentences import methods_paragraph, page_sentences
+from ..statistics import compute_tables, find_statistics, leaderboard
+from .filmstrips import Strip, typical_strip
+from .page import make_sections, render_page, slug, take_answer
+from .sentences import methods_paragraph, page_sentences, stand_in
 
 PAGE = "index.html"
-RESTORATION = restoration_pictures.SECTION
 MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
@@ -40,20 +38,18 @@ class WrittenReport:
     report: Report
     page: Path
     files: int
-    strips: list[Strip]
+    strips: Sequence[Strip]
 
 
 def read_analysis(reader: Reader, options: Options = Options(), steps: bool = True) -> Analysis:  # noqa: B008 - frozen
     """Everything that the statistics need of a dataset; without `steps` neither time nor cost."""
-    floors, published = (list(reader.rows(config)) for config in ("floors", "published"))
-    scores = StoredRows(reader, "scores")
+    scores, floors = StoredRows(reader, "scores"), list(reader.rows("floors"))
     calls: StoredRows | Sequence[Mapping[str, object]] = (
         StoredRows(reader, "steps", CALLS) if steps and reader.files("steps") else []
     )
     roles = {label: editor.role for label, editor in reader.editors().items()}
-    judgements = [row for file in reader.files("judgements") for row in reader.file_rows(file)]
-    people = read_labels(reader)
-    return Analysis(scores, reader.chains(), floors, calls, published, roles, options, judgements, people)
+    tables = {name: StoredRows(reader, name) for name in reader.configs()}
+    return Analysis(scores, reader.chains(), floors, calls, roles, options, tables)
 
 
 def make_report(analysis: Analysis) -> Report:
@@ -64,10 +60,12 @@ def write_report(dataset: Path, out: Path, options: Options = Options()) -> Writ
     """The whole report of a dataset folder."""
     reader = Reader(dataset)
     report = make_report(read_analysis(reader, options))
-    lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
-    worst = make_strips(report.tables["worst"], reader, lengths)
-    restored = restored_strips(report.tables["restoration_pictures"], reader, lengths)
-    return write_files(report, out, worst, typical_strips(report, reader), restored)
+    strips = {
+        name: statistic.strips(report.tables[name], reader)
+        for name, statistic in find_statistics().items()
+        if hasattr(statistic, "strips")
+    }
+    return write_files(report, out, strips, typical_strips(report, reader))
 
 
 def typical_strips(report: Report, reader: Reader) -> list[Strip]:
@@ -91,19 +89,20 @@ def typical_strips(report: Report, reader: Reader) -> list[Strip]:
 
 
 def write_files(
-    report: Report, out: Path, strips: list[Strip], top: Sequence[Strip] = (), restored: Sequence[Strip] = ()
+    report: Report, out: Path, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
 ) -> WrittenReport:
     """Everything made first, then put in place of an earlier report."""
-    files = make_files(report, strips, top, restored)
+    files = make_files(report, strips, top)
     replace_files(out, files)
-    return WrittenReport(report, out / PAGE, len(files), strips)
+    return WrittenReport(report, out / PAGE, len(files), (strips or {}).get("worst", ()))
 
 
 def make_files(
-    report: Report, strips: list[Strip], top: Sequence[Strip] = (), restored: Sequence[Strip] = ()
+    report: Report, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
 ) -> dict[str, bytes]:
-    """The content of every file by its name."""
-    sections = make_sections(report.tables, list(report.analysis.groups))
+    """The content of every file by its name; `strips` has the pictures of statistics that show some, by name."""
+    strips = strips or {}
+    sections = make_sections(report.tables, list(report.analysis.groups), strips)
     files: dict[str, bytes] = {}
     for table in report.tables.values():
         for ending, text in (("csv", as_csv(table)), ("json", as_json(table)), ("tex", as_latex(table))):
@@ -121,9 +120,8 @@ def make_files(
     groups = list(report.analysis.groups)
     for section in sections:
         section.sentences = sentences.get(groups[sections.index(section)] if section.is_group else section.title, [])
-        section.strips = {WORST_CASES: strips, RESTORATION: restored}.get(section.title, ())
     answer = take_answer(sections, board, top)
-    return files | {PAGE: render_page(sections, sentences["lead"], answer).encode()}
+    return files | {PAGE: render_page(sections, sentences["lead"], answer, stand_in(report.tables)).encode()}
 
 
 def replace_files(out: Path, files: Mapping[str, bytes]) -> None:

@@ -17,12 +17,11 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.specs import score_columns
 
-from ..analysis.apart import reasons_apart
+from ..analysis.analysis import Analysis
 from ..analysis.cases import Case, read_cases
 from ..analysis.display_names import display_names
 from ..analysis.floors import Floors, excluded_text
 from ..analysis.groups import CaseGroup, group_cases
-from ..analysis.honesty_checks import HONESTY_COLUMNS
 from ..analysis.stored_rows import SlicedRows
 from ..palette import Look, assign_looks
 from .errors import DAMAGED_FILE
@@ -122,16 +121,9 @@ class ServedDataset:
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
-        """Why editors are listed apart in every table, from the chains under audit and from every first round."""
-        audited = [chain.id for chain in self.chains.values() if "audit" in chain.chain.settings]
-        scores = [row for chain in audited for row in self.scores_of(chain).values()]
-        columns = [name for name in ("chain", "round", *HONESTY_COLUMNS) if name in self.scores.column_names]
-        first_rounds = np.flatnonzero(self.scores["round"].to_numpy() == 1)
-        first = self.scores.select(columns).take(pa.array(first_rounds)).to_pylist()
-        known = set(audited)
-        return reasons_apart(
-            [*scores, *(row for row in first if row["chain"] not in known)], list(self.chains.values())
-        )
+        """Why editors are listed apart in every table."""
+        rows = SlicedRows(self.scores, list(self.score_slices.values()))
+        return Analysis(rows, list(self.chains.values()), roles=self.roles).apart
 
     @cached_property
     def mean_calls(self) -> dict[str, Row]:

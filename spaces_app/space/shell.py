@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from ..analysis.cases import GROUP_NAMES
 from ..analysis.display_names import program_names
 from ..analysis.groups import HALF
+from ..analysis.program_groups import program_groups
 from ..analysis.reasons import TITLES
 from ..palette import MUTED, SERIES
 from . import curves_tab, labels_tab, page
@@ -92,7 +92,7 @@ def known_to_the_page(dataset: ServedDataset) -> dict[str, Any]:
         "pictures": {name: dataset.title(name) for name in dataset.names["source"]},
         "programs": program_names(dict(sorted(programs.items()))),
         "groups": list(dataset.counted),
-        "groupNames": GROUP_NAMES,
+        "groupNames": {group.name: group.filter_name for group in program_groups().values() if group.filter_name},
         "kinds": dataset.names["kind"],
         "categories": dataset.names["category"],
         "together": together,

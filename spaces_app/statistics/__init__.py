@@ -1,4 +1,4 @@
-"""The statistics of the report. Each file of this folder is one, found by its place: there is no list of them.
+"""The statistics of the report: each file of this folder and of studies/*/statistics is one, found by its place.
 
 A statistic has
     TITLE       what its table is called
@@ -10,6 +10,8 @@ and may have
     note(analysis, rows)       a sentence that stands above the table
     ON_PAGE                 an `OnPage`: how the page shows the table
     figures(rows, context)  its figures, drawn with reporting.figures; `context` is a FigureContext
+    strips(table, reader)   strips of pictures for its section: a list of reporting.filmstrips.Strip
+    alarms(rows)            sentences that the page begins with
 
 Its file's name names the files NAME.csv, NAME.json and NAME.tex. What statistics share is in spaces_app/analysis.
 """
@@ -22,6 +24,7 @@ from typing import Any, NamedTuple
 
 from ..analysis.analysis import Analysis
 from ..analysis.tables import Table, hide_empty_columns
+from ..studies import statistics_packages
 
 Rows = Sequence[Mapping[str, Any]]
 EACH_GROUP = "Each group of programs"  # the section that the page has once for every group
@@ -43,13 +46,20 @@ class OnPage(NamedTuple):
 
 def find_statistics() -> dict[str, ModuleType]:
     """Every statistic by its name, in their order on the page."""
-    found = {}
-    for each in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{each.name}")
+    found: dict[str, ModuleType] = {}
+    modules = [
+        importlib.import_module(f"{package}.{info.name}")
+        for package in (__name__, *statistics_packages())
+        for info in pkgutil.iter_modules(importlib.import_module(package).__path__)
+    ]
+    for module in modules:
+        name = module.__name__.rpartition(".")[2]
         missing = [name for name in REQUIRED if not hasattr(module, name)]
         if missing:
-            raise ValueError(f"{module.__file__} is no statistic: it has no {', '.join(missing)}")
-        found[each.name] = module
+            raise ValueError(f"{module.__file__} is not a statistic: it has no {', '.join(missing)}")
+        if name in found:
+            raise ValueError(f"{module.__file__} and {found[name].__file__} are statistics of one name; rename one")
+        found[name] = module
     return dict(sorted(found.items(), key=lambda item: (on_page(item[1]).order, item[0])))
 
 

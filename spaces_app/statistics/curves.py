@@ -5,7 +5,6 @@ from typing import Any
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import RETAINED, TITLES, Case, panel_title
-from ..analysis.published_scores import published_curves
 from ..analysis.round_curves import slice_curves
 from ..analysis.tables import Column, format_value
 from ..palette import PAPER, Look
@@ -17,6 +16,7 @@ from ..reporting.figures import (
     one_panel,
     small_panels,
 )
+from ..studies import study_modules
 from . import EACH_GROUP, OnPage, Rows
 
 TITLE = "Curves over rounds"
@@ -39,7 +39,7 @@ FEWEST_SOURCES = 2  # a slice of fewer is not drawn
 
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
-    """All curves of all groups, whole and by category and kind; then those of published tables."""
+    """All curves of all groups, whole and by category and kind; then those of studies."""
     found: list[dict[str, Any]] = []
     for name, group in analysis.groups.items():
         found += slice_curves(group, analysis.outcomes[name], "all")
@@ -50,7 +50,7 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
                 if len({case.source for case in cases if is_in_slice(case)}) >= FEWEST_SOURCES:
                     label = f"{by}: {value}"
                     found += slice_curves(group, analysis.outcomes[name], label, is_in_slice, ("kept", "quality"))
-    return found + published_curves(analysis.published)
+    return found + [row for module in study_modules("curves") for row in module.curves(analysis)]
 
 
 def has_value(by: str, value: str) -> Callable[[Case], bool]:

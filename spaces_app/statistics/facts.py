@@ -6,7 +6,7 @@ from typing import Any
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
-from ..analysis.accounting import PLACES, account_for
+from ..analysis.accounting import UNKNOWN, account_for, places
 from ..analysis.analysis import Analysis
 from ..analysis.cases import checks_left_out
 from ..analysis.floors import excluded_text
@@ -54,10 +54,11 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
 
 def where_chains_went(analysis: Analysis) -> dict[str, int]:
     """Every chain once: counted, or left out by name. The counts add up to the chains generated."""
-    places = account_for(analysis)
-    counts = Counter(places.values())
-    found = {"chains generated": len(analysis.chains)} | {place: counts[place] for place in PLACES}
-    counted = {chain for chain, place in places.items() if place.startswith("cases ")}
+    place_of = account_for(analysis)
+    counts = Counter(place_of.values())
+    shown = [place for place in places() if place != UNKNOWN or counts[place]]
+    found = {"chains generated": len(analysis.chains)} | {place: counts[place] for place in shown}
+    counted = {chain for chain, place in place_of.items() if place.startswith("cases ")}
     why = Counter(
         code for case in analysis.cases if case.chain.id in counted for code in set(checks_left_out(case).values())
     )

@@ -8,7 +8,7 @@ from convergebench.dataset_builder.studies.labels.labels import LEVELS, QUESTION
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ..analysis.analysis import Analysis
-from ..analysis.people import LabelledItem, of_question
+from ..analysis.people import LabelledItem, of_question, people_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -30,7 +30,7 @@ COLUMNS = (
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each failure and editor of which it was seen; an item has the failure that more than half named."""
     by_editor: dict[str, list[LabelledItem]] = {}
-    for item in of_question(analysis.people, QUESTION.code):
+    for item in of_question(analysis.once(people_of), QUESTION.code):
         by_editor.setdefault(item.chain.editor, []).append(item)
     found = []
     for answer in sorted(QUESTION.answers, key=lambda answer: LEVELS.index(answer.level)):

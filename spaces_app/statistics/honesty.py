@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..analysis.analysis import Analysis
-from ..analysis.honesty_checks import CASES, COUNTED
+from ..analysis.honesty_checks import CASES, COUNTED, honesty_of
 from ..analysis.tables import Column, format_value
 from . import Rows
 
@@ -26,7 +26,7 @@ COLUMNS = (
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor and check."""
     found = []
-    for row in analysis.honesty:
+    for row in analysis.once(honesty_of):
         form = "rounded" if row["check"] in COUNTED else "share"
         found.append(row | {f"{key}_text": format_value(row[key], form) for key in LIMITED})
     return found

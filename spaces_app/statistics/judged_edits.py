@@ -8,6 +8,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ..analysis.analysis import Analysis
+from ..analysis.judged import judged_of
 from ..analysis.stored_rows import rows_of
 from ..analysis.tables import Column
 from . import OnPage
@@ -35,11 +36,11 @@ Row = Mapping[str, Any]
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge and editor; what has no value is left out on both sides."""
-    chains = {chain for steps in analysis.judged.by_step.values() for chain, _ in steps}
+    chains = {chain for steps in analysis.once(judged_of).by_step.values() for chain, _ in steps}
     scored = {(row["chain"], row["step"]): row for row in rows_of(analysis.scores, chains)}
     found = []
-    for judge in analysis.judged.judges_of(*NAMES):
-        answers = {question: analysis.judged.by_step.get((judge, question), {}) for question in NAMES}
+    for judge in analysis.once(judged_of).judges_of(*NAMES):
+        answers = {question: analysis.once(judged_of).by_step.get((judge, question), {}) for question in NAMES}
         for editor in sorted({row["editor"] for own in answers.values() for row in own.values()}):
             row: dict[str, Any] = {"judge": judge, "editor": editor}
             for question, own in answers.items():
@@ -68,8 +69,8 @@ def share_of(name: str, answers: list[Row]) -> dict[str, Any]:
 
 def places(analysis: Analysis, judge: str, editor: str) -> str | None:
     """Where other things changed, the three most frequent places with the number of changes."""
-    by_step = analysis.judged.by_step.get((judge, ELSE), {})
-    said = analysis.judged.whole_answers(judge, ELSE)
+    by_step = analysis.once(judged_of).by_step.get((judge, ELSE), {})
+    said = analysis.once(judged_of).whole_answers(judge, ELSE)
     counts = Counter(
         change["where"]
         for step, row in by_step.items()

@@ -7,6 +7,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ..analysis.analysis import Analysis
+from ..analysis.judged import judged_of
 from ..analysis.restoration import FAITHFUL, FREE, prompt_group, prompt_name
 from ..analysis.tables import Column
 from . import OnPage, Rows
@@ -37,10 +38,10 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge, editor and prompt, and one for the prompts with and without fidelity words."""
     chains = {chain.id: chain for chain in analysis.chains if chain.program.category == "restoration"}
     found = []
-    for judge in analysis.judged.judges_of(*QUESTIONS):
+    for judge in analysis.once(judged_of).judges_of(*QUESTIONS):
         answers: dict[str, list[tuple[str, str, dict[str, Any]]]] = defaultdict(list)  # editor: prompt, column, answer
         for question, column in QUESTIONS.items():
-            for (chain, _), row in analysis.judged.by_step.get((judge, question), {}).items():
+            for (chain, _), row in analysis.once(judged_of).by_step.get((judge, question), {}).items():
                 if chain in chains:
                     answers[chains[chain].editor].append((chains[chain].program.id, column, dict(row)))
         for editor, own in sorted(answers.items()):
@@ -67,7 +68,7 @@ def row_of(analysis: Analysis, judge: str, answers: list[tuple[str, str, dict[st
         row |= {column: int(marks.sum()), f"{column}_per_prompt": marks.sum() / len(prompts)}
         row |= {f"{column}_share": float(marks.mean())}
         row |= dict(zip((f"{column}_share_low", f"{column}_share_high"), limits or (None, None), strict=True))
-    said = analysis.judged.whole_answers(judge, "infidelity")
+    said = analysis.once(judged_of).whole_answers(judge, "infidelity")
     kinds = Counter(
         said[answer["chain"], answer["step"]].get("kind", "other")
         for _, column, answer in answers

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..analysis.analysis import Analysis
-from ..analysis.judged import Judged, Pair, agreement, repeated_pairs
+from ..analysis.judged import Judged, Pair, agreement, judged_of, repeated_pairs
+from ..analysis.people import people_of
 from ..analysis.stored_rows import rows_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
@@ -43,14 +44,16 @@ COLUMNS = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge and question."""
-    chains = {chain for steps in analysis.judged.by_step.values() for chain, _ in steps}
+    chains = {chain for steps in analysis.once(judged_of).by_step.values() for chain, _ in steps}
     scored = {(row["chain"], row["step"]): row for row in rows_of(analysis.scores, chains)}
     labelled = {
         (item.question, item.chain.id, item.step): item.majority
-        for item in analysis.people
+        for item in analysis.once(people_of)
         if item.majority is not None
     }
-    return [row_of(analysis, judge, question, scored, labelled) for judge, question in analysis.judged.by_question]
+    return [
+        row_of(analysis, judge, question, scored, labelled) for judge, question in analysis.once(judged_of).by_question
+    ]
 
 
 def row_of(
@@ -60,7 +63,7 @@ def row_of(
     scored: Mapping[tuple[str, int], Mapping[str, Any]],
     labelled: Mapping[tuple[str, str, int], str],
 ) -> dict[str, Any]:
-    judged: Judged = analysis.judged
+    judged: Judged = analysis.once(judged_of)
     own, by_step = judged.by_question[judge, question], judged.by_step[judge, question]
     without = Counter(row["reason"] for row in by_step.values() if row["value"] is None)
     rule, values = own[0]["compared_with"], judged.values(judge, question)
@@ -123,3 +126,8 @@ def note(analysis: Analysis, rows: Rows) -> str:
         "without a value is neither yes nor no. People's answer is what more than half of them said of that step."
     )
     return " ".join([*alarms, words])
+
+
+def alarms(rows: Rows) -> list[str]:
+    """What the page says first: a judge that drifted."""
+    return [row["alarm"] for row in rows if row["alarm"]]

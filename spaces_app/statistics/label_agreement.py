@@ -7,7 +7,7 @@ from convergebench.dataset_builder.studies.labels.labels import QUESTIONS
 
 from ..analysis.agreement import agreement
 from ..analysis.analysis import Analysis
-from ..analysis.people import LabelledItem, of_question
+from ..analysis.people import LabelledItem, of_question, people_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -28,7 +28,7 @@ COLUMNS = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each question that was answered; failures once by their code and once by their level."""
-    return agreement_rows(analysis.people)
+    return agreement_rows(analysis.once(people_of))
 
 
 def agreement_rows(items: Sequence[LabelledItem]) -> list[dict[str, Any]]:

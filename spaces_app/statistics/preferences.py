@@ -8,7 +8,7 @@ from convergebench.metric_modules.halflife.comparison import compare, judge_toge
 
 from ..analysis.analysis import Analysis
 from ..analysis.comparisons import verdict_name
-from ..analysis.people import LabelledItem, of_question
+from ..analysis.people import LabelledItem, of_question, people_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -33,7 +33,7 @@ COLUMNS = (
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each two editors that were shown beside each other, the names in alphabetical order."""
     pairs: dict[tuple[str, str], list[LabelledItem]] = defaultdict(list)
-    for item in of_question(analysis.people, "pair"):
+    for item in of_question(analysis.once(people_of), "pair"):
         if item.other is not None and item.other.editor != item.chain.editor:
             first, second = sorted((item.chain.editor, item.other.editor))
             pairs[first, second].append(item)

@@ -8,7 +8,7 @@ from convergebench.metric_modules.halflife.summary import summarise
 from ..analysis.analysis import Analysis
 from ..analysis.cases import COLUMNS as METRICS
 from ..analysis.cases import CURVES, TITLES
-from ..analysis.published_scores import PublishedMetric
+from ..analysis.published_scores import PublishedMetric, published_of
 from ..analysis.tables import Column
 from ..palette import assign_looks
 from ..reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_figure
@@ -45,11 +45,11 @@ UNKNOWN = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per table, metric and editor."""
-    return [editor_row(each, editor) for each in analysis.published for editor in each.editors]
+    return [editor_row(each, editor) for each in analysis.once(published_of) for editor in each.editors]
 
 
 def note(analysis: Analysis, rows: Rows) -> str:
-    unknown = sorted({each.table for each in analysis.published if not each.knows_pictures})
+    unknown = sorted({each.table for each in analysis.once(published_of) if not each.knows_pictures})
     return " ".join([NOTE, *([UNKNOWN.format(", ".join(unknown))] if unknown else [])]) if rows else ""
 
 

@@ -13,7 +13,7 @@ from ..analysis.analysis import Analysis
 from ..analysis.cases import COLUMNS as METRICS
 from ..analysis.cases import column_range
 from ..analysis.comparisons import comparison_row
-from ..analysis.published_scores import PublishedMetric
+from ..analysis.published_scores import PublishedMetric, published_of
 from ..analysis.tables import Column
 from . import OnPage
 
@@ -39,7 +39,7 @@ COLUMNS = (
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Two rows per table, metric and pair of editors; all of one metric are corrected together."""
     found = []
-    for each in analysis.published:
+    for each in analysis.once(published_of):
         pairs = list(combinations(sorted(each.editors), 2))
         asked: list[tuple[int | None, tuple[str, str]]] = [(None, pair) for pair in pairs]
         asked += [(last_round(each, *pair), pair) for pair in pairs]

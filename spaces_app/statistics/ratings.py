@@ -8,7 +8,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ..analysis.analysis import Analysis
-from ..analysis.people import LabelledItem, of_question
+from ..analysis.people import LabelledItem, of_question, people_of
 from ..analysis.tables import Column, format_value
 from ..palette import SERIES
 from ..reporting.figures import Drawing, FigureContext, add_legend, figure_names, new_figure
@@ -32,7 +32,7 @@ COLUMNS = (
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each editor, the best rated first; the mean is over items, whose ratings are averaged first."""
     by_editor: dict[str, list[LabelledItem]] = {}
-    for item in of_question(analysis.people, "rating"):
+    for item in of_question(analysis.once(people_of), "rating"):
         by_editor.setdefault(item.chain.editor, []).append(item)
     found = []
     for editor, own in by_editor.items():

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..analysis.analysis import Analysis
+from ..analysis.recall_outcomes import recall_of
 from ..analysis.tables import Column
 from . import Rows
 
@@ -21,7 +22,7 @@ COLUMNS = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row per editor that has audited chains."""
-    return analysis.recall
+    return analysis.once(recall_of)
 
 
 def note(analysis: Analysis, rows: Rows) -> str:

@@ -7,7 +7,15 @@ import numpy as np
 
 from ..analysis.analysis import Analysis
 from ..analysis.prompt_choice import best_places, named_prompts, prompt_scores
-from ..analysis.restoration import RestoredSet, better_sign, each_method, metric_title, prompt_name
+from ..analysis.restoration import (
+    RestoredSet,
+    baselines_of,
+    better_sign,
+    each_method,
+    metric_title,
+    prompt_name,
+    restored_of,
+)
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -33,7 +41,7 @@ COLUMNS = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method and metric, chosen by that metric; then one for each metric chosen by all together."""
-    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
+    return each_method(analysis.once(restored_of), method_rows, analysis.once(baselines_of))
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

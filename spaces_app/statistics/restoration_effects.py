@@ -11,6 +11,7 @@ from ..analysis.restoration import (
     LONG,
     SHORT,
     RestoredSet,
+    baselines_of,
     better_sign,
     each_method,
     is_mean,
@@ -18,6 +19,7 @@ from ..analysis.restoration import (
     metric_title,
     needs_clean,
     prompt_group,
+    restored_of,
 )
 from ..analysis.tables import Column
 from . import OnPage, Rows
@@ -48,7 +50,7 @@ EFFECTS = {
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method, effect and metric; positive differences are better, whatever the metric's direction."""
-    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
+    return each_method(analysis.once(restored_of), method_rows, analysis.once(baselines_of))
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
@@ -84,8 +86,8 @@ def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
 def note(analysis: Analysis, rows: Rows) -> str:
     if not rows:
         return ""
-    lower = sorted({row["metric"] for row in rows} & {metric_title(m) for s in analysis.restored for m in s.metrics
-                                                      if better_sign(m) < 0})  # fmt: skip
+    metrics = {metric for restored in analysis.once(restored_of) for metric in restored.metrics}
+    lower = sorted({row["metric"] for row in rows} & {metric_title(name) for name in metrics if better_sign(name) < 0})
     turned = f" ({', '.join(lower)}: by how much lower)" if lower else ""
     return (
         f"Positive is better for every metric{turned}. Sides are compared picture by picture, averaged by clean "

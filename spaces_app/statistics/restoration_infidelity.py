@@ -4,7 +4,7 @@ from statistics import fmean
 from typing import Any
 
 from ..analysis.analysis import Analysis
-from ..analysis.people import LabelledItem, of_question
+from ..analysis.people import LabelledItem, of_question, people_of
 from ..analysis.restoration import CATEGORY, FAITHFUL, FREE, prompt_group, prompt_name
 from ..analysis.tables import Column
 from . import OnPage, Rows
@@ -26,7 +26,7 @@ UNIONS = {"mean of prompts without fidelity words": FREE, "mean of prompts with 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each editor and prompt that people labelled, and the means per prompt that the study compares."""
     by_prompt: dict[tuple[str, str], list[LabelledItem]] = {}
-    for item in of_question(analysis.people, "failure"):
+    for item in of_question(analysis.once(people_of), "failure"):
         if item.chain.program.category == CATEGORY:
             by_prompt.setdefault((item.chain.editor, item.chain.program.id), []).append(item)
     found = []

@@ -6,7 +6,7 @@ from typing import Any
 from ..analysis.analysis import Analysis
 from ..analysis.display_names import display_names
 from ..analysis.prompt_choice import chosen_elsewhere, values_of_choice
-from ..analysis.restoration import RestoredSet, better_sign, metric_columns, metric_title, prompt_name
+from ..analysis.restoration import RestoredSet, better_sign, metric_columns, metric_title, prompt_name, restored_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -33,7 +33,7 @@ def columns(rows: Rows) -> list[Column]:
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method of each table; of an editor with several prompts, those chosen on other pictures."""
-    return [row for each in analysis.restored for row in table_rows(each, analysis)]
+    return [row for each in analysis.once(restored_of) for row in table_rows(each, analysis)]
 
 
 def table_rows(each: RestoredSet, analysis: Analysis) -> list[dict[str, Any]]:

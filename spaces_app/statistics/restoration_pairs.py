@@ -8,7 +8,7 @@ from convergebench.metric_modules.halflife.comparison import judge_together
 from ..analysis.analysis import Analysis
 from ..analysis.comparisons import verdict_name
 from ..analysis.prompt_choice import chosen_elsewhere, values_of_choice
-from ..analysis.restoration import RestoredSet, is_mean, metric_title
+from ..analysis.restoration import RestoredSet, is_mean, metric_title, restored_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -31,7 +31,9 @@ COLUMNS = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each metric and pair of methods under test that have pictures in common."""
-    return [{"table": each.name or None, **row} for each in analysis.restored for row in table_rows(each, analysis)]
+    return [
+        {"table": each.name or None, **row} for each in analysis.once(restored_of) for row in table_rows(each, analysis)
+    ]
 
 
 def table_rows(each: RestoredSet, analysis: Analysis) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ..analysis.analysis import Analysis
-from ..analysis.restoration import RestoredSet, each_method, metric_title
+from ..analysis.restoration import RestoredSet, baselines_of, each_method, metric_title, restored_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -40,7 +40,7 @@ COLUMNS = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method, metric and pass from the second; prompts are averaged."""
-    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
+    return each_method(analysis.once(restored_of), method_rows, analysis.once(baselines_of))
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

@@ -1,13 +1,17 @@
 """Which restored pictures the page shows: of each degradation a typical one, as every method returned it."""
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
+
+from convergebench.dataset_builder.dataset.reader import Reader
 
 from ..analysis.analysis import Analysis
 from ..analysis.display_names import display_names
 from ..analysis.prompt_choice import chosen_elsewhere
-from ..analysis.restoration import Restored, RestoredSet, metric_columns, prompt_name
-from ..analysis.tables import Column
+from ..analysis.restoration import Restored, RestoredSet, metric_columns, metric_title, prompt_name, restored_of
+from ..analysis.tables import Column, Table, format_value
+from ..reporting.filmstrips import Strip, make_frame
 from . import OnPage, Rows
 
 TITLE = "Restored pictures that the page shows"
@@ -36,7 +40,7 @@ def columns(rows: Rows) -> list[Column]:
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method on each picture shown; baselines come last, as they do in the table of methods."""
     titles = {chain.source.id: chain.source.title for chain in analysis.chains}
-    for each in analysis.restored:
+    for each in analysis.once(restored_of):
         if not each.name and each.metrics:  # published tables have no pictures
             return [row | {"title": titles[row["picture"]] or row["picture"]} for row in rows_of_set(each, analysis)]
     return []
@@ -94,3 +98,32 @@ def typical_pictures(each: RestoredSet, shown: dict[tuple[str, str], Restored]) 
         groups[kinds[picture], metric].append((sum(own) / len(own), picture))
     largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     return [(sorted(own)[(len(own) - 1) // 2][1], metric, len(own)) for (_, metric), own in largest[:MOST]]
+
+
+def strips(table: Table, reader: Reader) -> list[Strip]:
+    """A strip for each picture of the table: as it was degraded, as each method restored it, and clean."""
+    lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
+    names = display_names(row["editor"] for row in table.rows)
+    found = []
+    for picture in dict.fromkeys(row["picture"] for row in table.rows):
+        rows = [row for row in table.rows if row["picture"] == picture]
+        one, title, metric = rows[0], rows[0]["title"], metric_title(rows[0]["by"])
+        frames = [make_frame(reader.picture(one["chain"], 0), "degraded", f"{title}, degraded")]
+        for row in rows:
+            step = (row["round"] or 0) * lengths[row["chain"]]
+            data = reader.picture(row["chain"], step) if step else None
+            value = format_value(row.get(row["by"]), "score")
+            label = f"{names[row['editor']]}, {metric} {value}" if step else names[row["editor"]]
+            frames.append(make_frame(data, label, f"{title}, as {names[row['editor']]} restored it"))
+        clean = reader.reference(one["chain"])
+        words = "not known" if clean is None else f"{title}, clean"
+        frames.append(replace(make_frame(clean, "clean", words), words=words))
+        kind = ", ".join(filter(None, (readable(one["degradation"]), one["scene"]))) or "restoration"
+        among = f"the middle one of {one['of_pictures']} by {metric}" if one["of_pictures"] > 1 else "the only one"
+        found.append(Strip(title, f"{kind}: {among}", tuple(frames)))
+    return found
+
+
+def readable(degradation: str) -> str:
+    """'motion blur' for motion-blur."""
+    return degradation.replace("-", " ")

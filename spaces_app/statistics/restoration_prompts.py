@@ -10,11 +10,13 @@ from ..analysis.restoration import (
     SHORT,
     ByPicture,
     RestoredSet,
+    baselines_of,
     each_method,
     mean_over,
     metric_columns,
     prompt_group,
     prompt_name,
+    restored_of,
 )
 from ..analysis.tables import Column
 from . import OnPage, Rows
@@ -41,7 +43,7 @@ def columns(rows: Rows) -> list[Column]:
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
-    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
+    return each_method(analysis.once(restored_of), method_rows, analysis.once(baselines_of))
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

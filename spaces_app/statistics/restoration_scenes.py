@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..analysis.analysis import Analysis
-from ..analysis.restoration import RestoredSet, each_method, mean_over, metric_columns
+from ..analysis.restoration import RestoredSet, each_method, mean_over, metric_columns, restored_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -32,7 +32,7 @@ def columns(rows: Rows) -> list[Column]:
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each scene, degradation and pair of both, and method; a method's prompts are averaged."""
-    found = each_method(analysis.restored, method_rows)
+    found = each_method(analysis.once(restored_of), method_rows)
     order = list(dict.fromkeys((row["by"], row["slice"]) for row in found))
     kinds = ["scene", "degradation", CROSSED]
     return sorted(found, key=lambda row: (kinds.index(row["by"]), order.index((row["by"], row["slice"]))))

@@ -6,7 +6,7 @@ import numpy as np
 from convergebench.metric_modules.stability.friedman import friedman, permutation_p
 
 from ..analysis.analysis import Analysis
-from ..analysis.restoration import RestoredSet, each_method, metric_title, prompt_name
+from ..analysis.restoration import RestoredSet, baselines_of, each_method, metric_title, prompt_name, restored_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -31,7 +31,7 @@ COLUMNS = (
 
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each method, prompt and metric with two or more runs of two or more pictures."""
-    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
+    return each_method(analysis.once(restored_of), method_rows, analysis.once(baselines_of))
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

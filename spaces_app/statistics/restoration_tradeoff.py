@@ -11,6 +11,7 @@ from ..analysis.analysis import Analysis
 from ..analysis.prompt_choice import prompt_means
 from ..analysis.restoration import (
     RestoredSet,
+    baselines_of,
     better_sign,
     each_method,
     is_mean,
@@ -18,6 +19,7 @@ from ..analysis.restoration import (
     needs_clean,
     prompt_group,
     prompt_name,
+    restored_of,
 )
 from ..analysis.tables import Column
 from ..reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_figure
@@ -45,7 +47,7 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
 
     Both are turned so that higher is better: a negative correlation is a trade-off.
     """
-    return each_method(analysis.restored, method_rows, analysis.restoration_baselines)
+    return each_method(analysis.once(restored_of), method_rows, analysis.once(baselines_of))
 
 
 def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from ..analysis.analysis import Analysis
-from ..analysis.people import LabelledItem, of_question
+from ..analysis.people import LabelledItem, of_question, people_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -24,7 +24,7 @@ COLUMNS = (
 def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each program that people were asked about; where they see it otherwise comes first."""
     by_program: dict[str, list[LabelledItem]] = {}
-    for item in of_question(analysis.people, "reversible"):
+    for item in of_question(analysis.once(people_of), "reversible"):
         by_program.setdefault(item.chain.program.id, []).append(item)
     found = []
     for program, items in by_program.items():

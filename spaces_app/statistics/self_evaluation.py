@@ -5,6 +5,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from ..analysis.analysis import Analysis
+from ..analysis.judged import judged_of
 from ..analysis.tables import Column
 from . import OnPage, Rows
 
@@ -31,9 +32,9 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each judge, editor, program and source, and one for all sources."""
     chains = {chain.id: chain for chain in analysis.chains}
     found: dict[tuple[str, ...], list[tuple[int | None, int, bool]]] = defaultdict(list)
-    for judge in analysis.judged.judges_of(QUESTION):
+    for judge in analysis.once(judged_of).judges_of(QUESTION):
         by_chain: dict[str, dict[int, float | None]] = defaultdict(dict)
-        for (name, step), row in analysis.judged.by_step[judge, QUESTION].items():
+        for (name, step), row in analysis.once(judged_of).by_step[judge, QUESTION].items():
             by_chain[name][step] = row["value"]
         for name, answers in by_chain.items():
             if name in chains:

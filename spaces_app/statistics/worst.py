@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from convergebench.dataset_builder.dataset.reader import Reader
+
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case, spread_rounds
 from ..analysis.groups import CaseGroup, OutcomesByEditor, is_measured, lowest_quality
-from ..analysis.tables import Column
+from ..analysis.tables import Column, Table
+from ..reporting.filmstrips import Strip, worst_strips
 from . import OnPage, Rows
 
 TITLE = "The worst cases of each editor"
@@ -70,3 +73,8 @@ def worst_of_group(group: CaseGroup, outcomes: OutcomesByEditor) -> list[dict[st
 def mean_quality(case: Case, checks: Sequence[str]) -> float:
     values = [value for value in lowest_quality(case, checks) if value is not None]
     return sum(values) / len(values) if values else 0.0
+
+
+def strips(table: Table, reader: Reader) -> list[Strip]:
+    """The pictures of these cases."""
+    return worst_strips(table, reader)

@@ -25,7 +25,7 @@ def main(steps: int) -> None:
     made = report(*rows)
     middle = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        write_files(made, Path(folder), [])
+        write_files(made, Path(folder))
     ended = time.perf_counter()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(

@@ -28,9 +28,11 @@ from convergebench.generation.records import KINDS, Chain
 from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.honesty import reader
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.apart import UNJUDGED
 from convergebench.spaces_app.analysis.comparisons import compare_two
+from convergebench.spaces_app.analysis.honesty_checks import honesty_of
+from convergebench.spaces_app.analysis.recall_outcomes import recall_of
 from convergebench.spaces_app.statistics import leaderboard
+from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from red_team.editors import CHEATS, choice
 
 SOURCES = (
@@ -123,8 +125,8 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     for row in leaderboard.rows(analysis):
         editor = row["editor"]
         apart = analysis.apart.get(editor, ())
-        values = {each["check"]: each for each in analysis.honesty if each["editor"] == editor}
-        recall = next((each for each in analysis.recall if each["editor"] == editor), {})
+        values = {each["check"]: each for each in analysis.once(honesty_of) if each["editor"] == editor}
+        recall = next((each for each in analysis.once(recall_of) if each["editor"] == editor), {})
         rows.append(
             {
                 "editor": editor,

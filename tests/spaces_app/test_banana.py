@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from convergebench.generation import programs
 from convergebench.generation.records import Chain, FinishedChain, Source
-from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.greyscale.measure import Scorer, colour_of
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.cases import GROUPS, group_name
+from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.reporting.page import make_sections
 from convergebench.spaces_app.statistics import compute_tables, denoise, greyscale
 
@@ -88,9 +87,8 @@ def test_grey_is_asked_for_by_the_forward_instruction_alone():
 
 def test_reconstruction_is_a_group_of_its_own_and_counted_nowhere_else():
     one = finished(chain("patches-edges-photograph", "fog", steps=9))
-    kinds = [role.kind for role in roles(one.program.cycle, one.program.closes)]
-    assert group_name(one, kinds) == "reconstruction"
-    assert "reconstruction" in GROUPS
+    assert group_of_chain(one) == "reconstruction"
+    assert "reconstruction" in program_groups()
     both = [chain("patches-edges-photograph", "fog", steps=9), chain("monochrome-and-back", "fog")]
     scored = {"psnr": 30.0, "rmse": 5.0, "retained_rmse": 0.9, "retained_ssim": 0.9, "retained_lpips": 0.9}
     groups = analysis(both, lambda *given: scored).groups

@@ -10,7 +10,8 @@ import pytest
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.honesty import checks
 from convergebench.spaces_app.analysis import honesty_checks
-from convergebench.spaces_app.analysis.apart import RECALL, UNJUDGED, reasons_apart
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.studies.honesty.apart import RECALL, UNJUDGED
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
@@ -33,6 +34,10 @@ def finished(editor, number, name):
     program = replace(plain.program, cycle=(f"add a {PROGRAMS[name]} thing", "remove it"))
     made = replace(plain, source=replace(plain.source, id=f"source-{number}"), program=program)
     return FinishedChain(made.id, made, "test", "1", "complete", 4, None)
+
+
+def reasons_apart(scores, chains):
+    return Analysis(scores, chains).apart
 
 
 def outcome(check, scores, chains):

@@ -10,7 +10,7 @@ from convergebench.generation.records import Chain, FinishedChain, Program, Sour
 from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.analysis.accounting import account_for
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.judged import Judged, kappa
+from convergebench.spaces_app.analysis.judged import Judged, judged_of, kappa
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import make_report
 from convergebench.spaces_app.statistics import (
@@ -70,8 +70,8 @@ def counted(of, counts, there=None, made=None):
     return rows
 
 
-def analysis(chains, rows, judgements=(), **words):
-    return Analysis(rows, chains, judgements=judgements, **words)
+def analysis(chains, rows, judgements=(), labels=()):
+    return Analysis(rows, chains, tables={"judgements": judgements, "labels": labels})
 
 
 # Additions
@@ -221,7 +221,7 @@ def test_an_earlier_wording_of_a_question_is_left_out():
 def test_answers_about_chains_that_are_gone_tell_nothing_of_an_editor():
     one, gone = chain(), chain(run=2)
     said = [answer(each, 1, "edit_applied", 1.0) for each in (one, gone)]
-    assert list(analysis([one], scores(one), said).judged.values("seer", "edit_applied")) == [(one.id, 1)]
+    assert list(analysis([one], scores(one), said).once(judged_of).values("seer", "edit_applied")) == [(one.id, 1)]
 
 
 def test_kappa_is_that_of_cohens_own_table():

@@ -276,7 +276,9 @@ def test_infidelity_is_counted_by_prompt_as_the_study_counts_it():
         labels += [Label(rater=rater, **given) for rater in ("anna", "ben")]
     rows = {
         row["prompt"]: row
-        for row in make_report(Analysis(scores, chains, labels=labels)).tables["restoration_infidelity"].rows
+        for row in make_report(Analysis(scores, chains, tables={"labels": labels}))
+        .tables["restoration_infidelity"]
+        .rows
     }
     assert (rows["S1"]["infidelity"], rows["S1"]["items"]) == (3, 28)
     assert rows["mean of prompts without fidelity words"]["infidelity"] == 2.0  # as the study has it, and 0.5

@@ -29,7 +29,7 @@ def browser():
 def address(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "an-editor-with-a-long-name:steps=28,guidance=2.5": 1.0, "identity": 0.01}
-    write_files(report(*dataset(editors, sources=12, programs=2, rounds=10)), out, [])
+    write_files(report(*dataset(editors, sources=12, programs=2, rounds=10)), out)
     return (out / "index.html").as_uri()
 
 

@@ -1,6 +1,7 @@
 """Published tables: what counts as one picture, and what two editors are compared at."""
 
 from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.published_scores import published_of
 from convergebench.spaces_app.statistics import published, published_pairs
 
 
@@ -23,7 +24,7 @@ def published_analysis(pictures, editors=("a", "b"), rounds=(1, 2), image=True):
                         "ssim": 0.5 + 0.1 * better + 0.001 * (number % pictures) * place,
                     }
                 )
-    return Analysis([], [], published=rows)
+    return Analysis([], [], tables={"published": rows})
 
 
 def test_cases_of_one_picture_count_as_one_picture():
@@ -56,7 +57,7 @@ def test_the_last_round_is_compared_beside_the_mean():
 
 def test_no_limit_of_a_difference_lies_outside_the_range_of_the_metric():
     rows = published_analysis(2)
-    for metric in rows.published:
+    for metric in rows.once(published_of):
         for editor, cases in metric.editors.items():
             for number, values in enumerate(cases.values()):
                 for round in values:

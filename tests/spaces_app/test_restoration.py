@@ -298,7 +298,7 @@ def test_a_page_of_restorations_speaks_of_restoring_and_not_of_rounds(tmp_path):
     roles = {"identity": "baseline"}
     chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -1.0}, prompts=PROMPTS)
     analysis = Analysis(scores, chains, roles=roles)
-    files = make_files(make_report(analysis), [])
+    files = make_files(make_report(analysis))
     page = files["index.html"].decode()
     assert "How well are degraded pictures restored?" in page
     assert "better is best in PSNR" in page

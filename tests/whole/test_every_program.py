@@ -22,7 +22,7 @@ from convergebench.metric_modules.edit_applied.judge import judge_forward, judge
 from convergebench.metric_modules.edit_applied.measure import Reduced
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
-from convergebench.spaces_app.analysis.accounting import PLACES
+from convergebench.spaces_app.analysis.accounting import places
 from convergebench.spaces_app.analysis.analysis import Analysis, Options
 from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.floors import Floors
@@ -30,7 +30,7 @@ from convergebench.spaces_app.analysis.groups import outcome_of_case
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.statistics import additions
 from convergebench.spaces_app.statistics import programs as program_table
-from convergebench.spaces_app.statistics.programs import KEYS
+from convergebench.spaces_app.statistics.programs import key_of
 from PIL import Image
 
 SHORT_SIDE = 192
@@ -99,8 +99,8 @@ def test_every_program_stands_in_the_report_with_what_became_of_its_chain(made):
     table = make_report(read_analysis(made, Options(suites={"each": NAMES}))).tables["programs"]
     rows = {row["program"]: row for row in table.rows}
     assert rows.keys() == set(NAMES)
-    places = [KEYS[place] for place in PLACES]
-    assert {sum(row.get(place, 0) for place in places) for row in rows.values()} == {1}
+    columns = [key_of(place) for place in places()]
+    assert {sum(row.get(column, 0) for column in columns) for row in rows.values()} == {1}
     assert table.note.startswith(f"each: {len(NAMES)} chains generated = ")
 
 
@@ -112,8 +112,9 @@ def test_every_program_of_a_suite_stands_in_its_report_and_the_printed_sum_holds
     analysis = Analysis(list(made.rows("scores")), chains, list(made.rows("floors")), options=options)
     rows = program_table.rows(analysis)
     assert {row["program"] for row in rows} == named
+    columns = [key_of(place) for place in places()]
     for row in rows:
-        counted = sum(row.get(key, 0) for key in KEYS.values())
+        counted = sum(row.get(key, 0) for key in columns)
         assert row["chains"] == counted
         assert row["chains"] or row["reason"] == program_table.ABSENT
     note = program_table.note(analysis, rows)

@@ -14,6 +14,7 @@ from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
+from convergebench.spaces_app.analysis.accounting import places
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.statistics import depth
 from convergebench.spaces_app.statistics import programs as program_table
@@ -100,7 +101,7 @@ def test_the_oracle_keeps_every_depth_and_identity_none(scored):
 def test_every_program_stands_in_the_report_with_what_became_of_it(scored):
     rows = scored.tables["programs"].rows
     assert {row["program"] for row in rows} >= {*suites.load("out-and-back").programs}
-    counted = sum(row.get(key, 0) for row in rows for key in program_table.KEYS.values())
+    counted = sum(row.get(key, 0) for row in rows for key in map(program_table.key_of, places()))
     assert counted == sum(row["chains"] for row in rows) == len(scored.analysis.chains)
 
 

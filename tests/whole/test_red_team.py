@@ -1,7 +1,7 @@
 """A small part of `make red-team`: dishonest editors are listed apart, an honest one beside them is not."""
 
 import pytest
-from convergebench.spaces_app.analysis.apart import UNJUDGED
+from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from red_team.run import analysis_of, play, red_team_plan, result_rows
 
 SOURCES, PROGRAMS = ("coffee", "rocket", "chelsea", "gravel"), ("red-ball", "blue-book", "chair-left")

@@ -111,39 +111,22 @@ def test_light_modules_pull_in_neither_torch_nor_datasets(module):
     assert not {"torch", "datasets", "evaluate", "transformers", "gradio", "pandas", "matplotlib"} & set(loaded)
 
 
+STUDIES = sorted({path.parent for room in ROOMS for path in (HOUSE / room).glob("studies/*/__init__.py")})
+
+
+@pytest.mark.xfail(reason="some files have not moved to their study yet")
+def test_the_core_imports_no_study_and_no_study_another():
+    wrong = []
+    for path in [path for room in ROOMS for path in files(room)]:
+        own = next((folder.name for folder in STUDIES if path.is_relative_to(folder)), None)
+        for name in imported(path):
+            study = re.search(r"\bstudies\.(\w+)\.", f"{name}.")
+            if study and study[1] in {folder.name for folder in STUDIES} - {own}:
+                wrong.append(f"{path.relative_to(HOUSE)} imports {name}")
+    assert STUDIES
+    assert wrong == []
+
+
 def test_no_file_is_longer_than_four_hundred_lines():
     lengths = {path: len(path.read_text().splitlines()) for room in ROOMS for path in files(room)}
     assert {str(path): length for path, length in lengths.items() if length > 400} == {}
-
-
-# Parts that are added and taken away as a whole: found by their place or name, not by an import.
-WHOLE_PARTS = re.compile(
-    r"cli/[a-z]\w*\.py|generation/editors/\w+\.py|generation/editors/paint/things_\w+\.py|generation/suites/\w+\.py"
-    r"|metric_modules/_judges/backends/\w+\.py|metric_modules/[a-z]\w*/(spec|measure|app)\.py|spaces_app/app\.py"
-    r"|metric_modules/([a-z]\w*)/\2\.py|spaces_app/statistics/\w+\.py|dataset_builder/importing/layout_\w+\.py"
-    r"|dataset_builder/studies/\w+/\w+\.py"
-    r"|spaces_app/space/\w+_tab\.py|.*/__(init|main)__\.py"
-)
-
-
-def importers():
-    """Each file of the rooms with the files of the rooms that import it."""
-    known = {}
-    for path in [path for room in ROOMS for path in sorted((HOUSE / room).rglob("*.py"))]:
-        parts = path.relative_to(HOUSE).with_suffix("").parts
-        known[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    found = {path: set() for path in known.values()}
-    for path in known.values():
-        for name in imported(path):
-            for module in (name, name.rpartition(".")[0]):
-                if module in known and known[module] != path:
-                    found[known[module]].add(path)
-    return {str(path.relative_to(HOUSE)): others for path, others in found.items()}
-
-
-def test_every_file_that_one_other_imports_has_its_reason_in_the_architecture():
-    page = (HOUSE / "docs" / "architecture.md").read_text()
-    section = page.partition("## Files that one other file imports")[2].partition("\n## ")[0]
-    reasoned = set(re.findall(r"`(\w+/[\w/]+\.py)`", section))
-    alone = {path for path, others in importers().items() if len(others) < 2 and not WHOLE_PARTS.fullmatch(path)}
-    assert alone == reasoned

@@ -1,0 +1,61 @@
+"""Groups of programs: cases of one group are counted together. The core has round trips; studies add their own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.edit_applied.cycles import roles
+
+from ..studies import study_modules
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+    from .cases import Case
+
+NO_GROUP = "other programs"  # of a study that is not installed
+
+
+@dataclass(frozen=True)
+class ProgramGroup:
+    """One group. `outcome` says what became of a chain of a group that no headline counts: one of `outcomes`."""
+
+    name: str
+    description: str  # completes "These are ..."
+    holds: Callable[[FinishedChain], bool]  # no chain may belong to two groups
+    order: int  # of the headlines
+    filter_name: str = ""  # for a visitor who chooses one; empty: the group is not offered
+    counted: bool = True  # by a headline
+    asks_edits: bool = False  # whether a round has to make an edit and take it back
+    outcome: Callable[["Analysis", "Case"], str] | None = None
+    outcomes: tuple[str, ...] = ()
+
+
+def asks_for_edit(chain: FinishedChain) -> bool:
+    """Whether a round asks for a change that a later instruction of it takes back."""
+    program = chain.program
+    return program.closes and any(role.kind == "forward" for role in roles(program.cycle, program.closes))
+
+
+ROUND_TRIPS = ProgramGroup(
+    "round trips",
+    "programs that ask for a change and then to undo it",
+    holds=asks_for_edit,
+    order=10,
+    filter_name="edit and undo",
+    asks_edits=True,
+)
+
+
+@lru_cache
+def program_groups() -> dict[str, ProgramGroup]:
+    """Every group by name, in the order of the headlines."""
+    groups = [ROUND_TRIPS, *(group for module in study_modules("groups") for group in module.GROUPS)]
+    return {group.name: group for group in sorted(groups, key=lambda group: group.order)}
+
+
+def group_of_chain(chain: FinishedChain) -> str:
+    """The name of the group that a chain belongs to. A study's group comes before the core's."""
+    names = [group.name for group in program_groups().values() if group.holds(chain)]
+    return next((name for name in names if name != ROUND_TRIPS.name), names[0] if names else NO_GROUP)

@@ -1,0 +1,1 @@
+"""What judges, which are vision models, answer about edits."""

@@ -1,0 +1,1 @@
+"""What people who looked at the pictures answered."""

@@ -1,0 +1,29 @@
+"""Programs that ask for no change, or to take a picture apart and draw it anew."""
+
+from convergebench.generation.records import FinishedChain
+
+from ...analysis.program_groups import ProgramGroup, asks_for_edit
+
+_RECONSTRUCTION, _RESTORATION = "reconstruction", "restoration"
+
+
+def _is_replication(chain: FinishedChain) -> bool:
+    program = chain.program
+    return program.closes and program.category not in (_RECONSTRUCTION, _RESTORATION) and not asks_for_edit(chain)
+
+
+GROUPS = (
+    ProgramGroup(
+        "replication",
+        "programs that ask for no change",
+        holds=_is_replication,
+        order=20,
+        filter_name="copy, no change",
+    ),
+    ProgramGroup(
+        "reconstruction",
+        "programs that take a picture apart and have it drawn anew, which invents what was lost",
+        holds=lambda chain: chain.program.closes and chain.program.category == _RECONSTRUCTION,
+        order=30,
+    ),
+)

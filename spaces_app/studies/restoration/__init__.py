@@ -1,0 +1,1 @@
+"""Degraded pictures restored, against the clean ones."""

@@ -1,0 +1,29 @@
+"""Programs that restore a degraded picture: they have tables of their own, and no headline counts them."""
+
+from ...analysis.accounting import AUDITED
+from ...analysis.analysis import Analysis
+from ...analysis.cases import Case
+from ...analysis.program_groups import ProgramGroup
+from ...analysis.restoration import CATEGORY, is_disturbed, scored_chains
+
+_SCORED, _WITHOUT = "restorations with scores", "restorations without a picture"
+
+
+def _outcome(analysis: Analysis, case: Case) -> str:
+    if case.chain.id in analysis.once(scored_chains):
+        return _SCORED
+    return AUDITED if is_disturbed(case.chain) else _WITHOUT
+
+
+GROUPS = (
+    ProgramGroup(
+        "restoration",
+        "programs that restore a degraded picture, against the undegraded one",
+        holds=lambda chain: chain.program.closes and chain.program.category == CATEGORY,
+        order=40,
+        filter_name="restore",
+        counted=False,
+        outcome=_outcome,
+        outcomes=(_SCORED, _WITHOUT),
+    ),
+)

@@ -1,0 +1,34 @@
+"""What the page says of a dataset that has restored pictures and no case that a headline counts."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...analysis.tables import Table
+from ...reporting.page import PageWords, StandIn
+
+_WORDS = PageWords(
+    "How well are degraded pictures restored?",
+    (
+        "A degraded picture is handed in with words that ask to restore it, and the answer is compared with the clean "
+        "picture; what has no clean picture is judged by metrics that need none.",
+        "Several degradations of one clean picture are not independent: brackets hold 95% confidence intervals over "
+        "clean pictures.",
+    ),
+)
+
+
+def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> StandIn | None:
+    """The best method of the dataset's own restorations, and what they were measured on."""
+    table = tables["restoration_methods"]
+    rows = [row for row in table.rows if row["table"] is None]
+    if not rows:
+        return None
+    best = [f"{row['editor']} is best in {row['best_in']}." for row in rows if row.get("best_in")]
+    clean = max(row["clean"] for row in rows)
+    pictures = max(row["pictures"] for row in rows)
+    scope = (
+        f"{len(rows)} ways to restore {pictures} degraded pictures, made from {clean} clean ones, of the suite "
+        f"{facts['suite']}. A restored picture is compared with the clean one."
+    )
+    return StandIn(_WORDS, [" ".join(best) or scope, *([scope] if best else [])], replace(table, rows=rows, note=""))
