@@ -30,6 +30,7 @@ def build(
     `shard` writes one part of the files, I/N, which the call without it puts in place; `executor` has `tasks` parts
     written by datatrove: local, slurm, ray or jobs. What is not put in place yet says so in its `state`.
     """
+    from convergebench.generation.cluster import launch_of
     from convergebench.generation.processes import by_the_first, parse_shard
     from convergebench.generation.progress import progress_bar
     from convergebench.generation.store_reader import find_finished
@@ -45,13 +46,11 @@ def build(
         found = find_finished({Path(run) for run in folders})
         check_metric_folders(Path(out))
         if shard is not None:
-            return parts.write_part(parts.plan_of(found), Path(out), *parse_shard(shard), rights)
+            files = parts.share(parts.plan_of(found), *parse_shard(shard))
+            return parts.write_part(files, Path(out), rights)
         if executor is not None:
-            about = (executor, tasks, logs, executor_args or {})
-            made = parts.build_by(*about, [Path(run) for run in folders], found, Path(out), rights)
-            if made.state == "whole":
-                copy_metric_folders(Path(out))
-            return made
+            launch = launch_of(executor, tasks, logs, executor_args, Path(out), "build")
+            return parts.build_by(launch, [Path(run) for run in folders], found, Path(out), rights)
         with progress_bar("build", found.steps, "steps", quiet) as advance:
             built = building.build(found, Path(out), lambda: advance(1, ""), rights)
         copy_metric_folders(Path(out))

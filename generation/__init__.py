@@ -75,21 +75,16 @@ def generate(
             print(f"warning: {of - cases} of {of} cases may not fit ${max_cost:g}; limit {cases} does", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name
     if executor is not None:
+        from .cluster import launch_of
         from .parts import generate_by
 
         if len(many) != sum(isinstance(each, str) for each in many):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        told: dict[str, Any] = {
-            "editor": many,
-            "suite": str(suite),
-            "name": name,
-            "version": version,
-            "rounds": rounds,
-            "runs": runs,
-        }
-        told |= {"concurrency": concurrency, "workers": workers, "max_cost": max_cost, "pictures": pictures}
-        told |= {"kind": kind, "audit": audit, "salt_file": salt_file, "trackio": trackio, **selection}
-        return generate_by(executor, tasks, logs, executor_args or {}, planned, run, tuple(retry), told)
+        arguments = {"editor": many, "suite": str(suite), "rounds": rounds, "runs": runs, "workers": workers, **words}
+        arguments |= {"max_cost": max_cost, "trackio": trackio, "pictures": pictures, "kind": kind, **selection}
+        arguments |= {"audit": audit, "salt_file": salt_file}
+        launch = launch_of(executor, tasks, logs, executor_args, run, "generate")
+        return generate_by(launch, planned, run, tuple(retry), arguments)
     index, parts = processes.part(shard)
     mine = plan.share(planned.chains, index, parts)
     if max_cost is not None:

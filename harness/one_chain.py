@@ -70,16 +70,13 @@ class OneChainScorer:
         results = Results(floors={key: known for key, known in self.floors.floors.items() if key[0] == task.key})
         job = Job(folder, reader, [chain], self.metrics, [task], results)
         (folder / "work").mkdir()
-        lines, shard = ShardLines(folder / "work"), Shard(folder / "work", 0)
-        try:
-            worker = Worker(job, shard, lambda count, words: None)
-            worker.compare_floors([task] if job.lacking_floors(task) else [])
+        lines, worker = ShardLines(folder / "work"), Worker(job, lambda count, words: None)
+        with Shard(folder / "work", "0000.jsonl") as shard:
+            worker.compare_floors([task] if job.lacking_floors(task) else [], shard)
             results.add_lines(lines.new(), self.metrics.specs, {})
             self.floors.floors |= results.floors
             medians = self.medians(task, results)
-            worker.score([chain], BATCH, {floor_place(chain): medians})
-        finally:
-            shard.file.close()
+            worker.score([chain], BATCH, {floor_place(chain): medians}, shard)
         results.add_lines(lines.new(), self.metrics.specs, {stored.id: chain.digest})
         specs, absent = job.stored_specs(), self.metrics.absent
         scores = [row for row, _ in table.chain_rows(chain, results, specs, absent, medians, {})]

@@ -46,14 +46,13 @@ def score(
     folder = Path(dataset)
     batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
     if executor is not None:
-        from ._engine import parts
+        from ._engine.parts import score_by
 
-        about = (executor, tasks, logs, executor_args or {})
-        return parts.score_by(*about, folder, metrics, device, dtype, ssim_window, batch)
+        asked = tuple(metrics) if metrics is not None else None
+        settings = {"asked": asked, "device": device, "dtype": dtype, "window": ssim_window}
+        return score_by(executor, tasks, logs, executor_args, folder, settings, batch)
     rank, size = rank_and_size()
     if shard is not None:
-        from ._engine import parts
-
         rank, size = part(shard)
         job = engine.prepare(folder, metrics, device, dtype, {"ssim": {"window": ssim_window}})
         images = job.images(rank, size)
@@ -61,7 +60,7 @@ def score(
             disk_errors_explained(folder),
             progress_bar(f"score, part {rank + 1} of {size}", images, "images", quiet) as advance,
         ):
-            return parts.run_part(job, rank, size, batch, advance)
+            return engine.run_part(job, rank, size, batch, advance)
     job = engine.prepare(folder, metrics, device, dtype, {"ssim": {"window": ssim_window}})
     if rank == 0:
         card.refuse_other_folders(folder)

@@ -168,9 +168,9 @@ def score(dataset: Path, words: str, jobs: str = "") -> None:
 def by_jobs(folder: str, stage: str) -> None:
     """Let this process's jobs be those of the stand-in, whose tasks send what they finished at once."""
     import huggingface_hub
-    from convergebench.generation import carried
+    from convergebench.generation import transfer
 
-    carried.PAUSE = 0.2
+    transfer.PAUSE = 0.2
     stand_in = Jobs(Path(folder), stage, COUNTS[stage])
     huggingface_hub.run_uv_job, huggingface_hub.inspect_job = stand_in.run_uv_job, stand_in.inspect_job
 
@@ -197,9 +197,9 @@ def main(program: str, *words: str) -> None:
     if program in ("score", "generate", "build"):
         globals()[program](Path(words[0]), *words[1:])
     elif program == "fetch":
-        from convergebench.generation import carried
+        from convergebench.generation import transfer
 
-        carried.fetch(words[0], Path(words[1]))
+        transfer.fetch(words[0], Path(words[1]))
     elif program == "sbatch":
         sbatch(Path(os.environ["STAND_IN"]), *words)
     elif program == "srun":

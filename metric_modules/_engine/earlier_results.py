@@ -29,12 +29,18 @@ Part = dict[str, Any]  # one metric's part of a signature
 
 
 class Shard:
-    """The file that this process writes."""
+    """A file that this process writes, a line for each finished chain or floor task."""
 
-    def __init__(self, folder: Path, part: int | str):
-        self.path = folder / (f"{part:04d}.jsonl" if isinstance(part, int) else part)
-        self.file = self.path.open("ab", buffering=0)
-        self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)  # without the line that a crash cut short
+    def __init__(self, folder: Path, name: str):
+        path = folder / name
+        self.file = path.open("ab", buffering=0)
+        self.file.truncate(path.read_bytes().rfind(b"\n") + 1)  # without the line that a crash cut short
+
+    def __enter__(self) -> "Shard":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
 
     def add(self, line: dict[str, Any]) -> None:
         """Write one finished piece of work, durably."""

@@ -71,28 +71,33 @@ class Job:
         found = {name for _, name in self.results.scores}
         return {name: spec for name, spec in self.metrics.specs.items() if not spec.optional or name in found}
 
-    def share(self, rank: int, size: int) -> list[DatasetChain]:
-        """This process's chains among those that lack something."""
-        left = [chain for chain in self.chains if self.lacking(chain)]
-        return [left[place] for place in share([chain.cost for chain in left], rank, size)]
-
     @cached_property
     def left(self) -> tuple[list[DatasetChain], list[FloorTask]]:
-        """The chains and floors that the dataset's files lack; asked first before any shard is read, it stays so."""
+        """The chains and floors that the dataset's files lack; computed before any shard is read, it stays the same."""
         self.results.forget_damage()
         chains = [chain for chain in self.chains if self.lacking(chain)]
         return chains, [task for task in self.tasks if self.lacking_floors(task)]
 
+    def share(self, rank: int, size: int) -> list[DatasetChain]:
+        """One part's chains among those that lack something."""
+        chains = self.left[0]
+        return [chains[place] for place in share([chain.cost for chain in chains], rank, size)]
+
     def key(self, size: int) -> str:
-        """Names what is left to do in so many parts: equal wherever the same dataset and metrics are."""
+        """Names what is left to do in this many parts: equal for the same dataset and metrics."""
         chains, tasks = self.left
         signatures = {run.name: run.signature for run in self.metrics.runs}
-        words = [size, signatures, [(one.chain.id, one.digest) for one in chains], [task.key for task in tasks]]
-        return sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:16]
+        content = [size, signatures, [(one.chain.id, one.digest) for one in chains], [task.key for task in tasks]]
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def images(self, rank: int, size: int) -> int:
-        """How many pictures this process has to score."""
+        """How many pictures one part has to score."""
         return sum(len(chain.scored_steps) for chain in self.share(rank, size))
+
+    def take_in(self, lines: ShardLines) -> None:
+        """Add finished work from the shards to the results."""
+        digests = {chain.chain.id: chain.digest for chain in self.chains}
+        self.results.add_lines(lines.new(), self.metrics.specs, digests)
 
     def floor_medians(self) -> dict[FloorPlace, Medians]:
         """The floor of each column, for every suite, source and evaluation size."""
@@ -168,37 +173,22 @@ def run(
     batch: int = BATCH,
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
-    """Score what is lacking, and (in the first process) write the dataset's scores and floors."""
+    """Score what is lacking, together with other processes; the first writes the dataset's scores and floors."""
     folder = job.folder / earlier_results.FOLDER
-    with lock_of(folder, job) if rank == 0 else contextlib.nullcontext():
-        if rank == 0:
-            refuse_tasks(folder)
-        barrier()  # nobody looks into a folder that another launch is writing
-        lines, digests = ShardLines(folder), {chain.chain.id: chain.digest for chain in job.chains}
-
-        def take_in() -> None:
-            job.results.add_lines(lines.new(), job.metrics.specs, digests)
-
-        take_in()
-        job.results.forget_damage()
-        chains = job.share(rank, size)
-        left = [task for task in job.tasks if job.lacking_floors(task)]
-        tasks = [left[place] for place in share([len(task.unrelated) for task in left], rank, size)]
-        barrier()  # all have seen what is left before anyone adds to it
-        shard = Shard(folder, rank)
-        worker = Worker(job, shard, advance)
-        try:
-            worker.compare_floors(tasks)
+    with locked_for(job) if rank == 0 else contextlib.nullcontext():
+        barrier()  # nobody reads a folder that another launch is writing
+        job.left  # noqa: B018 - before any shard is read
+        lines = ShardLines(folder)
+        job.take_in(lines)
+        job.results.forget_damage()  # it may have been repaired since
+        barrier()  # all have read the shards of earlier launches before anyone adds to them
+        if size > 1:
+            _compute(job, rank, size, lines, batch, advance, floors_only=True)
             barrier()
-            take_in()
-            worker.score(chains, batch, job.floor_medians())
-        finally:
-            shard.file.close()
-        outcome = Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.metrics.absent))
-        outcome.shares = worker.shares
+        outcome = _compute(job, rank, size, lines, batch, advance)
         barrier()
         if rank == 0:
-            take_in()
+            job.take_in(lines)
             finish(job, outcome)
             clear(folder)
     if rank == 0:
@@ -207,25 +197,76 @@ def run(
     return outcome
 
 
+def run_part(
+    job: Job,
+    rank: int,
+    size: int,
+    batch: int = BATCH,
+    advance: Advance = lambda count, words: None,
+    floors_only: bool = False,
+) -> Outcome:
+    """Compute one part, for which no other has to be running: its chains with their floors, or its share of floors."""
+    folder = job.folder / earlier_results.FOLDER
+    job.left  # noqa: B018 - before any shard is read
+    with part_held(folder, f"{rank:04d}"):
+        # The chains of other parts of this size are not ours; those of another size may be.
+        mine, others = _shard_name(rank, size), f"-of-{size:04d}.jsonl"
+        lines = ShardLines(folder, lambda name: name.endswith(others) and name != mine and name[:6] != "floors")
+        return _compute(job, rank, size, lines, batch, advance, floors_only)
+
+
+def _shard_name(rank: int, size: int) -> str:
+    return f"{rank:04d}-of-{size:04d}.jsonl"
+
+
+def _compute(
+    job: Job, rank: int, size: int, lines: ShardLines, batch: int, advance: Advance, floors_only: bool = False
+) -> Outcome:
+    """Write what a part lacks into its own shards, floors first."""
+    folder, chains, tasks = job.folder / earlier_results.FOLDER, job.share(rank, size), job.left[1]
+    if floors_only:
+        tasks = [tasks[place] for place in share([len(task.unrelated) for task in tasks], rank, size)]
+    else:
+        needed = {floor_place(chain)[1:] for chain in chains}
+        tasks = [task for task in tasks if size == 1 or (task.reference.source, task.short_side) in needed]
+    job.take_in(lines)
+    worker = Worker(job, advance)
+    with Shard(folder, f"floors-{_shard_name(rank, size)}") as shard:
+        worker.compare_floors([task for task in tasks if job.lacking_floors(task)], shard)
+    if not floors_only:
+        job.take_in(lines)
+        with Shard(folder, _shard_name(rank, size)) as shard:
+            worker.score([chain for chain in chains if job.lacking(chain)], batch, job.floor_medians(), shard)
+    outcome = Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.metrics.absent))
+    outcome.shares = worker.shares
+    return outcome
+
+
 @contextlib.contextmanager
-def lock_of(folder: Path, job: Job) -> Iterator[None]:
-    """Hold the lock of the shards' folder."""
+def part_held(folder: Path, name: str) -> Iterator[None]:
+    """Hold one part; another process that begins it waits and finds it done. A plain run is waited for."""
+    with contextlib.ExitStack() as stack:
+        with locked(folder, wait=True):
+            stack.enter_context(locked(folder / HELD / name, wait=True))
+        yield
+
+
+@contextlib.contextmanager
+def locked_for(job: Job) -> Iterator[None]:
+    """Hold the lock of the shards' folder. Refused while a task writes its part, because its files would be lost."""
+    folder = job.folder / earlier_results.FOLDER
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(locked(folder))
         except Locked:
             raise UserError(f"{job.folder} is being scored by another process; wait for it") from None
+        for part in sorted((folder / HELD).glob("*")):
+            try:
+                with locked(part):
+                    pass
+            except Locked:
+                raise UserError(f"{job.folder} is being scored by task {part.name}; wait for it") from None
         yield
-
-
-def refuse_tasks(folder: Path) -> None:
-    """Refuse while a task writes its part; its files would be lost."""
-    for part in sorted((folder / HELD).glob("*")):
-        try:
-            with locked(part):
-                pass
-        except Locked:
-            raise UserError(f"{folder.parent} is being scored by task {part.name}; wait for it") from None
 
 
 def clear(folder: Path) -> None:

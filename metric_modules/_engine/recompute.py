@@ -119,13 +119,10 @@ def compute_again(job: Job, medians: Mapping[FloorPlace, Medians], advance: Adva
     """The scores of the job's chains and the floors of its tasks, from their pictures."""
     digests = {chain.chain.id: chain.digest for chain in job.chains}
     with tempfile.TemporaryDirectory() as temporary:
-        shard = Shard(Path(temporary), 0)
-        try:
-            worker = Worker(replace(job, results=Results()), shard, advance)
-            worker.compare_floors(job.tasks)
-            worker.score(job.chains, BATCH, medians)
-        finally:
-            shard.file.close()
+        with Shard(Path(temporary), "0000.jsonl") as shard:
+            worker = Worker(replace(job, results=Results()), advance)
+            worker.compare_floors(job.tasks, shard)
+            worker.score(job.chains, BATCH, medians, shard)
         again = Results()
         again.add_lines(ShardLines(Path(temporary)).new(), job.metrics.specs, digests)
     return again

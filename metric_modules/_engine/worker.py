@@ -70,7 +70,6 @@ class Worker:
     """What the threads share, and what they did."""
 
     job: "Job"
-    shard: Shard
     advance: Advance
     chains: int = 0
     images: int = 0
@@ -79,7 +78,7 @@ class Worker:
     references: "OrderedDict[tuple[str, int | None], Reference]" = field(default_factory=OrderedDict)
     lock: Lock = field(default_factory=Lock)
 
-    def compare_floors(self, tasks: Sequence[FloorTask]) -> None:
+    def compare_floors(self, tasks: Sequence[FloorTask], shard: Shard) -> None:
         """Compare some references with what is unrelated to them."""
         for turn in self.turns:
             self.release_weights()
@@ -91,9 +90,11 @@ class Worker:
 
             for task, lacking, values, damaged in self.in_threads(work, tasks, self.threads):
                 parts = {run.name: run.floor_signature for run in lacking}
-                self.shard.add({"task": task.key, "parts": parts, "values": values, "damaged": damaged})
+                shard.add({"task": task.key, "parts": parts, "values": values, "damaged": damaged})
 
-    def score(self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians]) -> None:
+    def score(
+        self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians], shard: Shard
+    ) -> None:
         """Score some chains, as many at once as there are cores and as memory allows."""
         started, threads = time.monotonic(), self.threads
         batch = max(1, min(batch, self.memory // (WORK * self.pixels * threads)))
@@ -109,7 +110,7 @@ class Worker:
 
                 for chain, lacking, rows in self.in_threads(work, chains, threads):
                     parts = {run.name: run.signature for run in lacking}
-                    self.shard.add({"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows})
+                    shard.add({"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows})
                     if turn is self.turns[-1]:
                         self.chains += 1
                         self.images += len(rows)

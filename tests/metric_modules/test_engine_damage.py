@@ -287,7 +287,7 @@ def test_truncated_files_are_one_sentence_in_every_verb(dataset, tmp_path, confi
 
 
 def test_a_changed_digit_in_the_line_of_a_shard_is_not_merged_but_computed_again(tmp_path):
-    shard = earlier_results.Shard(tmp_path, 0)
+    shard = earlier_results.Shard(tmp_path, "0000.jsonl")
     lines = [{"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}}, {"chain": "c", "rows": {"1": None}}]
     for line in lines:
         shard.add(line)

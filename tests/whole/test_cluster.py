@@ -22,8 +22,8 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import parts as building_parts
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import carried, run_log
 from convergebench.generation import parts as generating
+from convergebench.generation import run_log, transfer
 from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
 from convergebench.generation.records import UserError
 from convergebench.generation.store_reader import find_finished
@@ -118,7 +118,7 @@ def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
     asked = ["psnr"]
     before = engine.prepare(dataset, asked, "cpu", None)
     key = before.key(3)
-    parts.run_part(before, 1, 3)
+    engine.run_part(before, 1, 3)
     after = engine.prepare(dataset, asked, "cpu", None)
     assert after.key(3) == key != after.key(2)
     assert [chain.chain.id for chain in after.left[0]] == [chain.chain.id for chain in before.left[0]]
@@ -128,7 +128,7 @@ def test_tasks_of_one_process_read_the_index_once_and_again_where_a_file_changed
     asked, prepared, prepare = ["psnr", "ssim"], [], engine.prepare
     monkeypatch.setattr(engine, "prepare", lambda *words, **more: prepared.append(words) or prepare(*words, **more))
     words = {"dataset": str(dataset), "asked": tuple(asked), "device": "cpu", "dtype": "float32", "window": "gaussian"}
-    keys = {size: parts.job_of(folder=None, **words).key(size) for size in (2, 3)}
+    keys = {size: parts.job_of(**words).key(size) for size in (2, 3)}
     prepared.clear()
     for rank in range(2):
         parts.work(rank, 2, words, keys, 4, floors_only=True)
@@ -137,13 +137,13 @@ def test_tasks_of_one_process_read_the_index_once_and_again_where_a_file_changed
     assert len(prepared) == 1
     metric_modules.score(dataset, asked, device="cpu", dtype="float32", quiet=True)
     assert content(dataset) == alone(asked)
-    with pytest.raises(UserError, match="is not what it was when the tasks were dealt"):
+    with pytest.raises(UserError, match="changed after the tasks were planned"):
         parts.work(0, 3, words, keys, 4, floors_only=False)
 
 
 def test_nobody_takes_the_shards_away_from_a_part_that_is_being_computed(dataset):
     folder = dataset / earlier_results.FOLDER
-    with parts.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
+    with engine.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
         metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
 
 
@@ -191,29 +191,30 @@ def test_a_file_of_the_draft_is_written_again_when_what_it_is_made_from_changed(
 
 
 def test_what_a_task_finished_is_carried_and_found_by_its_successor(tmp_path):
-    carry = carried.Carry(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")), "folder", pause=60)
-    with carry.carried(3) as told:
-        (told["folder"] / "a").mkdir()
-        (told["folder"] / "a" / "one.txt").write_text("1")
-        (told["folder"] / "unfinished").write_text("?")
+    carry = transfer.Transfer(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")))
+    with carry.task_folder(3) as folder:
+        (folder / "a").mkdir()
+        (folder / "a" / "one.txt").write_text("1")
+        (folder / "unfinished").write_text("?")
 
     def failing():
-        with carry.carried(3) as told:
-            assert (told["folder"] / "a" / "one.txt").read_text() == "1"
-            (told["folder"] / "two.txt").write_text("2")
+        with carry.task_folder(3) as folder:
+            assert (folder / "a" / "one.txt").read_text() == "1"
+            (folder / "two.txt").write_text("2")
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         failing()
-    with carry.carried(4) as told:
-        assert list(told["folder"].iterdir()) == []
-    assert carried.fetch(carry.place, tmp_path / "all", None, 3) == 2
+    with carry.task_folder(4) as folder:
+        assert list(folder.iterdir()) == []
+    assert transfer.archives(carry.place) == ["00003/000000.tar", "00003/000001.tar"]
+    transfer.fetch(carry.place, tmp_path / "all")
     assert {path.name for path in (tmp_path / "all").rglob("*.txt")} == {"one.txt", "two.txt"}
     assert not (tmp_path / "all" / "unfinished").exists()
 
 
 def test_what_could_not_be_sent_goes_with_the_next_parcel(tmp_path, monkeypatch):
-    place_of, refused = carried.place_of, []
+    place_of, refused = transfer._folder_at, []
 
     def unreachable(place):
         if len(refused) < 2:
@@ -221,13 +222,14 @@ def test_what_could_not_be_sent_goes_with_the_next_parcel(tmp_path, monkeypatch)
             raise ConnectionError
         return place_of(place)
 
-    carry = carried.Carry(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")), "folder", pause=60)
-    monkeypatch.setattr(carried, "AGAIN", (0, 0))
-    with carry.carried(0) as told:
-        (told["folder"] / "one.txt").write_text("1")
-        monkeypatch.setattr(carried, "place_of", unreachable)
+    carry = transfer.Transfer(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")))
+    monkeypatch.setattr(transfer, "RETRY_PAUSES", (0, 0))
+    with carry.task_folder(0) as folder:
+        (folder / "one.txt").write_text("1")
+        monkeypatch.setattr(transfer, "_folder_at", unreachable)
     assert len(refused) == 2
-    assert carried.fetch(carry.place, tmp_path / "home", None, 0) == 1
+    assert transfer.archives(carry.place) == ["00000/000000.tar"]
+    transfer.fetch(carry.place, tmp_path / "home")
     assert (tmp_path / "home" / "one.txt").read_text() == "1"
 
 
@@ -236,12 +238,12 @@ def test_a_job_leaves_alone_the_chains_that_were_done_before_it_began(tmp_path):
     home = tmp_path / "home"
     generation.generate(**{**words, "limit": 1}, out=home, quiet=True)
     [done] = home.glob("chains/*/done.json")
-    generating.give(home, str(tmp_path / "given"), ())
+    generating.send_inputs(home, str(tmp_path / "given"), ())
     place = str(tmp_path / "place")
-    with carried.Carry(place, generating.finished_files, "folder", given=str(tmp_path / "given")).carried(0) as told:
-        generating.work(0, 1, {**words, "out": "elsewhere"}, **told)
+    with transfer.Transfer(place, generating.finished_files, inputs=str(tmp_path / "given")).task_folder(0) as folder:
+        generating.work(0, 1, {**words, "out": "elsewhere"}, folder=folder)
     before = done.read_bytes(), done.stat().st_mtime_ns
-    with carried.arriving(place, home):
+    with transfer.arriving(transfer.Transfer(place, list), home):
         pass
     assert (done.read_bytes(), done.stat().st_mtime_ns) == before
     assert len(list(home.glob("chains/*/done.json"))) == 2
@@ -268,10 +270,10 @@ def test_a_job_asks_again_for_what_was_refused_and_keeps_what_went_before(tmp_pa
     home, given, place = tmp_path / "home", str(tmp_path / "given"), str(tmp_path / "place")
     assert generation.generate(**words, out=home, quiet=True).ends == {"refused": 1}
     (tmp_path / "moody").unlink()
-    generating.give(home, given, ("refused",))
-    with carried.Carry(place, generating.finished_files, "folder", given=given).carried(0) as told:
-        generating.work(0, 1, {**words, "out": "elsewhere", "retry": ("refused",)}, **told)
-    with carried.arriving(place, home):
+    generating.send_inputs(home, given, ("refused",))
+    with transfer.Transfer(place, generating.finished_files, inputs=given).task_folder(0) as folder:
+        generating.work(0, 1, {**words, "out": "elsewhere", "retry": ("refused",)}, folder=folder)
+    with transfer.arriving(transfer.Transfer(place, list), home):
         pass
     [chain] = find_finished([home]).done.values()
     assert chain.status == "complete"
@@ -288,16 +290,16 @@ def test_jobs_are_sent_the_chains_of_their_files_and_write_those_of_one_process(
     shares = [building_parts.share(building_parts.plan_of(find_finished([run])), rank, 3) for rank in range(3)]
     sent, out = str(tmp_path / "sent"), tmp_path / "dataset"
     building_parts.send_chains(shares, sent)
-    whole = {name: (tmp_path / "sent" / name).read_bytes() for name in carried.names_at(sent)}
+    whole = {name: (tmp_path / "sent" / name).read_bytes() for name in transfer.archives(sent)}
     torn = max(whole)
     (tmp_path / "sent" / torn).write_bytes(b"torn")
     building_parts.send_chains(shares, sent)
     assert (tmp_path / "sent" / torn).read_bytes() == whole[torn]
     for rank in range(3):
-        carry = carried.Carry(str(tmp_path / "place"), building_parts.written_files, "folder")
-        with carry.carried(rank) as told:
-            building_parts.work_far_away(rank, 3, sent, {}, **told)
-    with carried.arriving(carry.place, out), pytest.MonkeyPatch.context() as patch:
+        carry = transfer.Transfer(str(tmp_path / "place"), building_parts.written_files)
+        with carry.task_folder(rank) as folder:
+            building_parts.work_of_job(rank, 3, sent, {}, folder=folder)
+    with transfer.arriving(carry, out), pytest.MonkeyPatch.context() as patch:
         patch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
         dataset_builder.build(run, out, quiet=True)
     assert content(out) == content(clean)
@@ -307,7 +309,7 @@ def test_jobs_are_sent_the_chains_of_their_files_and_write_those_of_one_process(
     ("words", "complaint"),
     [
         ({"editor": "gemini"}, "gemini costs money, which jobs cannot count together"),
-        ({"salt_file": "salt"}, "--salt-file salt is of this machine, which a job does not have"),
+        ({"salt_file": "salt"}, "--salt-file salt is a local file, which a job does not have"),
     ],
 )
 def test_what_a_job_cannot_have_is_refused_before_anything_is_sent(tmp_path, monkeypatch, words, complaint):
@@ -324,7 +326,7 @@ def test_what_a_job_cannot_have_is_refused_before_anything_is_sent(tmp_path, mon
         ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it is one of "),
         ("slurm", 2, None, {}, "slurm needs --executor-arg partition=VALUE"),
         ("slurm", None, None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
-        ("jobs", 2, "here", {}, "--logs is 'here'; a job reaches hf://"),
+        ("jobs", 2, "here", {}, "--logs is 'here'; jobs can only reach hf://"),
     ],
 )
 def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs, arguments, words):
