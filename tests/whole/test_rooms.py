@@ -24,7 +24,7 @@ SHARED = tuple(
         "progress",
         "processes",
         "cluster",
-        "carried",
+        "transfer",
     )
 )
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
