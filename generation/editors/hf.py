@@ -8,65 +8,47 @@ import functools
 import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PIL import Image
 
-from .. import pictures, requirements
+from .. import pictures
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError, one_of
-from ..vendors import keys, models, wire
+from ..vendors import hosted, keys, wire
 from ..vendors.sizes import KONTEXT, QWEN, Size
+from ..vendors.wire import Json
 from . import fal, replicate
 
-TASK = "image-to-image"
-WAVESPEED_UNFINISHED = ("created", "processing")
+if TYPE_CHECKING:
+    import httpx
+    from huggingface_hub.hf_api import InferenceProviderMapping
+
+_TASK = "image-to-image"
 
 
 @dataclass(frozen=True)
-class Editor:
+class Editor(hosted.PolledEditor):
     """Hub Inference Providers: FLUX Kontext, Qwen-Image-Edit and others, wherever they are hosted."""
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
+    timeout: float = field(default=300.0, metadata={"identity": False})
+    base_url: str = wire.base_url_option("HF_ROUTER_BASE_URL")
     provider: str = "fal-ai"
     guidance: float | None = None
     steps: int | None = None
-    timeout: float = field(default=300.0, metadata={"identity": False})
-    poll: float = field(default=0.5, metadata={"identity": False})
-    base_url: str = wire.base_url_option("HF_ROUTER_BASE_URL")
-    needs: ClassVar[str] = "HF_TOKEN and pip install 'convergebench[hf]'"
+    vendor: ClassVar = hosted.Vendor("hf", "https://router.huggingface.co", "HF_TOKEN", variable="HF_ROUTER_BASE_URL")
 
-    def __post_init__(self) -> None:
-        one_of("hf:provider", self.provider, tuple(PROVIDERS))
-        if self.timeout <= 0 or self.poll <= 0:
-            raise UserError(f"hf:timeout={self.timeout},poll={self.poll} are not both numbers of seconds above 0")
+    def check(self) -> None:
+        one_of("hf:provider", self.provider, tuple(_PROVIDERS))
         if self.steps is not None and self.steps < 1:
-            raise UserError(f"hf:steps is {self.steps}; it is a whole number from 1")
-        self.address()
-
-    def address(self) -> str:
-        return wire.base_address(self.base_url, "HF_ROUTER_BASE_URL", "https://router.huggingface.co")
-
-    def ready(self) -> str | None:
-        return requirements.missing("hf", ("httpx",), "HF_TOKEN")
+            raise UserError(f"hf:steps must be at least 1, got {self.steps}")
 
     def sizes(self) -> tuple[Size, ...]:
         return KONTEXT if "Kontext" in self.model else QWEN if "Qwen" in self.model else ()
 
-    def price(self) -> float | None:
-        return self.hosted().price
-
-    def hosted(self) -> models.Model:
-        return models.find("hf", self.model)
-
     @functools.cached_property
-    def client(self) -> Any:
-        if reason := requirements.missing_packages("hf", "httpx"):
-            raise Unusable(reason)
-        return wire.client()
-
-    @functools.cached_property
-    def hosting(self) -> Any:
+    def hosting(self) -> "InferenceProviderMapping":
         """What the provider calls the model, as the Hub says; `hf-inference` calls it as the Hub does."""
         import httpx2
         from huggingface_hub import HfApi
@@ -81,152 +63,141 @@ class Editor:
             raise wire.status_error(error.response.status_code, message, retry_after) from error
         except (httpx2.HTTPError, OSError) as error:
             raise Transient(f"the Hub does not say who hosts {self.model}: {error}") from error
-        rows = {row.provider: row for row in info.inference_provider_mapping or ()}
-        row = rows.get(self.provider)  # type: ignore[call-overload]
-        if row is None or row.task != TASK:
-            hosts = ", ".join(sorted(name for name, row in rows.items() if row.task == TASK)) or "none"
+        rows: dict[str, InferenceProviderMapping] = {
+            row.provider: row for row in info.inference_provider_mapping or () if row.task == _TASK
+        }
+        if self.provider not in rows:
+            hosts = ", ".join(sorted(rows)) or "none"
             raise Unusable(f"{self.model} is not supported by {self.provider}; providers that edit with it: {hosts}")
-        return row
+        return rows[self.provider]
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        client, key = self.client, {"authorization": f"Bearer {keys.read_key('HF_TOKEN')}"}
-        given = {"prompt": instruction, "num_inference_steps": self.steps, "guidance_scale": self.guidance}
-        given = {name: value for name, value in (given | {"seed": seed}).items() if value is not None}
-        with wire.time_limit(self.timeout), wire.documented_form():
-            answer = PROVIDERS[self.provider](self, client, key, pictures.encode_png(image), given)
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        options = {"prompt": instruction, "num_inference_steps": self.steps, "guidance_scale": self.guidance}
+        options = {name: value for name, value in (options | {"seed": seed}).items() if value is not None}
+        answer = _PROVIDERS[self.provider](self, pictures.encode_png(image), options)
         if answer.data and pictures.sniff(answer.data) == "bin":
-            raise Transient("an answer that is no picture", charged=True)
+            raise Transient("an answer that is not a picture", charged=True)
         return answer
 
-    def place(self, path: str) -> str:
-        """An address at the provider, behind the router: keys go nowhere else."""
-        return f"{self.address()}/{self.provider}/{path.lstrip('/')}"
+    def path(self, path: str) -> str:
+        """A path at the provider, behind the router: keys go nowhere else."""
+        return f"/{self.provider}/{path.lstrip('/')}"
 
-    def details(self, **more: Any) -> dict[str, Any]:
-        return {"model": self.model, "provider": self.provider, **{key: value for key, value in more.items() if value}}
+    def details(self, **values: object) -> Json:
+        return {
+            "model": self.model,
+            "provider": self.provider,
+            **{key: value for key, value in values.items() if value},
+        }
 
 
-Given = dict[str, Any]
-
-
-def ask_fal(editor: Editor, client: Any, key: dict[str, str], data: bytes, given: Given) -> Answer:
+def _ask_fal(editor: Editor, data: bytes, options: Json) -> Answer:
     """An order in fal's queue, polls, a result with an address."""
-    hosting, picture, queue = editor.hosting, as_uri(data), "?_subdomain=queue"
-    body = {"image_url": picture, "image_urls": [picture], **given}
+    hosting, picture, queue = editor.hosting, wire.data_address(data), "?_subdomain=queue"
+    body = {"image_url": picture, "image_urls": [picture], **options}
     if hosting.adapter_weights_path:
         from huggingface_hub import hf_hub_url
 
         body["loras"] = [{"path": hf_hub_url(editor.model, hosting.adapter_weights_path), "scale": 1}]
-    response, order = wire.post(client, editor.place(hosting.provider_id + queue), key, body)
+    response, order = editor.post(editor.path(hosting.provider_id + queue), body)
     if response.status_code >= 400:
         return fal.declined(response, order)
     if not order.get("request_id"):
         raise Transient(f"an answer without a request: {str(order)[:120]}", charged=True)
-    path = urllib.parse.urlsplit(order["response_url"]).path  # not always under the model's own id
-    unfinished: Callable[[Any], bool] = lambda reply: reply.get("status") in fal.UNFINISHED  # noqa: E731
-    response, status = wire.poll(client, editor.place(f"{path}/status{queue}"), key, editor.poll, unfinished)
-    if response.status_code >= 400 or status.get("status") != "COMPLETED":
-        return fal.declined(response, status, charged=True)
-    response, reply = wire.poll(client, editor.place(path + queue), key, min(editor.poll, 0.2), errors=2)
-    if response.status_code >= 400:
-        return fal.declined(response, reply, charged=True)
-    about = editor.details(hosted_as=hosting.provider_id, request_id=order["request_id"], seed=reply.get("seed"))
-    if any(reply.get("has_nsfw_concepts") or ()):  # the picture is there, and black
-        return Answer(status="refused", reason="has_nsfw_concepts", details=about)
-    return fetched(editor, client, reply["images"][0]["url"], about)
+    place = editor.address() + editor.path(urllib.parse.urlsplit(order["response_url"]).path)  # seldom the model's id
+    reply = fal.wait_for(editor, f"{place}/status{queue}", place + queue)
+    if isinstance(reply, Answer):
+        return reply
+    details = editor.details(hosted_as=hosting.provider_id, request_id=order["request_id"], seed=reply.get("seed"))
+    answer = fal.read(editor, reply, details)
+    if answer.status == "no_image":
+        raise Rejected(f"a result without a picture: {str(reply)[:200]}", charged=True)
+    return answer
 
 
-def ask_replicate(editor: Editor, client: Any, key: dict[str, str], data: bytes, given: Given) -> Answer:
+def _ask_replicate(editor: Editor, data: bytes, options: Json) -> Answer:
     """A prediction that is waited for, as long as Replicate does."""
-    hosted, picture = editor.hosting.provider_id, as_uri(data)
-    model, _, version = hosted.partition(":")
-    ways = {"image": picture, "images": [picture], "input_image": picture, "input_images": [picture]}  # by model
-    body = {"input": {**ways, **given}, **({"version": version} if version else {})}
-    place = editor.place("v1/predictions" if version else f"v1/models/{model}/predictions")
-    response, reply = wire.post(client, place, {**key, "prefer": "wait"}, body)
+    name, picture = editor.hosting.provider_id, wire.data_address(data)
+    model, _, version = name.partition(":")
+    names = {"image": picture, "images": [picture], "input_image": picture, "input_images": [picture]}  # by model
+    body = {"input": {**names, **options}, **({"version": version} if version else {})}
+    path = editor.path("v1/predictions" if version else f"v1/models/{model}/predictions")
+    headers = {**editor.headers(), "prefer": "wait"}
+    response, reply = wire.post(editor.client, editor.address() + path, headers, body)
     if response.status_code >= 400:
         return replicate.declined(response, reply)
     output, error = reply.get("output"), str(reply.get("error") or "")
-    about = editor.details(hosted_as=hosted, request_id=reply.get("id"), usage=reply.get("metrics"))
+    details = editor.details(hosted_as=name, request_id=reply.get("id"), usage=reply.get("metrics"))
     if any(word in error.lower() for word in replicate.REFUSALS):
-        return Answer(status="refused", reason=error, details=about)
+        return Answer(status="refused", reason=error, details=details)
     if not output:
         raise Transient(f"no picture after Replicate's own minute ({reply.get('status')}: {error[:200]})", charged=True)
-    return fetched(editor, client, output if isinstance(output, str) else output[0], about)
+    return editor.picture(output if isinstance(output, str) else output[0], details)
 
 
-def ask_together(editor: Editor, client: Any, key: dict[str, str], data: bytes, given: Given) -> Answer:
+def _ask_together(editor: Editor, data: bytes, options: Json) -> Answer:
     """One request; the picture comes in it."""
-    hosted = editor.hosting.provider_id
-    kontext = "kontext" in hosted.lower() and "flux.1" in hosted.lower()  # the others take references
-    body = {"image_url": as_uri(data)} if kontext else {"reference_images": [as_uri(data)]}
-    given = {"steps" if name == "num_inference_steps" else name: value for name, value in given.items()}
-    body = {**body, "response_format": "base64", **given, "model": hosted}
-    response, reply = wire.post(client, editor.place("v1/images/generations"), key, body)
+    name = editor.hosting.provider_id
+    kontext = "kontext" in name.lower() and "flux.1" in name.lower()  # the others take references
+    body: Json = {"image_url": wire.data_address(data)} if kontext else {"reference_images": [wire.data_address(data)]}
+    options = {{"num_inference_steps": "steps"}.get(option, option): value for option, value in options.items()}
+    body = {**body, "response_format": "base64", **options, "model": name}
+    response, reply = editor.post(editor.path("v1/images/generations"), body)
     if response.status_code >= 400:
-        raise fault(response, reply)
-    about = editor.details(hosted_as=hosted, request_id=reply.get("id"))
-    return Answer(wire.from_base64(reply["data"][0]["b64_json"]), details=about)
-
-
-def ask_wavespeed(editor: Editor, client: Any, key: dict[str, str], data: bytes, given: Given) -> Answer:
-    """An order, polls, an address."""
-    hosted = editor.hosting.provider_id
-    body = {"image": as_uri(data), **given}
-    response, reply = wire.post(client, editor.place(f"api/v3/{hosted}"), key, body)
-    if response.status_code >= 400:
-        raise fault(response, reply)
-    path = urllib.parse.urlsplit(reply["data"]["urls"]["get"]).path
-    unfinished: Callable[[Any], bool] = lambda reply: (  # noqa: E731
-        (reply.get("data") or {}).get("status") in WAVESPEED_UNFINISHED
+        raise _fault(response, reply)
+    return Answer(
+        wire.from_base64(reply["data"][0]["b64_json"]),
+        details=editor.details(hosted_as=name, request_id=reply.get("id")),
     )
-    response, reply = wire.poll(client, editor.place(path), key, editor.poll, unfinished)
+
+
+def _ask_wavespeed(editor: Editor, data: bytes, options: Json) -> Answer:
+    """An order, polls, an address."""
+    name = editor.hosting.provider_id
+    response, reply = editor.post(editor.path(f"api/v3/{name}"), {"image": wire.data_address(data), **options})
+    if response.status_code >= 400:
+        raise _fault(response, reply)
+    place = editor.address() + editor.path(urllib.parse.urlsplit(reply["data"]["urls"]["get"]).path)
+    response, reply = wire.poll(
+        editor.client,
+        place,
+        editor.headers(),
+        editor.poll,
+        lambda reply: (reply.get("data") or {}).get("status") in ("created", "processing"),
+    )
     if response.status_code >= 400:
         raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
-    task, about = reply["data"], editor.details(hosted_as=hosted, request_id=reply["data"].get("id"))
+    task = reply["data"]
     if task["status"] != "completed":
         raise Rejected(f"the task {task['status']}: {str(task.get('error'))[:200]}", charged=True)
-    return fetched(editor, client, task["outputs"][0], about)
+    return editor.picture(task["outputs"][0], editor.details(hosted_as=name, request_id=task.get("id")))
 
 
-def ask_hub(editor: Editor, client: Any, key: dict[str, str], data: bytes, given: Given) -> Answer:
+def _ask_hub(editor: Editor, data: bytes, options: Json) -> Answer:
     """One request to the Hub's own servers; the answer is the picture."""
     import httpx
 
-    body = {"inputs": wire.to_base64(data), "parameters": given}
+    address = editor.address() + editor.path(f"models/{editor.model}")
+    body = {"inputs": wire.to_base64(data), "parameters": options}
     try:
-        response = client.post(
-            editor.place(f"models/{editor.model}"), headers={**key, "accept": "image/png"}, json=body
-        )
+        response = editor.client.post(address, headers={**editor.headers(), "accept": "image/png"}, json=body)
     except httpx.TransportError as error:
         raise wire.connection_lost(error) from error
     if response.status_code >= 400:
-        raise fault(response, wire.parse_json(response))
+        raise _fault(response, wire.parse_json(response))
     return Answer(response.content, details=editor.details(declared=response.headers.get("content-type")))
 
 
-PROVIDERS = {
-    "fal-ai": ask_fal,
-    "replicate": ask_replicate,
-    "together": ask_together,
-    "wavespeed": ask_wavespeed,
-    "hf-inference": ask_hub,
+_PROVIDERS: dict[str, Callable[[Editor, bytes, Json], Answer]] = {
+    "fal-ai": _ask_fal,
+    "replicate": _ask_replicate,
+    "together": _ask_together,
+    "wavespeed": _ask_wavespeed,
+    "hf-inference": _ask_hub,
 }
 
 
-def as_uri(data: bytes) -> str:
-    return "data:image/png;base64," + wire.to_base64(data)
-
-
-def fetched(editor: Editor, client: Any, address: str, about: dict[str, Any]) -> Answer:
-    """The picture at an address that the provider gave, which may hold it."""
-    if address.startswith("data:"):
-        return Answer(wire.from_base64(address), details=about)
-    data, declared = wire.download(client, address, editor.address())
-    return Answer(data, details={**about, "declared": declared})
-
-
-def fault(response: Any, reply: dict[str, Any]) -> Exception:
+def _fault(response: "httpx.Response", reply: Json) -> Exception:
     """An error of the router or of a provider, which say it under different names."""
     said = reply.get("error") or reply.get("message") or reply.get("detail") or reply
     message = str(said.get("message", said)) if isinstance(said, dict) else str(said)

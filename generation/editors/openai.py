@@ -4,25 +4,34 @@ import dataclasses
 import functools
 import os
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PIL import Image
 
 from .. import pictures, requirements
-from ..calls import Rejected, Transient, Unusable
+from ..calls import Rejected, Transient
 from ..records import Answer, UserError, one_of
-from ..vendors import image_servers, keys, models, wire
+from ..vendors import hosted, image_servers, keys, wire
 from ..vendors.sizes import MEGAPIXEL, OPENAI, Size, nearest, of_pipeline
+from ..vendors.wire import Json
 
-REFUSALS = ("moderation_blocked", "content_policy_violation")
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
-MOST_WORDS = 32_000  # characters
-MOST_BYTES = 50_000_000
 SERVER_KEY = "IMAGE_SERVER_API_KEY"  # for a server of one's own that asks for one
+_MEANINGS = (
+    ("refused", "code", ("moderation_blocked", "content_policy_violation")),
+    ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
+)
+_MOST_WORDS = 32_000  # characters, by the reference of images/edits; so is the next
+_MOST_BYTES = 50_000_000
+_WHERE_GIVEN = {"identity": "where given"}
 
 
 @dataclass(frozen=True)
-class Editor:
+class Editor(hosted.HostedEditor):
     """GPT-Image models through the openai SDK, which take no seed; and with base_url= a server of your own.
 
     `input_fidelity=auto` asks for the highest that the model takes, and for none of a model that has no such choice.
@@ -33,43 +42,37 @@ class Editor:
     """
 
     model: str = "gpt-image-2.5-sunburst"
-    quality: str = "medium"
-    input_fidelity: str = "auto"
     timeout: float = field(default=600.0, metadata={"identity": False})
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
-    steps: int | None = field(default=None, metadata={"identity": "where given"})
-    guidance: float | None = field(default=None, metadata={"identity": "where given"})
-    true_cfg: float | None = field(default=None, metadata={"identity": "where given"})
-    teacache: bool | None = field(default=None, metadata={"identity": "where given"})
-    needs: ClassVar[str] = "OPENAI_API_KEY and pip install 'convergebench[openai]'"
+    quality: str = "medium"
+    input_fidelity: str = "auto"
+    steps: int | None = field(default=None, metadata=_WHERE_GIVEN)
+    guidance: float | None = field(default=None, metadata=_WHERE_GIVEN)
+    true_cfg: float | None = field(default=None, metadata=_WHERE_GIVEN)
+    teacache: bool | None = field(default=None, metadata=_WHERE_GIVEN)
+    vendor: ClassVar = hosted.Vendor("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", packages=("openai",))
 
-    def __post_init__(self) -> None:
-        one_of("openai:quality", self.quality, tuple(self.hosted().facts["qualities"]))
-        one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.hosted().facts["fidelities"]))
-        if self.timeout <= 0:
-            raise UserError(f"openai:timeout is {self.timeout}; it is a number of seconds above 0")
-        self.addresses()
+    def check(self) -> None:
+        one_of("openai:quality", self.quality, tuple(self.facts["qualities"]))
+        one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.facts["fidelities"]))
         if self.extras and not self.served:
             raise UserError(f"openai:{next(iter(self.extras))} is for servers of your own; {self.model} is OpenAI's")
         if self.steps is not None and self.steps < 1:
-            raise UserError(f"openai:steps is {self.steps}; it is a whole number from 1")
-
-    def hosted(self) -> models.Model:
-        return models.find("openai", self.model)
+            raise UserError(f"openai:steps must be at least 1, got {self.steps}")
 
     @property
     def fidelity(self) -> str | None:
-        """The input fidelity that is asked for; None where the model takes none."""
-        known = self.hosted().facts["fidelities"]
-        return (known[-1] if known else None) if self.input_fidelity == "auto" else self.input_fidelity
+        """The input fidelity that is asked for; None if the model takes none."""
+        levels = self.facts["fidelities"]
+        return (levels[-1] if levels else None) if self.input_fidelity == "auto" else self.input_fidelity
 
     @property
     def served(self) -> bool:
         """Whether a server of one's own is asked: an address is given, and a model that is not OpenAI's."""
-        return bool(self.base_url) and not any(self.model.startswith(name) for name in ("gpt-", "chatgpt-", "dall-e-"))
+        return bool(self.base_url) and not self.model.startswith(("gpt-", "chatgpt-", "dall-e-"))
 
     @property
-    def extras(self) -> dict[str, Any]:
+    def extras(self) -> Json:
         """What such servers take beyond OpenAI's parameters, by the names of their APIs."""
         named = {
             "num_inference_steps": self.steps,
@@ -83,11 +86,14 @@ class Editor:
     def concurrency(self) -> int:
         return 4 * len(self.addresses()) if self.served else 8
 
+    def address(self) -> str:
+        return self.addresses()[0]
+
     def addresses(self) -> list[str]:
         given = self.base_url.split("+")
         if len(given) > 1 and not self.served:
-            raise UserError(f"openai:base_url is {self.base_url!r}; several addresses are for servers of your own")
-        whole = [wire.base_address(each, "OPENAI_BASE_URL", "https://api.openai.com/v1") for each in given]
+            raise UserError(f"openai:base_url must be one address unless they are your own servers, got {given}")
+        whole = [wire.base_address(address, "OPENAI_BASE_URL", self.vendor.address) for address in given]
         return [address.removesuffix("/v1") + "/v1" for address in whole]
 
     def identity(self) -> dict[str, str]:
@@ -97,126 +103,120 @@ class Editor:
         return {"server": image_servers.describe_all(self.addresses(), self.model)}
 
     def ready(self) -> str | None:
-        return requirements.missing("openai", ("openai",), *(() if self.served else ("OPENAI_API_KEY",)))
+        return requirements.missing("openai", ("openai",), *(() if self.served else self.vendor.keys))
 
     def sizes(self) -> tuple[Size, ...]:
         if self.served:
             return of_pipeline(self.model)
-        return MEGAPIXEL if self.hosted().facts["sizes"] == "megapixel" else OPENAI
+        return MEGAPIXEL if self.facts["sizes"] == "megapixel" else OPENAI
 
     def price(self) -> float | None:
         """The most a call can cost: the dearest size, with the input picture's tokens."""
-        price, sent = self.hosted().price, self.hosted().facts.get("input", 0.0)
+        price, sent = self.hosted().price, self.facts.get("input", 0.0)
         if self.served and price is None and all(map(image_servers.costs_nothing, self.addresses())):
             return 0.0
         if not isinstance(price, dict):
             return price
         if self.quality not in price:
             return None
-        if not isinstance(sent, dict):
-            sent = {self.fidelity: sent}
-        more = price.get(f"input_{self.fidelity}", sent.get(self.fidelity, 0.0))  # older price files name both in one
-        return round(float(price[self.quality] + more), 4)
+        of_picture = sent.get(self.fidelity, 0.0) if isinstance(sent, dict) else sent
+        return round(float(price[self.quality] + price.get(f"input_{self.fidelity}", of_picture)), 4)
 
     @functools.cached_property
-    def clients(self) -> dict[str, Any]:
+    def clients(self) -> "dict[str, openai.OpenAI]":
         """A client for each address. OpenAI's key goes to a server of one's own under no circumstances."""
-        if reason := requirements.missing_packages("openai", "openai"):
-            raise Unusable(reason)
+        self.require_packages()
         import openai
 
-        given: dict[str, Any] = {"http_client": wire.client("httpx2"), "max_retries": 0}
         if self.served:
-            nothing = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
-            given |= {"api_key": os.environ.get(SERVER_KEY, "").strip() or "none", "default_headers": nothing}
+            key = os.environ.get(SERVER_KEY, "").strip() or "none"
+            headers = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
         else:
-            given["api_key"] = keys.read_key("OPENAI_API_KEY")
-        return {address: openai.OpenAI(base_url=address, **given) for address in self.addresses()}
+            key, headers = keys.read_key("OPENAI_API_KEY"), {}
+        http = wire.client("httpx2")
+        return {
+            address: openai.OpenAI(
+                base_url=address,
+                api_key=key,
+                default_headers=headers,  # type: ignore[arg-type]
+                http_client=http,  # type: ignore[arg-type]
+                max_retries=0,
+            )
+            for address in self.addresses()
+        }
 
     @functools.cached_property
     def servers(self) -> image_servers.LeastLoaded:
         return image_servers.LeastLoaded(self.addresses())
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         data = pictures.encode_png(image)
-        if len(instruction) > MOST_WORDS or len(data) >= MOST_BYTES:
+        if len(instruction) > _MOST_WORDS or len(data) >= _MOST_BYTES:
             raise Rejected(
-                f"{len(instruction)} characters and {len(data)} bytes; at most {MOST_WORDS} and {MOST_BYTES}"
+                f"{len(instruction)} characters and {len(data)} bytes; at most {_MOST_WORDS} and {_MOST_BYTES}"
             )
+        picture = ("picture.png", data, "image/png")
+        body: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
         if self.served:
-            size, picture = image.size, ("picture.png", data, "image/png")
-            given: dict[str, Any] = {"extra_body": {"seed": seed, **self.extras}, "response_format": "b64_json"}
-        else:
-            size, picture = nearest(image.size, self.sizes()), [("picture.png", data, "image/png")]  # type: ignore[assignment]
-            given = {"quality": self.quality} | ({"input_fidelity": self.fidelity} if self.fidelity else {})
-        sent: dict[str, Any] = {
-            "model": self.model,
-            "image": picture,
-            "prompt": instruction,
-            "size": "x".join(map(str, size)),
+            extra = {"seed": seed, **self.extras}
+            body |= {"image": picture, "size": "{}x{}".format(*image.size), "response_format": "b64_json"}
+            with self.servers.pick() as address:
+                answer = self.request(address, {**body, "extra_body": extra}, instruction)
+            return dataclasses.replace(answer, details={**answer.details, "address": address, "sent": extra})
+        body |= {
+            "image": [picture],
+            "size": "{}x{}".format(*nearest(image.size, self.sizes())),
+            "quality": self.quality,
         }
-        sent |= {"output_format": "png", "n": 1, **given}
-        if not self.served:
-            return self.request(self.addresses()[0], sent, instruction)
-        with self.servers.pick() as address:
-            answer = self.request(address, sent, instruction)
-        return dataclasses.replace(answer, details={**answer.details, "address": address, "sent": given["extra_body"]})
+        body |= {"input_fidelity": self.fidelity} if self.fidelity else {}
+        return self.request(self.address(), body, instruction)
 
-    def request(self, address: str, sent: dict[str, Any], instruction: str) -> Answer:
+    def request(self, address: str, body: Json, instruction: str) -> Answer:
         """One request and what its response says."""
         client = self.clients[address]
         import openai
 
-        with wire.time_limit(self.timeout), wire.documented_form():
-            try:
-                raw = client.images.with_raw_response.edit(**sent)
-            except openai.APIStatusError as error:
-                return read_refusal(error)
-            except openai.APIConnectionError as error:
-                raise wire.connection_lost(
-                    error.__cause__ if isinstance(error.__cause__, Exception) else error
-                ) from error
-            return self.read(wire.parse_json(raw.http_response), raw.headers, instruction)
+        try:
+            raw = client.images.with_raw_response.edit(**body)
+        except openai.APIStatusError as error:
+            return _declined(error)
+        except openai.APIConnectionError as error:
+            raise wire.connection_lost(error.__cause__ if isinstance(error.__cause__, Exception) else error) from error
+        return self.read(wire.parse_json(raw.http_response), raw.headers, instruction)
 
-    def read(self, body: dict[str, Any], headers: Any, instruction: str) -> Answer:
-        usage = body.get("usage")
-        about = {
+    def read(self, reply: Json, headers: "httpx2.Headers", instruction: str) -> Answer:
+        usage, row = reply.get("usage"), hosted.rows_of(reply)
+        details = {
             "request_id": headers.get("x-request-id"),
             "model": self.model,
             "usage": usage,
             "input_fidelity": self.fidelity,
-            "uncontrolled": [] if self.served else list(self.hosted().facts["cannot"]),
+            "uncontrolled": [] if self.served else list(self.facts["cannot"]),
         }
         cost = self.cost(usage)
-        rows = body.get("data")
-        row = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
         if not row.get("b64_json"):
-            return Answer(status="no_image", reason="an answer without b64_json", cost=cost, details=about)
-        about["declared"] = f"image/{body.get('output_format', 'png')}"
-        if row.get("revised_prompt") not in (None, "", instruction):
-            about["revised_prompt"] = row["revised_prompt"]
-        return Answer(wire.from_base64(row["b64_json"]), cost=cost, details=about)
+            return Answer(status="no_image", reason="an answer without b64_json", cost=cost, details=details)
+        details |= {"declared": f"image/{reply.get('output_format', 'png')}"}
+        details |= hosted.rewritten(row.get("revised_prompt"), instruction)
+        return Answer(wire.from_base64(row["b64_json"]), cost=cost, details=details)
 
-    def cost(self, usage: Any) -> float | None:
-        """By the tokens that the answer counts; None where it counts none or their price is not known."""
+    def cost(self, usage: object) -> float | None:
+        """By the tokens that the answer counts; None if it counts none or their price is not known."""
         rates = self.hosted().tokens
         if not rates or not isinstance(usage, dict) or not isinstance(usage.get("output_tokens"), int):
             return None
-        given = usage.get("input_tokens_details") or {}
-        text, picture = given.get("text_tokens", 0), given.get("image_tokens", 0)
-        dollars = text * rates["text"] + picture * rates["image"] + usage["output_tokens"] * rates["output"]
-        return float(round(dollars / 1e6, 6))
+        sent = usage.get("input_tokens_details") or {}
+        dollars = sent.get("text_tokens", 0) * rates["text"] + sent.get("image_tokens", 0) * rates["image"]
+        return float(round((dollars + usage["output_tokens"] * rates["output"]) / 1e6, 6))
 
 
-def read_refusal(error: Any) -> Answer:
-    """A refusal is an error here; so is an empty account, which looks like a rate limit."""
+def _declined(error: "openai.APIStatusError") -> Answer:
+    """The SDK's error, by its code."""
     body = error.body if isinstance(error.body, dict) else {}
     code, message = str(body.get("code") or ""), str(body.get("message") or error.message)
-    if code in REFUSALS:
-        return wire.refusal(f"{code}: {message}", 0.0, request_id=error.request_id)
-    if code in NO_CREDIT:
-        raise Unusable(f"HTTP {error.status_code}: {code}: {message}") from error
-    fault = wire.status_error(error.status_code, f"{code} {message}", error.response.headers.get("retry-after"))
-    if isinstance(fault, Transient) and (milliseconds := error.response.headers.get("retry-after-ms")):
-        fault.retry_after = wire.retry_after_seconds(milliseconds) and float(milliseconds) / 1000
-    raise fault from error
+    try:
+        return wire.declined(error.response, code, message, _MEANINGS, request_id=error.request_id)
+    except Transient as fault:
+        if milliseconds := error.response.headers.get("retry-after-ms"):
+            fault.retry_after = wire.retry_after_seconds(milliseconds) and float(milliseconds) / 1000
+        raise

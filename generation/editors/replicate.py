@@ -1,125 +1,89 @@
 """Whatever Replicate hosts that edits pictures."""
 
-import functools
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from PIL import Image
 
-from .. import pictures, requirements
-from ..calls import Rejected, Transient, Unusable
+from .. import pictures
+from ..calls import Rejected, Transient
 from ..records import Answer, UserError
-from ..vendors import keys, models, wire
-from ..vendors.sizes import Size, of_family, ratio
+from ..vendors import hosted, wire
+from ..vendors.sizes import ratio
+from ..vendors.wire import Json
 
-REFUSALS = ("flagged", "sensitive", "nsfw", "moderat", "content polic")
-UNFINISHED = ("starting", "processing")
+if TYPE_CHECKING:
+    import httpx
+
+REFUSALS = ("flagged", "sensitive", "nsfw", "moderat", "content polic")  # words of errors, which have no codes
 
 
 @dataclass(frozen=True)
-class Editor:
+class Editor(hosted.PolledEditor):
     """FLUX Kontext, FLUX.2 and others at Replicate, as OWNER/NAME or OWNER/NAME:VERSION."""
 
     model: str = "black-forest-labs/flux-kontext-pro"
-    timeout: float = field(default=600.0, metadata={"identity": False})
-    poll: float = field(default=0.5, metadata={"identity": False})
     base_url: str = wire.base_url_option("REPLICATE_BASE_URL")
-    needs: ClassVar[str] = "REPLICATE_API_TOKEN and pip install 'convergebench[replicate]'"
+    vendor: ClassVar = hosted.Vendor("replicate", "https://api.replicate.com", "REPLICATE_API_TOKEN", version="/v1")
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if self.model.count("/") != 1:
-            raise UserError(f"replicate:model is {self.model!r}; it is OWNER/NAME or OWNER/NAME:VERSION")
-        if self.timeout <= 0 or self.poll <= 0:
-            raise UserError(
-                f"replicate:timeout={self.timeout},poll={self.poll} are not both numbers of seconds above 0"
-            )
-        self.address()
+            raise UserError(f"replicate:model must be OWNER/NAME or OWNER/NAME:VERSION, got {self.model!r}")
 
-    def hosted(self) -> models.Model:
-        return models.find("replicate", self.model)
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        facts, (model, _, version) = self.facts, self.model.partition(":")
+        picture = self.upload(pictures.encode_png(image))
+        given: Json = {"prompt": instruction, "seed": seed, "output_format": "png", **facts["options"]}
+        given[facts["picture"]] = [picture] if facts["picture"].endswith("s") else picture
+        if facts["shape"] == "pixels":
+            given |= {"aspect_ratio": "custom", "width": image.width, "height": image.height}
+        else:
+            given["aspect_ratio"] = ratio(image.size)
+        path = "predictions" if version else f"models/{model}/predictions"
+        response, order = self.post(f"/v1/{path}", {"input": given, **({"version": version} if version else {})})
+        if response.status_code >= 400:
+            return declined(response, order)
+        place = wire.trusted((order.get("urls") or {}).get("get"), self.address(), "replicate.com")
+        response, reply = wire.poll(
+            self.client,
+            place,
+            self.headers(),
+            self.poll,
+            lambda reply: reply.get("status") in ("starting", "processing"),
+        )
+        if response.status_code >= 400:
+            raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
+        return self.read(reply)
 
-    def address(self) -> str:
-        return wire.base_address(self.base_url, "REPLICATE_BASE_URL", "https://api.replicate.com").removesuffix("/v1")
-
-    def ready(self) -> str | None:
-        return requirements.missing("replicate", ("httpx",), "REPLICATE_API_TOKEN")
-
-    def sizes(self) -> tuple[Size, ...]:
-        return of_family(self.hosted().facts["sizes"])
-
-    def price(self) -> float | None:
-        return self.hosted().price
-
-    @functools.cached_property
-    def client(self) -> Any:
-        if reason := requirements.missing_packages("replicate", "httpx"):
-            raise Unusable(reason)
-        return wire.client()
-
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        client, key = self.client, {"authorization": f"Bearer {keys.read_key('REPLICATE_API_TOKEN')}"}
-        facts, (model, _, version) = self.hosted().facts, self.model.partition(":")
-        with wire.time_limit(self.timeout), wire.documented_form():
-            picture = self.upload(client, key, pictures.encode_png(image))
-            given: dict[str, Any] = {"prompt": instruction, "seed": seed, "output_format": "png", **facts["options"]}
-            given |= {facts["picture"]: [picture] if facts["picture"].endswith("s") else picture}
-            given |= (
-                {"aspect_ratio": "custom", "width": image.width, "height": image.height}
-                if facts["shape"] == "pixels"
-                else {"aspect_ratio": ratio(image.size)}
-            )
-            place = f"{self.address()}/v1/" + ("predictions" if version else f"models/{model}/predictions")
-            body = {"input": given, **({"version": version} if version else {})}
-            response, order = wire.post(client, place, key, body)
-            if response.status_code >= 400:
-                return declined(response, order)
-            place = wire.trusted((order.get("urls") or {}).get("get"), self.address(), "replicate.com")
-            unfinished = lambda reply: reply.get("status") in UNFINISHED  # noqa: E731
-            response, reply = wire.poll(client, place, key, self.poll, unfinished)
-            if response.status_code >= 400:
-                raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
-            return self.read(client, reply)
-
-    def upload(self, client: Any, key: dict[str, str], data: bytes) -> str:
-        """The address of a picture in Replicate's own store, which takes more than a request does."""
+    def upload(self, data: bytes) -> str:
+        """The address of a picture in Replicate's own store, which takes larger ones than a request does."""
         import httpx
 
         try:
             files = {"content": ("picture.png", data, "image/png")}
-            response = client.post(f"{self.address()}/v1/files", headers=key, files=files)
+            response = self.client.post(f"{self.address()}/v1/files", headers=self.headers(), files=files)
         except httpx.TransportError as error:
-            fault = wire.connection_lost(error)
-            fault.charged = False  # nothing is ordered yet
-            raise fault from error
+            raise Transient(str(wire.connection_lost(error))) from error  # nothing is ordered yet, so it cost nothing
         reply = wire.parse_json(response)
         place = (reply.get("urls") or {}).get("get")
         if response.status_code >= 400 or not isinstance(place, str):
-            raise wire.status_error(response.status_code, str(reply.get("detail") or reply), None)
+            raise wire.status_error(response.status_code, str(reply.get("detail") or reply))
         return place
 
-    def read(self, client: Any, reply: dict[str, Any]) -> Answer:
-        about = {
-            "request_id": reply.get("id"),
-            "model": reply.get("model"),
-            "version": reply.get("version"),
-            "usage": reply.get("metrics"),
-            "uncontrolled": list(self.hosted().facts["cannot"]),
-        }
+    def read(self, reply: Json) -> Answer:
+        """What a finished prediction holds."""
+        details = {"request_id": reply.get("id"), "model": reply.get("model"), "version": reply.get("version")}
+        details |= {"usage": reply.get("metrics"), "uncontrolled": list(self.facts["cannot"])}
         status, output, error = reply.get("status"), reply.get("output"), str(reply.get("error") or "")
         if status != "succeeded":
             if any(word in error.lower() for word in REFUSALS):
-                return Answer(status="refused", reason=error, details=about)
+                return Answer(status="refused", reason=error, details=details)
             raise Transient(f"the prediction {status}: {error[:200]}", charged=True)
         places = output if isinstance(output, list) else [output]
-        if not places or not isinstance(places[0], str):
-            return Answer(status="no_image", reason="a prediction without a picture", details=about)
-        data, declared = wire.download(client, places[0], self.address())
-        return Answer(data, details={**about, "declared": declared})
+        return self.picture(places[0] if places else None, details)
 
 
-def declined(response: Any, reply: dict[str, Any]) -> Answer:
+def declined(response: "httpx.Response", reply: Json) -> Answer:
     """Errors of an order come as detail and title."""
-    message = str(reply.get("detail") or reply.get("title") or reply)
-    if response.status_code in (400, 422) and any(word in message.lower() for word in REFUSALS):
-        return wire.refusal(message, 0.0)
-    raise wire.status_error(response.status_code, message, response.headers.get("retry-after"))
+    meanings = (("refused", "message", REFUSALS),) if response.status_code in (400, 422) else ()
+    return wire.declined(response, "", str(reply.get("detail") or reply.get("title") or reply), meanings)

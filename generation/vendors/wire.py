@@ -14,20 +14,29 @@ import functools
 import importlib
 import json
 import os
+import ssl
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ..calls import Rejected, Transient, Unusable
 from ..records import Answer, UserError
 from . import keys
 
+if TYPE_CHECKING:
+    import httpcore
+    import httpx
+
+Json = dict[str, Any]
+
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
-CONNECT = 15.0  # seconds
-RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
-STANDARD = str.maketrans("-_", "+/")
+CONNECT = 15.0  # seconds until a connection is there; every vendor answers one in well under a second
+RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529: overloaded, at vendors behind Cloudflare
+UNUSABLE = (401, 402, 403, 404)  # wrong key, no credit, not allowed, no such model: true of every further call
+_STANDARD = str.maketrans("-_", "+/")  # from the base64 alphabet for addresses to the usual one
 
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
 
@@ -44,9 +53,9 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def documented_form() -> Iterator[None]:
-    """Where what came back has another form than the vendor documents, the call is rejected: it may have been billed.
+    """Rejects the call if its answer does not have the documented form; it may have been billed.
 
-    The editors read what they are told without asking for the type of each part.
+    Inside this block the editors read answers without checking the type of each part.
     """
     try:
         yield
@@ -56,60 +65,51 @@ def documented_form() -> Iterator[None]:
 
 
 def seconds_left() -> float | None:
-    """Seconds to the end of the call, None where it has no time limit."""
+    """Seconds until the call's time limit; None if it has none."""
     deadline = _deadline.get()
     return None if deadline is None else deadline - time.monotonic()
 
 
 def pause(seconds: float) -> None:
-    """Wait between two polls; raises Transient where the time limit comes first."""
+    """Wait between two polls; raises Transient if the time limit would come first."""
     left = seconds_left()
     if left is not None and left < seconds:
         raise Transient("no picture before the time limit", charged=True)
     time.sleep(seconds)
 
 
-class LimitedStream:
+class _LimitedStream:
     """A connection of httpcore whose operations end with the call, and which receives a limited number of bytes."""
 
-    def __init__(self, stream: Any, core: Any):
+    def __init__(self, stream: "httpcore.NetworkStream", core: ModuleType):
         self.stream, self.core = stream, core
         self.received = 0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        data: bytes = self.stream.read(max_bytes, timeout=shortened(timeout, self.core.ReadTimeout))
+        data = self.stream.read(max_bytes, timeout=_shortened(timeout, self.core.ReadTimeout))
         self.received += len(data)
         if self.received > MOST_BYTES:
             raise self.core.ReadError(f"an answer of more than {MOST_BYTES} bytes")
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.stream.write(buffer, timeout=shortened(timeout, self.core.WriteTimeout))
+        self.stream.write(buffer, timeout=_shortened(timeout, self.core.WriteTimeout))
 
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Any:
-        timeout = shortened(timeout, self.core.ConnectTimeout)
-        return LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout=timeout), self.core)
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> "_LimitedStream":
+        timeout = _shortened(timeout, self.core.ConnectTimeout)
+        return _LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout=timeout), self.core)
 
     def close(self) -> None:
         self.stream.close()
 
-    def get_extra_info(self, info: str) -> Any:
+    def get_extra_info(self, info: str) -> object:
         return self.stream.get_extra_info(info)
 
 
-class LimitedBackend:
-    """The network backend of httpcore, with connections that end with the call."""
-
-    def __init__(self, backend: Any, core: Any):
-        self.backend, self.core = backend, core
-
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> LimitedStream:
-        timeout = min(CONNECT, shortened(timeout, self.core.ReadTimeout) or CONNECT)
-        return LimitedStream(self.backend.connect_tcp(host, port, timeout=timeout, **options), self.core)
-
-
-def shortened(timeout: float | None, expired: Callable[[str], Exception]) -> float | None:
-    """The timeout, or what is left of the call where that is less; raises `expired` where nothing is left."""
+def _shortened(timeout: float | None, expired: Callable[[str], Exception]) -> float | None:
+    """The timeout, or what is left of the call if that is less; raises `expired` if nothing is left."""
     left = seconds_left()
     if left is None:
         return timeout
@@ -119,35 +119,65 @@ def shortened(timeout: float | None, expired: Callable[[str], Exception]) -> flo
 
 
 @functools.cache
-def transport(package: str) -> Any:
-    """A transport class of httpx or httpx2 on such connections, through the proxies that the environment names."""
-    http = importlib.import_module(package)
-    core = importlib.import_module(package.replace("httpx", "httpcore"))
-    # A connection that is kept open may be closed by the vendor just as a paid call is sent on it.
-    fresh = http.Limits(max_keepalive_connections=0)
+def _transport_class(package: str) -> "type[httpx.BaseTransport]":
+    """A transport class of httpx or httpx2 on such connections, through the proxies that the environment names.
+
+    httpx's own transport has no option for the network backend, so this one asks httpcore's public pool itself.
+    """
+    http, core = importlib.import_module(package), importlib.import_module(package.replace("httpx", "httpcore"))
     trust = http.create_ssl_context()  # read once, not for every client
 
-    def limited(proxy: str | None = None) -> Any:
-        made = http.HTTPTransport(limits=fresh, verify=trust, proxy=proxy)
-        made._pool._network_backend = LimitedBackend(made._pool._network_backend, core)  # httpx has no option for it
-        return made
+    class Backend(core.SyncBackend):  # type: ignore[name-defined]
+        def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: object) -> _LimitedStream:
+            timeout = min(CONNECT, _shortened(timeout, core.ReadTimeout) or CONNECT)
+            return _LimitedStream(super().connect_tcp(host, port, timeout=timeout, **options), core)
 
-    class Routed(http.BaseTransport):  # type: ignore[name-defined]
+    def pool(address: str | None = None) -> "httpcore.ConnectionPool":
+        proxy = None
+        if address:
+            url = http.URL(address)
+            auth = (url.username, url.password) if url.username or url.password else None
+            proxy = core.Proxy(str(url.copy_with(username=None, password=None)), auth)
+        # A connection that is kept open may be closed by the vendor just as a paid call is sent on it.
+        pooled: httpcore.ConnectionPool = core.ConnectionPool(
+            trust, proxy, max_connections=None, max_keepalive_connections=0, network_backend=Backend()
+        )
+        return pooled
+
+    class Transport(http.BaseTransport):  # type: ignore[name-defined]
         def __init__(self) -> None:
             proxies = urllib.request.getproxies()
-            self.direct = limited()
-            self.proxied = {scheme: limited(proxies[scheme]) for scheme in ("http", "https") if scheme in proxies}
+            self.direct = pool()
+            self.proxied = {scheme: pool(proxies[scheme]) for scheme in ("http", "https") if scheme in proxies}
 
-        def handle_request(self, request: Any) -> Any:
-            if not self.proxied or bypasses_proxy(request.url.host):
-                return self.direct.handle_request(request)
-            return self.proxied.get(request.url.scheme, self.direct).handle_request(request)
+        def handle_request(self, request: "httpx.Request") -> "httpx.Response":
+            target = request.url
+            url = core.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
+            sent = core.Request(
+                request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
+            )
+            way = self.direct if bypasses_proxy(target.host) else self.proxied.get(target.scheme, self.direct)
+            try:
+                answer = way.handle_request(sent)
+                try:
+                    content = answer.read()
+                finally:
+                    answer.close()
+            except Exception as error:  # httpx has an exception of the same name for each of httpcore's
+                kind = getattr(http, type(error).__name__, None)
+                if kind is None:
+                    raise
+                raise kind(str(error)) from error
+            response: httpx.Response = http.Response(
+                answer.status, headers=answer.headers, content=content, extensions=answer.extensions
+            )
+            return response
 
         def close(self) -> None:
             for each in (self.direct, *self.proxied.values()):
                 each.close()
 
-    return Routed
+    return Transport
 
 
 @functools.cache
@@ -156,11 +186,12 @@ def bypasses_proxy(host: str) -> bool:
     return bool(urllib.request.proxy_bypass(host))
 
 
-def client(package: str = "httpx", **options: Any) -> Any:
+def client(package: str = "httpx") -> "httpx.Client":
     """A client of httpx, or of httpx2 for the SDKs that use that, which keeps the time limit of the call."""
     http = importlib.import_module(package)
     headers = {"accept-encoding": "identity"}
-    return http.Client(transport=transport(package)(), headers=headers, timeout=None, **options)
+    made: httpx.Client = http.Client(transport=_transport_class(package)(), headers=headers, timeout=None)
+    return made
 
 
 def connection_lost(error: Exception) -> Transient:
@@ -176,7 +207,7 @@ def status_error(status: int, message: str, retry_after: str | None = None) -> E
     text = f"HTTP {status}: {keys.scrub_and_cut(' '.join(message.split()), 300)}"
     if status in RETRIED:
         return Transient(text, retry_after=retry_after_seconds(retry_after))
-    return Unusable(text) if status in (401, 402, 403, 404) else Rejected(text)
+    return Unusable(text) if status in UNUSABLE else Rejected(text)
 
 
 def retry_after_seconds(retry_after: str | None) -> float | None:
@@ -190,8 +221,46 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
     return None
 
 
-def parse_json(response: Any) -> dict[str, Any]:
-    """A response's JSON object; a page of HTML in its place comes from something between us and the vendor."""
+# What words in an error mean: (meaning, "code" or "message", the words). The first row that fits decides.
+Meanings = Sequence[tuple[str, str, Sequence[str]]]
+
+
+def declined(
+    response: "httpx.Response",
+    code: str,
+    message: str,
+    meanings: Meanings,
+    *,
+    charged: bool = False,
+    passing: bool = False,
+    **details: object,
+) -> Answer:
+    """An error of a vendor: a refusal is an answer, everything else an exception.
+
+    A vendor's own words go before the HTTP status. A refusal is free unless it came after the work, `charged`. An
+    unknown error under a good status is tried again if such errors of this vendor are `passing`.
+    """
+    text = f"{code}: {message}".removeprefix(": ")
+    status, retry_after = response.status_code, response.headers.get("retry-after")
+    said = {"code": code.lower(), "message": message.lower()}
+    meaning = next(
+        (meaning for meaning, part, words in meanings if any(word.lower() in said[part] for word in words)), ""
+    )
+    if meaning == "refused":
+        return Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details)
+    if meaning == "unusable":
+        raise Unusable(f"HTTP {status}: {text}")
+    if meaning == "transient":
+        raise Transient(f"HTTP {status}: {text}", retry_after=retry_after_seconds(retry_after))
+    if status >= 400:
+        raise status_error(status, text, retry_after)
+    if passing:
+        raise Transient(f"an error instead of a picture: {text[:200]}")
+    raise Rejected(f"an error instead of a picture: {text[:200]}", charged=charged)
+
+
+def parse_json(response: "httpx.Response") -> Json:
+    """A response's JSON object; an HTML page instead of it comes from something between us and the vendor."""
     try:
         value = json.loads(response.content)
     except (ValueError, RecursionError):
@@ -205,7 +274,7 @@ def parse_json(response: Any) -> dict[str, Any]:
     raise Transient(f"an answer of {kind} in place of JSON, starting with {start!r}", charged=True)
 
 
-def post(http: Any, address: str, headers: dict[str, str], body: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def post(http: "httpx.Client", address: str, headers: Mapping[str, str], body: Json) -> "tuple[httpx.Response, Json]":
     """Send JSON; the response and its JSON object, whatever its status."""
     import httpx
 
@@ -220,23 +289,28 @@ def to_base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
+def data_address(data: bytes) -> str:
+    """A PNG as an address that holds it."""
+    return "data:image/png;base64," + to_base64(data)
+
+
 def from_base64(text: object) -> bytes:
     """The bytes of a base64 field, in either alphabet, or of a data address."""
-    letters = (str(text).partition("base64,")[2] or str(text)).translate(STANDARD)
+    letters = (str(text).partition("base64,")[2] or str(text)).translate(_STANDARD)
     try:
         return base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
     except binascii.Error as error:
-        raise Transient(f"a picture field that is no base64 ({error})", charged=True) from error
+        raise Transient(f"a picture field that is not base64 ({error})", charged=True) from error
 
 
-def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
+def download(http: "httpx.Client", address: str, base: str) -> tuple[bytes, str]:
     """A finished picture and its declared type, from an address the vendor gave; no key goes there.
 
     It is paid for already, so a broken download is tried again here, not by asking for a second picture.
     """
     import httpx
 
-    scheme = urllib.parse.urlsplit(require_address(address)).scheme
+    scheme = urllib.parse.urlsplit(_require_address(address)).scheme
     if scheme != "https" and scheme != urllib.parse.urlsplit(base).scheme:
         raise Rejected(f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True)
     for attempt in range(4):
@@ -255,16 +329,16 @@ def download(http: Any, address: str, base: str) -> tuple[bytes, str]:
 
 
 def poll(
-    http: Any,
-    place: str,
-    headers: dict[str, str],
+    http: "httpx.Client",
+    address: str,
+    headers: Mapping[str, str],
     every: float,
-    unfinished: Callable[[Any], bool] = lambda reply: False,
+    unfinished: Callable[[Json], bool] = lambda reply: False,
     errors: int | None = None,
-) -> Any:
+) -> "tuple[httpx.Response, Json]":
     """Ask for a task until it is finished; the response and its JSON object.
 
-    The work is ordered and paid for, so a lost poll is only polled again; after so many `errors` of the server the next
+    The work is ordered and paid for, so a lost poll is only polled again; after `errors` errors of the server the next
     one is the answer.
     """
     import httpx
@@ -273,7 +347,7 @@ def poll(
     while True:
         pause(every)
         try:
-            response = http.get(place, headers=headers)
+            response = http.get(address, headers=headers)
             reply = parse_json(response)
         except (httpx.TransportError, Transient):
             continue
@@ -283,45 +357,42 @@ def poll(
         return response, reply
 
 
-def require_address(address: str) -> str:
-    """The address that the vendor gave; Rejected where it is none."""
+def _require_address(address: str) -> str:
+    """The address that the vendor gave; Rejected if it is not one."""
     import httpx
 
     try:
         httpx.URL(address)
     except httpx.InvalidURL as error:
-        said = keys.scrub_and_cut(address, 80)
-        raise Rejected(f"the vendor gave {said!r}, which is no address ({error})", charged=True) from error
+        start = keys.scrub_and_cut(address, 80)
+        raise Rejected(f"the vendor gave {start!r}, which is not an address ({error})", charged=True) from error
     return address
 
 
-def trusted(place: object, base: str, *hosts: str) -> str:
+def trusted(address: object, base: str, *hosts: str) -> str:
     """An address that the vendor gave, if a key may go there: to the base's own, or to one of its hosts by https."""
-    require_address(str(place))
-    there, here = urllib.parse.urlsplit(str(place)), urllib.parse.urlsplit(base)
+    text = _require_address(str(address))
+    there, here = urllib.parse.urlsplit(text), urllib.parse.urlsplit(base)
     host = there.hostname or ""
-    theirs = there.scheme == "https" and any(host == each or host.endswith(f".{each}") for each in hosts)
+    theirs = there.scheme == "https" and any(host == name or host.endswith(f".{name}") for name in hosts)
     if theirs or (there.scheme, there.netloc) == (here.scheme, here.netloc):
-        return str(place)
+        return text
     raise Rejected(f"the polling address is on {host!r}, where the key is not sent", charged=True)
 
 
-def base_url_option(variable: str) -> Any:
-    """The field of an editor's option base_url, part of a chain's identity where it or the environment names one."""
-    named: Callable[[], str] = lambda: os.environ.get(variable, "").strip()  # noqa: E731
-    return dataclasses.field(default_factory=named, metadata={"identity": "where given"})
+def base_url_option(variable: str) -> str:
+    """The field of an editor's option base_url, part of a chain's identity if it or the environment sets one."""
+    option: str = dataclasses.field(
+        default_factory=lambda: os.environ.get(variable, "").strip(), metadata={"identity": "where given"}
+    )
+    return option
 
 
 def base_address(option: str, variable: str, default: str) -> str:
     """The vendor's address: the option, else the environment's, else the vendor's own."""
     address = (option or os.environ.get(variable, "") or default).rstrip("/")
     if not address.startswith(("https://", "http://")):
-        raise UserError(f"the base address is {address!r}; it starts with https:// (or http:// on this machine)")
+        raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:
-        raise UserError("the base address names a user or a password, and is stored with the chains; give it without")
+        raise UserError("the base address must not name a user or a password: it is stored with the chains")
     return address
-
-
-def refusal(reason: str, cost: float | None = None, **details: Any) -> Answer:
-    """The vendor declines, in its own words."""
-    return Answer(status="refused", reason=reason, cost=cost, details=details)

@@ -396,12 +396,7 @@ def gemini_answer(body: bytes) -> Answer:
     response = mock.Mock(sdk_http_response=mock.Mock(body=body.decode(), headers={}))
     client = mock.Mock()
     client.models.generate_content.return_value = response
-    with (
-        mock.patch.dict(editor.__dict__, {"client": client}),
-        mock.patch.object(gemini, "picture", mock.Mock()),
-        mock.patch.object(gemini, "contents", mock.Mock()),
-        mock.patch.object(gemini.Editor, "config", mock.Mock()),
-    ):
+    with mock.patch.dict(editor.__dict__, {"sdk": client}):
         return editor.edit(Image.new("RGB", (32, 32)), "x", 1)
 
 

@@ -118,7 +118,7 @@ def test_openai_answers_without_a_picture(ask, body):
 
 def test_a_picture_field_that_is_no_base64_is_a_failure(ask):
     step = ask(openai, told({"data": [{"b64_json": "not base64!"}]}))
-    assert (step.status, "no base64" in step.reason) == ("failed", True)
+    assert (step.status, "not base64" in step.reason) == ("failed", True)
 
 
 @pytest.mark.parametrize("status", ["Request Moderated", "Content Moderated"])

@@ -148,7 +148,7 @@ def test_what_cannot_work_stops_the_run(ask, model, options, words):
 
 def test_without_litellm_the_line_that_installs_it_apart_is_said():
     assert "python -m venv litellm-env" in editors.choose(f"litellm:python={sys.executable}").editor.ready()
-    with pytest.raises(UserError, match="where there is no program"):
+    with pytest.raises(UserError, match="which is not a program"):
         editors.choose("litellm:python=/nowhere/python")
 
 

@@ -93,7 +93,7 @@ def test_retry_after_is_seconds_or_a_date():
 
 @pytest.mark.parametrize("address", ["ftp://x", "api.vendor.example", "file:///etc/passwd"])
 def test_a_base_address_is_a_web_address(address):
-    with pytest.raises(UserError, match="the base address is"):
+    with pytest.raises(UserError, match="the base address must"):
         wire.base_address(address, "SOME_BASE_URL", "https://vendor.example")
 
 

@@ -134,7 +134,7 @@ def read_error(response: Any, reply: dict[str, Any]) -> Answer:
     error = mapping(given)
     code, message = str(error.get("code") or ""), str(error.get("message") or given or reply)
     if code in REFUSALS:
-        return wire.refusal(f"{code}: {message}", 0.0)
+        return Answer(status="refused", reason=f"{code}: {message}", cost=0.0)
     if code in NO_CREDIT:
         raise Unusable(f"HTTP {response.status_code}: {code}: {message}")
     if response.status_code < 400:

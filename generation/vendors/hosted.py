@@ -1,0 +1,158 @@
+"""The base of the hosted editors: options, key, address, client and price, so that a vendor's file holds what differs.
+
+A vendor is one file in generation/editors/ with a subclass that sets `vendor`, says what is sent and where the picture
+is in the answer. The models' prices and parameters are lines of models.toml, errors a table of words (`wire.Meanings`).
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from PIL import Image
+
+from .. import requirements
+from ..calls import Transient, Unusable
+from ..records import Answer, UserError
+from . import keys, models, wire
+from .sizes import Size, of_family
+from .wire import Json
+
+if TYPE_CHECKING:
+    import httpx
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """Where a vendor is reached and how it is shown its key."""
+
+    name: str  # also its table in models.toml and its extra in pyproject.toml
+    address: str
+    key: str  # the environment variable
+    header: tuple[str, str] = ("authorization", "Bearer {}")
+    version: str = ""  # the end of an address that users give, which each path here begins with
+    packages: tuple[str, ...] = ("httpx",)
+    other_keys: tuple[str, ...] = ()
+    variable: str = ""  # another name than NAME_BASE_URL for the address
+
+    @property
+    def address_variable(self) -> str:
+        return self.variable or f"{self.name.upper()}_BASE_URL"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key, *self.other_keys)
+
+
+@dataclass(frozen=True)
+class HostedEditor:
+    """An editor at a vendor. Options that do not shape answers are no part of a chain's identity."""
+
+    model: str = ""
+    timeout: float = field(default=300.0, metadata={"identity": False})
+    base_url: str = ""  # subclasses give it the default wire.base_url_option(VARIABLE)
+    vendor: ClassVar[Vendor]
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "poll"):
+            if (seconds := getattr(self, name, 1.0)) <= 0:
+                raise UserError(f"{self.vendor.name}:{name} must be above 0 seconds, got {seconds}")
+        self.check()
+        self.address()
+
+    def check(self) -> None:
+        """Raises UserError for an option that the model does not take."""
+
+    @property
+    def needs(self) -> str:
+        return f"{self.vendor.key} and pip install 'convergebench[{self.vendor.name}]'"
+
+    def hosted(self) -> models.Model:
+        return models.find(self.vendor.name, self.model)
+
+    @property
+    def facts(self) -> Json:
+        return self.hosted().facts
+
+    def address(self) -> str:
+        address = wire.base_address(self.base_url, self.vendor.address_variable, self.default_address())
+        return address.removesuffix(self.vendor.version)
+
+    def default_address(self) -> str:
+        return self.vendor.address
+
+    def ready(self) -> str | None:
+        return requirements.missing(self.vendor.name, self.vendor.packages, *self.vendor.keys)
+
+    def sizes(self) -> tuple[Size, ...]:
+        return of_family(self.facts["sizes"])
+
+    def price(self) -> float | None:
+        """US dollars a call; models with several prices have a subclass choose."""
+        price: float | None = self.hosted().price
+        return price
+
+    def require_packages(self) -> None:
+        if reason := requirements.missing_packages(self.vendor.name, *self.vendor.packages):
+            raise Unusable(reason)
+
+    @functools.cached_property
+    def client(self) -> "httpx.Client":
+        self.require_packages()
+        return wire.client()
+
+    def headers(self) -> dict[str, str]:
+        name, text = self.vendor.header
+        return {name: text.format(keys.read_key(*self.vendor.keys))}
+
+    def post(self, path: str, body: Json) -> "tuple[httpx.Response, Json]":
+        return wire.post(self.client, self.address() + path, self.headers(), body)
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        with wire.time_limit(self.timeout), wire.documented_form():
+            return self.ask(image, instruction, seed)
+
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        """One call inside its time limit."""
+        raise NotImplementedError
+
+    def picture(self, place: object, details: Json, text: str = "") -> Answer:
+        """The answer whose picture is at an address, or is the address; without one, the answer without a picture."""
+        if not isinstance(place, str):
+            return Answer(status="no_image", reason="an answer without a picture", text=text, details=details)
+        if place.startswith("data:"):
+            return Answer(wire.from_base64(place), text=text, details=details)
+        data, declared = wire.download(self.client, place, self.address())
+        return Answer(data, text=text, details={**details, "declared": declared})
+
+    def first_row(self, row: Json, details: Json) -> Answer:
+        """The answer of an API in the manner of OpenAI's: b64_json, or a url."""
+        if row.get("b64_json"):
+            return Answer(wire.from_base64(row["b64_json"]), details=details)
+        return self.picture(row.get("url"), details)
+
+
+@dataclass(frozen=True)
+class PolledEditor(HostedEditor):
+    """An editor whose vendor takes an order and is asked until it is finished."""
+
+    timeout: float = field(default=600.0, metadata={"identity": False})
+    poll: float = field(default=0.5, metadata={"identity": False})
+
+    def polling_address(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
+        """An address of the order that the key may go to."""
+        place = order.get(name)
+        if not isinstance(place, str):
+            raise Transient(f"an answer without {name}: {str(order)[:120]}", charged=True)
+        return wire.trusted(place, self.address(), *hosts)
+
+
+def rows_of(reply: Json, name: str = "data") -> Json:
+    """The first row of a list in a reply, empty if there is none."""
+    rows: Sequence[object] = reply[name] if isinstance(reply.get(name), list) else ()
+    return rows[0] if rows and isinstance(rows[0], dict) else {}
+
+
+def rewritten(said: object, instruction: str) -> Json:
+    """What to record if the vendor changed the words."""
+    return {"revised_prompt": said} if said and said != instruction else {}
