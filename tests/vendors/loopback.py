@@ -58,7 +58,11 @@ class Handler(BaseHTTPRequestHandler):
     server: Any
 
     def answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        length = int(self.headers.get("content-length") or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:  # its client was killed while it wrote: an incomplete request is no request
+            self.close_connection = True
+            return
         if self.headers.get("transfer-encoding") == "chunked":
             body = b"".join(self.chunks())
         headers = {name.lower(): value for name, value in self.headers.items()}
