@@ -137,6 +137,7 @@ def under_kills(folder, kills):
     with serving(vendor) as server:
         wanted = planned(data, server.base, 10)
         while True:
+            server.wait_until_idle()
             known = store.Answers(data, choose(server.base).label, "edit_applied").rows.values()
             stored = Counter(wanted[row.key][0] for row in known)
             before = Counter(vendor.delivered)

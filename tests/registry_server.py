@@ -1,12 +1,10 @@
-"""Loopback mirrors of three registries, in the forms that real ones have: a package index, npm's, a Debian archive."""
+"""Loopback mirrors in the forms that real ones have: a package index, and a Debian archive."""
 
-import base64
 import contextlib
 import hashlib
 import http.server
 import io
-import json
-import lzma
+import subprocess
 import tarfile
 import threading
 import zipfile
@@ -20,9 +18,9 @@ def wheel(files):
     return buffer.getvalue()
 
 
-def tarball(files, mode="w:gz"):
+def tarball(files):
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for path, data in files.items():
             entry = tarfile.TarInfo(path)
             entry.size = len(data)
@@ -30,76 +28,46 @@ def tarball(files, mode="w:gz"):
     return buffer.getvalue()
 
 
-def debian_package(files, ending=".xz"):
-    """A .deb as dpkg-deb builds it: an `ar` archive of a version, a control archive and the files."""
-    body = tarball({f"./{path}": data for path, data in files.items()}, "w")
-    if ending == ".xz":
-        body = lzma.compress(body)
-    elif ending == ".zst":
-        import pyarrow as pa
-
-        sink = pa.BufferOutputStream()
-        with pa.output_stream(sink, compression="zstd") as stream:
-            stream.write(body)
-        body = sink.getvalue().to_pybytes()
-    whole = b"!<arch>\n"
-    members = {"debian-binary": b"2.0\n", "control.tar.xz": b"odd", f"data.tar{ending}": body}
-    for name, data in members.items():
-        header = f"{name:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode()
-        whole += header + data + b"\n" * (len(data) % 2)
-    return whole
+def debian_package(folder, name, files):
+    """A .deb with these files, as dpkg-deb builds it."""
+    root = folder / name
+    (root / "DEBIAN").mkdir(parents=True)
+    about = f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n"
+    (root / "DEBIAN" / "control").write_text(about)
+    for path, data in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    subprocess.run(["dpkg-deb", "--build", root], check=True, capture_output=True)
+    return root.with_suffix(".deb").read_bytes(), about
 
 
 class Mirrors:
-    """What lies at each path; `asked` holds the paths and the authorizations of the requests."""
+    """The file at each path; `requests` holds the paths and the authorizations of what was asked."""
 
     def __init__(self):
         self.pages = {}
-        self.asked = []
-        self.projects = {}
+        self.requests = []
 
-    def add_python(self, name, files, form="json"):
-        """More files of one project of the package index, which lists them in JSON or in HTML."""
-        self.pages.update({f"/files/{file}": (data, "application/octet-stream") for file, data in files.items()})
-        files = self.projects.setdefault(name, {}) | files
-        self.projects[name] = files
+    def add_python(self, name, files):
+        """One project of the package index."""
+        self.pages.update({f"/files/{file}": data for file, data in files.items()})
         hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
-        if form == "json":
-            listed = [{"filename": f, "url": f"../../files/{f}", "hashes": {"sha256": h}} for f, h in hashes.items()]
-            page, kind = json.dumps({"files": listed}).encode(), "application/vnd.pypi.simple.v1+json"
-        else:
-            anchors = (
-                f'<a href="../../files/{file}#sha256={digest}">{file}</a><br>' for file, digest in hashes.items()
-            )
-            page, kind = ("<!DOCTYPE html><body>" + "".join(anchors)).encode(), "text/html"
-        self.pages[f"/simple/{name}/"] = (page, kind)
+        links = (f'<a href="../../files/{file}#sha256={digest}">{file}</a><br>' for file, digest in hashes.items())
+        self.pages[f"/simple/{name}/"] = ("<!DOCTYPE html><body>" + "".join(links)).encode()
 
-    def add_npm(self, name, version, data):
-        integrity = "sha512-" + base64.b64encode(hashlib.sha512(data).digest()).decode()
-        about = {"dist": {"tarball": f"{self.url}/npm/{name}/-/{name}-{version}.tgz", "integrity": integrity}}
-        self.pages[f"/npm/{name}/{version}"] = (json.dumps(about).encode(), "application/json")
-        self.pages[f"/npm/{name}/-/{name}-{version}.tgz"] = (data, "application/octet-stream")
-
-    def add_debian(self, packages, architecture, ending=".xz"):
-        stanzas = []
-        for name, data in packages.items():
-            place = f"pool/main/{name[0]}/{name}_1_all.deb"
-            self.pages[f"/debian/{place}"] = (data, "application/octet-stream")
-            stanzas.append(f"Package: {name}\nFilename: {place}\nSHA256: {hashlib.sha256(data).hexdigest()}\n")
-        text = "\n".join(stanzas).encode()
-        listed = lzma.compress(text) if ending == ".xz" else text
-        self.pages[f"/debian/dists/stable/main/binary-{architecture}/Packages{ending}"] = (listed, "text/plain")
-
-    def configure(self, folder, set_variable):
-        """Write the configuration of pip, npm and apt that points here, and nowhere else."""
-        (folder / "apt" / "sources.list.d").mkdir(parents=True)
-        line = f"deb [signed-by=/k.gpg] {self.url}/debian stable main"
-        (folder / "apt" / "sources.list").write_text(f"# a comment\n{line}\n")
-        (folder / "pip.conf").write_text(f"[global]\nindex-url = {self.url}/simple\n")
-        (folder / "npmrc").write_text(f"registry={self.url}/npm/\n")
-        set_variable("PIP_CONFIG_FILE", str(folder / "pip.conf"))
-        set_variable("NPM_CONFIG_USERCONFIG", str(folder / "npmrc"))
-        set_variable("APT_ETC", str(folder / "apt"))
+    def add_debian(self, folder, name, files):
+        """The one package of a Debian archive, and the configuration of apt that knows no other."""
+        data, about = debian_package(folder, name, files)
+        self.pages[f"/debian/./{name}.deb"] = data
+        stanza = f"{about}Filename: ./{name}.deb\nSize: {len(data)}\nSHA256: {hashlib.sha256(data).hexdigest()}\n"
+        self.pages["/debian/./Packages"] = stanza.encode()
+        (folder / "sources.list").write_text(f"deb [trusted=yes] {self.url}/debian ./\n")
+        (folder / "state" / "lists" / "partial").mkdir(parents=True)
+        (folder / "apt.conf").write_text(
+            f'Dir::Etc::SourceList "{folder}/sources.list";\nDir::Etc::SourceParts "/nowhere";\n'
+            f'Dir::State "{folder}/state";\nAcquire::http::Proxy "DIRECT";\nAPT::Sandbox::User "root";\n'
+        )
+        return folder / "apt.conf"
 
 
 @contextlib.contextmanager
@@ -108,10 +76,10 @@ def running():
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            mirrors.asked.append((self.path, self.headers.get("Authorization")))
-            data, kind = mirrors.pages.get(self.path, (b"no such file", "text/plain"))
+            mirrors.requests.append((self.path, self.headers.get("Authorization")))
+            data = mirrors.pages.get(self.path, b"no such file")
             self.send_response(200 if self.path in mirrors.pages else 404)
-            self.send_header("Content-Type", kind)
+            self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

