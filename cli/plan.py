@@ -100,13 +100,13 @@ def plan(
     convergebench plan --suite v1 --decide gemini,bfl --pilot convergebench
     convergebench plan --suite ./mine.toml --pictures ./photographs --editor paint
     """
+    from convergebench.generation import audits, suites
     from convergebench.generation import plan as planning
-    from convergebench.generation import recall_audit, suites
     from convergebench.generation.records import canonical
     from convergebench.generation.selection import Selection
 
     loaded = suites.load(suite, pictures, kind)
-    salt = recall_audit.read_salt(salt_file)
+    salt = audits.read_salt(salt_file)
     if decide:
         from . import _decide
 

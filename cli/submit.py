@@ -64,12 +64,12 @@ def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) ->
     from convergebench.dataset_builder.building import build
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.studies.submissions import submission, submission_checks
-    from convergebench.generation import suite_cases
+    from convergebench.generation.audits import read_salt
     from convergebench.generation.files import refuse_strangers_file
     from convergebench.generation.progress import progress_bar
-    from convergebench.generation.recall_audit import read_salt
     from convergebench.generation.records import UserError
     from convergebench.generation.store_reader import find_finished
+    from convergebench.generation.studies.submissions import suite_cases
 
     refuse_strangers_file(out / submission.FILE, submission.is_submission)  # before work that takes its time
     found = find_finished(runs)

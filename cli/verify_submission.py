@@ -55,8 +55,8 @@ def verify_submission(
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.studies.submissions import submission as submissions
     from convergebench.dataset_builder.studies.submissions import submission_checks
-    from convergebench.generation import suite_cases
-    from convergebench.generation.recall_audit import read_salt
+    from convergebench.generation.audits import read_salt
+    from convergebench.generation.studies.submissions import suite_cases
 
     folder = Path(submission)
     if repo:

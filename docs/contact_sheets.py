@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from convergebench.generation import pictures, suites
-from convergebench.generation.sources import catalogue, degradations
+from convergebench.generation.sources import catalogue
+from convergebench.generation.studies.restoration import degradations
 from PIL import Image, ImageDraw
 
 HERE = Path(__file__).parent

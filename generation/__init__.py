@@ -52,7 +52,7 @@ def generate(
     `salt_file` holds what chooses the recall audits, and is kept secret until the results are out.
     `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm they are `submitted` only.
     """
-    from . import editors, plan, processes, recall_audit, run_log, scheduler, suites
+    from . import audits, editors, plan, processes, run_log, scheduler, suites
     from .progress import progress_bar
     from .records import UserError, one_of
     from .selection import Selection
@@ -65,7 +65,7 @@ def generate(
     given = {key: str(value) for key, value in words.items() if value is not None}
     chosen = [each if isinstance(each, str) else editors.own_choice(each, "", given) for each in many]
     loaded = suites.load(str(suite), pictures, kind)
-    salt = recall_audit.read_salt(salt_file)
+    salt = audits.read_salt(salt_file)
     planned = plan.make_plan(loaded, chosen, rounds, runs, Selection(**selection), audit, salt)
     for warning in plan.warnings(planned):
         print(f"warning: {warning}", file=sys.stderr)

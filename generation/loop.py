@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from . import pictures, recall_audit
+from . import audits, pictures
 from .calls import Rejected, Reply
 from .editors import Edits, trait
 from .records import Answer, Chain, Step
@@ -33,9 +33,11 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             seed = chain.seed(number)
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
-            given, note = recall_audit.audited_input(chain, number, picture, writer.picture)
+            given, note = audits.audited_input(chain, number, picture, writer.picture)
             answer, picture, latency = ask_for_answer(editor, given, instruction, seed, writer, ask)
-            answer, status = recall_audit.with_audit_note(answer, note), answer.status
+            if note is not None:
+                answer = dataclasses.replace(answer, details={**answer.details, "audit": note})
+            status = answer.status
             step = Step(number, round, position, instruction, status, seed, latency=latency, **answer.step_fields())
             report(chain, writer.append(step, answer.data, picture.size if picture else None))
             if status != "ok":

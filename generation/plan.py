@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import editors, recall_audit, suites
+from . import editors, suites
 from .prepare import prepared_size
 from .records import Chain, Source, UserError
 from .selection import Case, Selection, balanced, case_of
@@ -63,7 +63,7 @@ def make_plan(
             for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, audits, salt):
                 chains[chain.id] = chain
     chosen = selection.of(suite, chains.values()) if selection else chains.values()
-    return Plan(suite, tuple(choices.values()), tuple(chosen), recall_audit.salt_hash(salt) if salt else None)
+    return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
 
 
 def variant_chains(
@@ -84,7 +84,7 @@ def variant_chains(
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds or variant.rounds_of(program))
-            yield recall_audit.with_audit(chain, salt) if audits else chain
+            yield audits.with_audit(chain, salt) if audits else chain
 
 
 def is_audited(editor: object) -> bool:

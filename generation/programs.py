@@ -1,4 +1,4 @@
-"""The programs, kept as data: one row of programs.toml is one thing that is asked in a round.
+"""The programs as data: one row of programs.toml, here or in a study's folder, is one thing that is asked in a round.
 
 Those that go several edits out and back are put together from the edits of out_and_back.toml.
 """
@@ -7,32 +7,36 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from . import studies
 from .records import Program, UserError, check_types
 
+_HERE = Path(__file__).parent
 OUT_AND_BACK = "out and back"
-REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
+_REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
 
 
 @cache
 def load() -> dict[str, Program]:
-    """Every program by its id, in the order of the file."""
+    """Every program by its id, in the order of the files."""
     programs: dict[str, Program] = {}
-    for row in [*read("programs.toml")["program"], *out_and_back(read("out_and_back.toml"))]:
+    core, *more = [_read(path) for path in (_HERE / "programs.toml", *studies.paths("programs.toml"))]
+    rows = [*core["program"], *_out_and_back(_read(_HERE / "out_and_back.toml"))]
+    for row in [*rows, *(row for values in more for row in values["program"])]:
         program = from_row(row)
         if program.id in programs:
-            raise UserError(f"program {program.id!r} stands twice in programs.toml; every id is used once")
+            raise UserError(f"program {program.id!r} is defined twice; every id is used once")
         programs[program.id] = program
     return programs
 
 
-def read(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+def _read(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def out_and_back(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _out_and_back(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A program for every sequence and depth: so many edits, and each taken back, the last one first."""
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
@@ -55,7 +59,7 @@ def from_row(row: Mapping[str, Any]) -> Program:
     """One row as a Program, or one sentence that says what is wrong with it."""
     allowed = [field.name for field in fields(Program)]
     unknown = [key for key in row if key not in allowed]
-    missing = [key for key in REQUIRED if key not in row]
+    missing = [key for key in _REQUIRED if key not in row]
     if unknown or missing:
         wrong = f"has no use for {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
         raise UserError(f"program {row.get('id', '?')!r} {wrong}; its fields are {', '.join(allowed)}")

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import recall_audit, store
+from . import store
 from .call_limits import Budget, CallLimits, OverBudget
 from .calls import Caller, Stopped, Unusable
 from .editors import Choice, editor_info, trait
@@ -65,7 +65,6 @@ def generate(
         require_prices(plan.choices)
         if not (math.isfinite(max_cost) and max_cost >= 0):
             raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
-    chains = [recall_audit.as_begun(chain, run) for chain in chains]
     undone = {chain.editor for chain in chains if retry or not store.is_done(run, chain.id)}
     require_ready([choice for choice in plan.choices if choice.label in undone])
     suite = plan.suite

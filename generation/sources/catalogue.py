@@ -8,15 +8,16 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import packages
+from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, pixel_hash
 from ..records import Source, UserError
-from . import degradations, synthetic
+from . import synthetic
 
 LICENCES = (
     "Apache-2.0",
@@ -108,16 +109,26 @@ def source(id: str) -> Source:
     clean = Source(sha256=found.cropped or found.sha256, **{name: getattr(found, name) for name in shared})
     if "~" not in id:
         return clean
-    digest, degradation = degradations.expected_hash(id), id.partition("~")[2]
+    digest, degradation = _maker(id).expected_hashes()[id], id.partition("~")[2]
     return replace(clean, id=id, sha256=digest, reference=clean.sha256, degradation=degradation)
+
+
+def _maker(id: str) -> ModuleType:
+    """The study's file degradations.py that makes this source from the one whose id comes before the ~."""
+    makers = studies.modules("degradations")
+    for maker in makers:
+        if id in maker.expected_hashes():
+            return maker
+    some = ", ".join(next(iter(maker.expected_hashes())) for maker in makers)
+    raise UserError(f"no degraded source {id!r}; such sources are {some or 'part of a study that is not here'}")
 
 
 def read(id: str, folder: Path | None = None) -> bytes:
     """The picture's bytes: the file as published, or a PNG of the pixels where the project made them."""
     if "~" in id:
         clean, _, name = id.partition("~")
-        picture = degradations.degrade(name, decode(read(clean, folder)), id)
-        return checked_png(id, picture, degradations.expected_hash(id))
+        maker = _maker(id)
+        return checked_png(id, maker.degrade(name, decode(read(clean, folder)), id), maker.expected_hashes()[id])
     wanted, place = row(id), folder or cache_folder()
     if wanted.package.startswith("installed:"):
         return checked(wanted, read_installed(wanted))

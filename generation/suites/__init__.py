@@ -7,11 +7,10 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .. import programs
+from .. import programs, studies
 from ..records import Program, Setting, Source, UserError, check_types
 from ..sources import catalogue, own_pictures
 from ..sources.own_pictures import OwnPicture
@@ -84,9 +83,15 @@ class Suite:
 FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "own_programs", "own_pictures")]
 
 
+@cache
+def _files() -> dict[str, Path]:
+    """The file of each suite: here, or in a study's folder `suites`."""
+    return {path.stem: path for path in (*Path(__file__).parent.glob("*.toml"), *studies.paths("suites/*.toml"))}
+
+
 def names() -> tuple[str, ...]:
     """The suites there are, by their files."""
-    return tuple(sorted(path.name[:-5] for path in files(__package__).iterdir() if path.name.endswith(".toml")))
+    return tuple(sorted(_files()))
 
 
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
@@ -100,7 +105,7 @@ def load_shipped(name: str) -> Suite:
     """The suite of that name, with every source and program it names checked to exist."""
     if name not in names():
         raise UserError(f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml")
-    return from_values(name, tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")))
+    return from_values(name, tomllib.loads(_files()[name].read_text(encoding="utf-8")))
 
 
 def read_own(path: Path) -> Suite:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import cv2
 import numpy as np
-from convergebench.generation.marks import with_marks
+from convergebench.generation.studies.honesty.marks import with_marks
 
 from .._shared.looks import CELL, FAINT, LONGEST, SIDE, VISIBLE, compare, find_edit
 

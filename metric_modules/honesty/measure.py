@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from convergebench.generation.marks import adds_a_thing
+from convergebench.generation.studies.honesty.marks import adds_a_thing
 
 from .._shared.looks import SIDE, VISIBLE, compare, look
 from . import checks, reader

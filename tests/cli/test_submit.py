@@ -16,8 +16,9 @@ from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import STEPS
 from convergebench.dataset_builder.studies.submissions import submission
-from convergebench.generation import generate, store_reader, suite_cases, suites
+from convergebench.generation import generate, store_reader, suites
 from convergebench.generation.records import Chain, FinishedChain
+from convergebench.generation.studies.submissions import suite_cases
 from convergebench.metric_modules._engine.recompute import Recomputed
 from hub_fixtures import REPO
 from PIL import Image

@@ -6,7 +6,8 @@ import numpy
 import pytest
 from convergebench.generation import pictures
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue, degradations
+from convergebench.generation.sources import catalogue
+from convergebench.generation.studies.restoration import degradations
 from PIL import Image
 
 NAMES = list(degradations.DEGRADATIONS)

@@ -9,7 +9,8 @@ from convergebench.cli.__main__ import main
 from convergebench.generation import editors, pictures, plan, programs, suites
 from convergebench.generation.prepare import prepare
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue, degradations
+from convergebench.generation.sources import catalogue
+from convergebench.generation.studies.restoration import degradations
 
 NEEDED = [id for id in suites.load("v1-mini").sources if not catalogue.row(id).package.startswith("installed:")]
 VALUES = {

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 from convergebench.generation import programs
-from convergebench.generation.marks import adds_a_thing, with_marks
+from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
 from convergebench.metric_modules.honesty import checks, reader
 from convergebench.metric_modules.honesty.measure import Scorer
 from skimage import data

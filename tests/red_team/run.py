@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from convergebench import dataset_builder, metric_modules
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import editors, plan, programs, recall_audit, scheduler, suites
+from convergebench.generation import audits, editors, plan, programs, scheduler, suites
 from convergebench.generation.records import KINDS, Chain
 from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.honesty import reader
@@ -68,13 +68,11 @@ def red_team_plan(
     ]
     choices = [*map(choice, names), *map(editors.choose, honest)]
     chains = [
-        recall_audit.with_audit(
-            Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds), salt
-        )
+        audits.with_audit(Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds), salt)
         for each in choices
         for source, program in pairs
     ]
-    return plan.Plan(suite, tuple(choices), tuple(chains), recall_audit.salt_hash(salt))
+    return plan.Plan(suite, tuple(choices), tuple(chains), audits.salt_hash(salt))
 
 
 def play(made: plan.Plan, folder: Path, metrics: Sequence[str] = METRICS) -> Reader:

@@ -9,13 +9,13 @@ import math
 import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from ..records import UserError
-from .whole_numbers import ONE, Whole, across, draw, fractal, mix, root
+from ...records import UserError
+from ...sources.whole_numbers import ONE, Whole, across, draw, fractal, mix, root
 
 GREY = np.array((77, 150, 29), np.int64)  # of 256: how much red, green and blue weigh in grey
 COSINES = np.array(
@@ -119,15 +119,7 @@ def degrade(name: str, clean: Image.Image, id: str) -> Image.Image:
 @cache
 def expected_hashes() -> dict[str, str]:
     """sha256 of the pixels of every degraded picture, as binary PPM."""
-    return tomllib.loads(files(__package__).joinpath("degraded.toml").read_text(encoding="utf-8"))
-
-
-def expected_hash(id: str) -> str:
-    if id not in expected_hashes():
-        raise UserError(
-            f"no degraded picture {id!r}; there are {len(expected_hashes())}, such as {next(iter(expected_hashes()))}"
-        )
-    return expected_hashes()[id]
+    return tomllib.loads(Path(__file__).with_name("degraded.toml").read_text(encoding="utf-8"))
 
 
 def share(pixels: Whole, parts: int) -> int:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import editors, recall_audit, suites
-from .plan import is_audited
-from .records import Chain, FinishedChain, Setting, UserError
+from ... import audits, editors, suites
+from ...plan import is_audited
+from ...records import Chain, FinishedChain, Setting, UserError
 
-OF_THE_HARNESS = ("short_side", "audit", "audit_round", "salt")  # settings that no editor has
+OF_THE_HARNESS = ("short_side", *audits.SETTINGS)  # settings that no editor has
 Case = tuple[Any, ...]
 
 
@@ -92,14 +92,14 @@ def audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
     audited = is_audited(editor_of(chains[0].editor))
     for chain in chains:
         settings = chain.chain.settings
-        plain = replace(chain.chain, settings={k: v for k, v in settings.items() if k not in OF_THE_HARNESS[1:]})
-        if "salt" in settings and recall_audit.salt_hash(salt)[:16] != settings["salt"]:
+        plain = replace(chain.chain, settings={k: v for k, v in settings.items() if k not in audits.SETTINGS})
+        if "salt" in settings and audits.salt_hash(salt)[:16] != settings["salt"]:
             if salt:
                 return [f"the chains of {chain.editor} were audited with another salt than the one given"]
             continue  # nobody can tell without the salt; its hash is in the bundle
-        expected = recall_audit.with_audit(plain, salt if "salt" in settings else b"") if audited else plain
+        expected = audits.with_audit(plain, salt if "salt" in settings else b"") if audited else plain
         was, wanted = (each.get("audit") for each in (settings, expected.settings))
-        if was != wanted and (was, wanted) != (recall_audit.MIRROR, recall_audit.MARKS):
+        if was != wanted:
             found.append(
                 f"chain {chain.id} of {chain.editor} ({words_of(chain)}) has audit {was or 'none'}, and "
                 f"{wanted or 'none'} was due: a submission is audited as the suite says"

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from PIL import Image, ImageDraw
 
-from .. import pictures
-from ..records import Answer, one_of
+from .... import pictures
+from ....records import Answer, one_of
 
 NEAR = 0.06  # share of the pixels that may sit in another bin of the histogram
 BITS = 64

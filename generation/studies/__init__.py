@@ -1,0 +1,23 @@
+"""The studies: a folder each, with whatever files of the core's kinds it adds. The core finds them by place.
+
+suites/NAME.toml, programs.toml    suites, and programs that only they use
+editors/NAME.py                    editors
+degradations.py                    sources made from others: see `sources.catalogue`
+audit.py                           chains that are disturbed between calls: see `audits`
+"""
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+_HERE = Path(__file__).parent
+
+
+def paths(pattern: str) -> list[Path]:
+    """The files of this pattern in the folders of all studies."""
+    return sorted(_HERE.glob(f"*/{pattern}"))
+
+
+def modules(name: str) -> list[ModuleType]:
+    """The module of this name of every study that has one."""
+    return [importlib.import_module(f"{__name__}.{path.parent.name}.{name}") for path in paths(f"{name}.py")]

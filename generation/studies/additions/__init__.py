@@ -1,0 +1,1 @@
+"""Additions: is each thing there that was added, and does it stay?"""

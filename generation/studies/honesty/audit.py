@@ -1,0 +1,67 @@
+"""The recall audit: an editor that remembers the original looks perfect, so some chains are disturbed between calls.
+
+In a tenth of the chains small marks are planted into the forward picture, away from the edit, before the edit is to be
+undone: an answer without them was remembered. In another tenth every call's input is off by one grey level. Which
+chains these are depends on a salt that whoever organises a comparison keeps until it is over; the run names its hash.
+"""
+
+import dataclasses
+import hashlib
+import hmac
+
+import numpy as np
+from PIL import Image
+
+from ...audits import Earlier, Note, salt_hash
+from ...records import Chain
+from .marks import adds_a_thing, choose_marks, with_marks
+
+MARKS, NOISE = "marks", "noise"
+_MARKED_ROUNDS = 3  # in one of so many first rounds: what an editor does in the first alone does not help it
+
+
+def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
+    """The chain with the audit that its own id and the salt select: marks for a tenth, noise for another tenth.
+
+    A salted chain names the salt's hash, and so has an id and seeds of its own.
+    """
+    settings = dict(chain.settings)
+    if salt:
+        settings["salt"] = salt_hash(salt)[:16]
+        number = int.from_bytes(hmac.digest(salt, chain.id.encode(), "sha256")[:8], "big")
+    else:
+        number = int(chain.id, 16)
+    if number % 10 == 0 and _can_be_marked(chain):
+        settings |= {"audit": MARKS, "audit_round": number // 10 % min(_MARKED_ROUNDS, chain.rounds) + 1}
+    elif number % 10 == 1 and chain.rounds * len(chain.program.cycle) > 1:  # noise comes before the second call
+        settings["audit"] = NOISE
+    return dataclasses.replace(chain, settings=settings) if settings != chain.settings else chain
+
+
+def _can_be_marked(chain: Chain) -> bool:
+    """Whether all that is not the edit stays in its place and its colours, so that marks can be found again."""
+    return adds_a_thing(chain.program.cycle, chain.program.closes) and chain.source.kind != "text"
+
+
+def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
+    """The picture for a call, as the audit has it, and a note by which a reader of the step alone can undo it."""
+    kind, half = chain.settings.get("audit"), len(chain.program.cycle) // 2
+    if kind == NOISE:
+        return (_with_noise(chain, number, picture) if number > 1 else picture), {"noised": number > 1}
+    first_undo = (int(chain.settings.get("audit_round") or 1) - 1) * len(chain.program.cycle) + half + 1
+    if kind == MARKS and number == first_undo:
+        marks = choose_marks(earlier(number - 1 - half), picture, _seed(chain, number, MARKS))
+        marked, _ = with_marks(np.asarray(picture), marks)
+        return Image.fromarray(marked), {"marks": [list(mark) for mark in marks]}
+    return picture, None
+
+
+def _with_noise(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
+    pixels = np.asarray(picture, dtype=np.int16)
+    random = np.random.default_rng(_seed(chain, number, NOISE))
+    steps = random.choice(np.array([-1, 1], dtype=np.int16), pixels.shape)
+    return Image.fromarray(np.clip(pixels + steps, 0, 255).astype(np.uint8))
+
+
+def _seed(chain: Chain, number: int, kind: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{chain.id}:{number}:{kind}".encode()).digest()[:8], "big")

@@ -1,0 +1,1 @@
+"""Replication: what do a hundred exact copies make of a picture?"""

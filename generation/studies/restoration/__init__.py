@@ -1,0 +1,1 @@
+"""Restoration: how near does an editor bring a degraded picture to the clean one?"""
