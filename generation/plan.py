@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import editors, suites
+from . import audits, editors, suites
 from .prepare import prepared_size
 from .records import Chain, Source, UserError
 from .selection import Case, Selection, balanced, case_of
@@ -59,8 +59,8 @@ def make_plan(
             if choice is None:
                 continue
             choices[choice.label] = choice
-            audits = audit and suite.audit
-            for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, audits, salt):
+            draws = audit and suite.audit
+            for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, draws, salt):
                 chains[chain.id] = chain
     chosen = selection.of(suite, chains.values()) if selection else chains.values()
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
@@ -80,11 +80,11 @@ def variant_chains(
     Those of an editor that could remember may draw a recall audit; one that is handed the history need not.
     """
     settings = {**choice.settings, "short_side": suite.short_side}
-    audits = audit and is_audited(choice.editor)
+    draws = audit and is_audited(choice.editor)
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds or variant.rounds_of(program))
-            yield audits.with_audit(chain, salt) if audits else chain
+            yield audits.with_audit(chain, salt) if draws else chain
 
 
 def is_audited(editor: object) -> bool:

@@ -142,7 +142,7 @@ def test_a_variant_that_says_nothing_is_the_suite():
         ({"round": 3}, "suite 's' has no use for round; its fields are title"),
         ({"sources": ["cofee"]}, "no source 'cofee'"),
         ({"programs": ["hut"]}, "no program 'hut'"),
-        ({"sources": ["coffee~motion-blurr"]}, "no degraded picture 'coffee~motion-blurr'"),
+        ({"sources": ["coffee~motion-blurr"]}, "no degraded source 'coffee~motion-blurr'"),
         ({"variants": [{"name": "v", "sedd": 1}]}, "variant 'v' of suite 's' has no use for sedd"),
     ],
 )
