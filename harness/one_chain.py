@@ -63,7 +63,7 @@ class OneChainScorer:
         write_files(folder, plan_files([stored], []), lambda: None, {})
         rows = [source_row(each, data, path) for each in self.sources for path, data in [self.read(each)]]
         (folder / "data" / "sources").mkdir(parents=True)
-        write(folder / "data" / "sources" / "0000.parquet", SOURCES.columns, rows, SOURCES.row)
+        write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows)
         reader = Reader(folder)
         [chain] = find_chains(reader)
         task = self.floor_task(reader, stored.source.id, floor_short_side(chain) or 0)

@@ -57,7 +57,7 @@ def score(folder):
     nothing = {column.name: None for column in SCORES.columns}
     steps = Reader(folder).table("steps").to_pylist()
     rows = [nothing | {k: step[k] for k in nothing if k in step} | {"psnr": 30.0} for step in steps if step["step"]]
-    schema.write(folder / "data/scores/0000.parquet", SCORES.columns, rows, SCORES.row)
+    schema.write(folder / "data/scores/0000.parquet", SCORES, rows)
     card.write(folder)
 
 

@@ -116,14 +116,14 @@ def write(
                 | {"cost": price(editor) and price(editor) * (step - bool(ended))}
             )
     data = folder / "data"
-    schema.write(data / "chains" / "0000.parquet", CHAINS.columns, chains)
-    schema.write(data / "scores" / "0000.parquet", SCORES.columns, scores)
-    schema.write(data / "floors" / "0000.parquet", FLOORS.columns, list(floors(sources, side)))
-    schema.write(data / "sources" / "0000.parquet", configs()["sources"].columns, list(originals(sources)))
+    schema.write(data / "chains" / "0000.parquet", CHAINS, chains)
+    schema.write(data / "scores" / "0000.parquet", SCORES, scores)
+    schema.write(data / "floors" / "0000.parquet", FLOORS, list(floors(sources, side)))
+    schema.write(data / "sources" / "0000.parquet", configs()["sources"], list(originals(sources)))
     described = [{"editor": name, "name": name, "role": roles.get(name, "editor"), "about": ""} for name in editors]
-    schema.write(data / "editors" / "0000.parquet", configs()["editors"].columns, described)
+    schema.write(data / "editors" / "0000.parquet", configs()["editors"], described)
     for number, rows in enumerate(steps.values()):
-        schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS.columns, rows)
+        schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS, rows)
     (folder / "README.md").write_text("a small dataset for tests\n")
     return folder
 
@@ -179,7 +179,7 @@ def let_only_add(folder, program="lamp"):
         rows = pq.read_table(path).to_pylist()
         changes = {"closes": False, "category": "additions", "shows": f"one more {program}"}
         rows = [row | changes if row["program"] == program else row for row in rows]
-        schema.write(path, CHAINS.columns, rows)
+        schema.write(path, CHAINS, rows)
     return folder
 
 

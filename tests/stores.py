@@ -3,13 +3,9 @@
 import hashlib
 import io
 import random
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from convergebench.dataset_builder.dataset import manifest, schema
-from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.generation.records import Chain, Program, Source, Step, canonical
 from PIL import Image
 
@@ -91,9 +87,3 @@ def finish(folder: Path, steps: int, status: str = "complete") -> None:
 def write(path: Path, content: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-def replace_table(folder: Path, file: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a dataset's file in the place of another as our own programs do: the manifest expects it."""
-    manifest.expect(folder, {file: {}})
-    schema.write(folder / file, columns, rows)

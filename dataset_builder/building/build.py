@@ -31,10 +31,10 @@ from convergebench.generation.store_reader import (
 
 from ..dataset import manifest
 from ..dataset.columns import Config, Row
-from ..dataset.damage import check_values
+from ..dataset.damage import check_file
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
-from ..dataset.schema import SHARD, Shard, Written, config_of, write
+from ..dataset.schema import SHARD, Shard, Written, config_of, write, write_listed
 from . import card
 
 DRAFT = ".building"  # the folder of the files that are being written
@@ -84,7 +84,7 @@ def build(
     with disk_errors_explained(out), locked(out):
         old = Reader(out)
         for file in old.files("scores"):
-            check_values(old, file)  # damage is told before anything is written: such values are not kept
+            check_file(old, file)  # damage is told before anything is written: such values are not kept
         draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
@@ -221,7 +221,7 @@ def write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, W
     """The small table of what each editor is."""
     file = "data/editors/0000.parquet"
     rows = [editor_row(label, editors[label]) for label in sorted(editors)]
-    return {file: write(draft / file, EDITORS.columns, rows, EDITORS.row)}
+    return {file: write(draft / file, EDITORS, rows)}
 
 
 def replace_files(draft: Path, out: Path, files: set[str]) -> None:
@@ -253,8 +253,7 @@ def drop_stale_scores(folder: Path) -> int:
         if not count:
             (folder / file).unlink()
         elif count < len(stays):
-            manifest.expect(folder, {file: {}})
-            write(folder / file, config.columns, rows_that_stay(reader, file, stays), config.row)
+            write_listed(folder, file, config, rows_that_stay(reader, file, stays))
     return dropped
 
 

@@ -19,7 +19,7 @@ from ..dataset import manifest
 from ..dataset.columns import Config
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader, UnreadableFile
-from ..dataset.schema import SPLIT, Written, columns_said, config_of, hash_file, yaml_features
+from ..dataset.schema import SPLIT, Written, config_of, hash_file, own_digests
 from .card_tables import (
     columns_table,
     configs_table,
@@ -36,6 +36,7 @@ SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
 OWN_TEXTS = ("README.md",)
+_Stamp = list[Any]  # of a file: size, time, inode and sha256
 HASHES = ".hashes.json"  # beside the data and never published: without it every file is read to be hashed
 
 
@@ -67,7 +68,7 @@ class ConfigInfo:
         """Its entry under `dataset_info`."""
         return {
             "config_name": self.config.name,
-            "features": yaml_features(self.config.columns),
+            "features": [{"name": column.name, "dtype": column.type} for column in self.config.columns],
             "splits": [{"name": SPLIT, "num_bytes": self.size, "num_examples": self.rows}],
             "download_size": self.download,
             "dataset_size": self.size,
@@ -87,8 +88,8 @@ def write(
     template = (Path(__file__).parents[2] / "dataset_card.md").read_text(encoding="utf-8")
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
-    hashes = file_hashes(reader, fresh or {})
-    infos = config_infos(reader, hashes)
+    entries = _file_entries(reader, fresh or {})
+    infos = _config_infos(reader, entries)
     counts = count_dataset(reader)
     meta: dict[str, Any] = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
@@ -112,11 +113,11 @@ def write(
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
     write_whole(folder / "README.md", f"---\n{front}---\n{text}".encode())
-    manifest.record(folder, {name: {} for name in OWN_TEXTS} | manifest_entries(folder, hashes, fresh or {}))
+    manifest.record(folder, {name: {} for name in OWN_TEXTS} | entries)
     return folder / "README.md"
 
 
-def config_infos(reader: Reader, hashes: Mapping[str, str]) -> list[ConfigInfo]:
+def _config_infos(reader: Reader, entries: Mapping[str, manifest.Entry]) -> list[ConfigInfo]:
     """What the card says of each config that has files."""
     infos = []
     for name in reader.configs():
@@ -130,39 +131,46 @@ def config_infos(reader: Reader, hashes: Mapping[str, str]) -> list[ConfigInfo]:
                 files=len(files),
                 download=sum((reader.folder / file).stat().st_size for file in files),
                 size=sum(group.total_byte_size for group in groups),
-                digest=digest(files, hashes.__getitem__),
+                digest=digest(files, lambda file: entries[file]["sha256"]),
             )
         )
     return infos
 
 
-def file_hashes(reader: Reader, fresh: Mapping[str, Written]) -> dict[str, str]:
-    """The sha256 of every data file. A file whose size, time and inode are those of the last time is not read again.
+def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entries:
+    """What the manifest says of each data file, its hash included.
 
-    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes. A damaged file never
-    gets the hash of its damage: one that changed is read through its digests, and the hash when written stays.
+    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes: a file whose size,
+    time and inode are those of the last time is not read again. A damaged file never gets the hash of its damage: one
+    that changed is read through its digests, and the hash that it was written with stays.
     """
-    path, known = reader.folder / HASHES, read_hashes(reader.folder)
-    entries, hashes = {}, {}
-    for file in [file for name in reader.configs() for file in reader.files(name)]:
-        status = (reader.folder / file).stat()
+    entries: manifest.Entries = {}
+    stamps: dict[str, _Stamp] = {}
+    cached = read_hashes(reader.folder)
+    for file in reader.data_files():
+        path = reader.folder / file
+        status = path.stat()
         stamp = [status.st_size, status.st_mtime_ns, status.st_ino]
         if file in fresh:
-            value = fresh[file].sha256
-        elif known.get(file, [])[:3] == stamp:
-            value = known[file][3]
+            entry = fresh[file].entry
+            value = entry["sha256"]
         else:
-            value = hash_file(reader.folder / file)
-        entries[file], hashes[file] = [*stamp, value], str(value)
-        written = [str(entry["sha256"]) for entry in manifest.entries_of(reader.folder, file) if "sha256" in entry]
-        if file not in fresh and written and value not in written and is_damaged(reader, file):
-            hashes[file] = written[0]
-    write_whole(path, json.dumps(entries, sort_keys=True).encode())
-    return hashes
+            *before, value = cached.get(file) or [""]
+            value = value if before == stamp else hash_file(path)
+            written = [entry for entry in manifest.entries_of(reader.folder, file) if "sha256" in entry]
+            same = [entry for entry in written if entry["sha256"] == value]
+            if written and not same and _is_damaged(reader, file):
+                same = written[:1]
+            entry = same[0] if same else manifest.Entry(sha256=value)
+            if "columns" not in entry and (digests := own_digests(path)):
+                entry = manifest.Entry(sha256=entry["sha256"], columns=digests)
+        entries[file], stamps[file] = entry, [*stamp, value]
+    write_whole(reader.folder / HASHES, json.dumps(stamps, sort_keys=True).encode())
+    return entries
 
 
-def is_damaged(reader: Reader, file: str) -> bool:
-    """Whether a file that changed holds something else than was written; tables of numbers are not used at all then."""
+def _is_damaged(reader: Reader, file: str) -> bool:
+    """Whether a file that changed holds something else than was written; raises for a table of numbers."""
     try:
         check_file(reader, file)
     except UnreadableFile:
@@ -174,8 +182,8 @@ def is_damaged(reader: Reader, file: str) -> bool:
     return False
 
 
-def read_hashes(folder: Path) -> dict[str, list[Any]]:
-    """Each file's size, time, inode and sha256 of the last time; without a readable cache none."""
+def read_hashes(folder: Path) -> "dict[str, _Stamp]":
+    """Each file's size, time, inode and sha256 of the last time; none if there is no readable cache."""
     try:
         cached = json.loads((folder / HASHES).read_bytes())
         return {file: entry for file, entry in cached.items() if isinstance(entry, list) and len(entry) == 4}
@@ -205,23 +213,6 @@ def passage(folder: Path, pattern: str) -> str | None:
     return found[1].strip() if found else None
 
 
-def manifest_entries(
-    folder: Path, hashes: Mapping[str, str], fresh: Mapping[str, Written]
-) -> dict[str, manifest.Entry]:
-    """What the manifest says of each data file: of one that did not change what it said before, else what it says."""
-    entries: dict[str, manifest.Entry] = {}
-    for file, value in hashes.items():
-        before = [entry for entry in manifest.entries_of(folder, file) if entry.get("sha256") == value]
-        if file in fresh:
-            entries[file] = fresh[file].entry
-        elif before and "columns" in before[0]:
-            entries[file] = before[0]
-        else:
-            own = columns_said(folder / file)
-            entries[file] = {"sha256": value} | ({"columns": own} if own else {})
-    return entries
-
-
 def refuse_other_folders(folder: Path) -> None:
     """Raise where a folder holds something else than a dataset of ours, or a stranger's files in the place of ours."""
     if (folder / "run.json").exists():
@@ -229,14 +220,6 @@ def refuse_other_folders(folder: Path) -> None:
     path = folder / "README.md"
     if path.exists() and "\n- convergebench\n" not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]:
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
-    manifest.refuse(folder, foreign_files(folder), "this benchmark did not write", "move them or choose another folder")
-
-
-def foreign_files(folder: Path) -> list[str]:
-    """The files that stand where ours do, or that readers would take for ours, and that we did not write."""
-    reader, ours = Reader(folder), manifest.listed(folder) | {*(read_hashes(folder))}
-    foreign = []
-    for file in [file for name in reader.configs() for file in reader.files(name)]:
-        if file not in ours and not reader.describes_itself(file):
-            foreign.append(file)
-    return foreign
+    reader, ours = Reader(folder), manifest.listed(folder)
+    foreign = [file for file in reader.data_files() if file not in ours and not reader.describes_itself(file)]
+    manifest.refuse(folder, foreign, "this benchmark did not write", "move them or choose another folder")

@@ -18,7 +18,6 @@ def metric_folders() -> dict[str, dict[str, bytes]]:
 
 def check_metric_folders(out: Path) -> None:
     """Refuse, before anything is written, to replace a file in the place of a metric's that we did not write."""
-    made_earlier = (out / ".hashes.json").exists() and not (out / manifest.MANIFEST).exists()  # by an older version
     foreign = [name for name in metric_folders() if (out / name).exists() and not (out / name).is_dir()]
     changed: list[str] = []
     for name, files in metric_folders().items():
@@ -26,7 +25,7 @@ def check_metric_folders(out: Path) -> None:
             path = out / name / file
             if name in foreign or not path.exists() or (path.is_file() and path.read_bytes() == data):
                 continue
-            if made_earlier or (path.is_file() and manifest.is_as_written(out / name, file)):
+            if path.is_file() and manifest.is_as_written(out / name, file):
                 continue
             (changed if file in manifest.listed(out / name) else foreign).append(f"{name}/{file}")
     advice = "move them or choose another folder"

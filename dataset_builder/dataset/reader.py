@@ -6,7 +6,7 @@
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -17,20 +17,20 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 
 from . import manifest
 from .columns import Row
-from .digests import TableDigest, known_digests
+from .manifest import TableDigest, possible_digests
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
 from .schema import DIGESTS, MEANINGS, extent
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi
-
+    from huggingface_hub import HfApi, HfFileSystem
 
 R = TypeVar("R", bound=Row)
-OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
+_OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
+_PLACE = ("chain", "editor", "source", "program")  # the columns whose bounds say which row groups hold a chain
 
 
 class Place(NamedTuple):
-    """Where a row lies, so that its picture can be had without the others."""
+    """Where a row is, so that its picture can be read without the others."""
 
     file: str
     group: int
@@ -55,38 +55,32 @@ class Reader:
     def __init__(self, where: str | Path, api: "HfApi | None" = None):
         self.where = str(where)
         self.api = api
-        self.remote = None
-        self.copied: Path | None = None  # the small tables of a Hub dataset, once `copy_tables` fetched them
-        if self.where.startswith("hf://"):
-            from huggingface_hub import HfFileSystem
-
-            self.remote = HfFileSystem(endpoint=api.endpoint, token=api.token) if api else HfFileSystem()
-            self.root = self.where.removeprefix("hf://")
-        else:
-            self.root = self.where
+        self.root = self.where.removeprefix("hf://")
+        self.remote = _hub_files(api) if self.where.startswith("hf://") else None
+        self._copied: Path | None = None  # the small tables of a Hub dataset, once `copy_tables` fetched them
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self._cached_bounds = lru_cache(maxsize=4096)(self._bounds)
         self._cached_pictures = lru_cache(maxsize=4)(self._pictures)
         self._cached_steps = lru_cache(maxsize=256)(self._steps)
-        self._cached_files = lru_cache(maxsize=1)(lambda: self.files("steps"))
-        self._cached_sources = lru_cache(maxsize=1)(self._sources)
-        self._cached_chains = lru_cache(maxsize=1)(self._chains)
-        self._cached_references = lru_cache(maxsize=1)(self._references)
 
     @property
     def folder(self) -> Path:
         """The folder with the small tables: the dataset's own, or the copy of a Hub dataset's."""
-        return self.copied or Path(self.root)
+        return self._copied or Path(self.root)
 
     # Files and tables
 
     def files(self, config: str) -> list[str]:
         """The config's files, in the order of its rows; none where the config does not exist."""
-        if self.remote and not (self.copied and (self.copied / "data" / config).is_dir()):
+        if self.remote and not (self._copied and (self._copied / "data" / config).is_dir()):
             found = self.remote.glob(f"{self.root}/data/{config}/**/*.parquet")
             return sorted(str(path).removeprefix(self.root + "/") for path in found)
         root = self.folder
         return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
+
+    def data_files(self) -> list[str]:
+        """The files of all configs."""
+        return [file for config in self.configs() for file in self.files(config)]
 
     def configs(self) -> list[str]:
         """The configs that have files: those of a build in their order, then others such as the scores."""
@@ -98,48 +92,57 @@ class Reader:
         """Fetch some configs of a Hub dataset whole into the Hub's cache; this reader stays at their commit."""
         from huggingface_hub import snapshot_download
 
-        namespace, name, revision = re.fullmatch(r"datasets/([^/]+)/([^@]+)(?:@(.+))?", self.root).groups()  # type: ignore[union-attr]
-        about: dict[str, Any] = {"endpoint": self.api.endpoint, "token": self.api.token} if self.api else {}
-        wanted = ["README.md", *(f"data/{config}/**" for config in configs)]
-        repo = f"{namespace}/{name}"
-        self.copied = Path(
-            snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=wanted, **about)
+        repo, _, revision = self.root.removeprefix("datasets/").partition("@")
+        patterns = ["README.md", *(f"data/{config}/**" for config in configs)]
+        self._copied = Path(
+            snapshot_download(
+                repo,
+                repo_type="dataset",
+                revision=revision or None,
+                allow_patterns=patterns,
+                endpoint=self.api.endpoint if self.api else None,
+                token=self.api.token if self.api else None,
+            )
         )
-        self.root = f"datasets/{repo}@{self.copied.name}"
-        return self.copied
+        self.root = f"datasets/{repo}@{self._copied.name}"
+        return self._copied
 
     def open(self, file: str, dictionaries: Sequence[str] = (), source: Any = None) -> pq.ParquetFile:
         """A new handle, on what is already fetched of the file where `source` holds that.
 
         Two threads must not use one handle of pyarrow's at once.
         """
-        about = {"metadata": self.footer(file), "read_dictionary": list(dictionaries), "pre_buffer": False}
-        return pq.ParquetFile(source or self._source(file), page_checksum_verification=True, **about)
+        return pq.ParquetFile(
+            source or self._source(file),
+            metadata=self.footer(file),
+            read_dictionary=list(dictionaries),
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
 
     def read(
         self, file: str, group: int, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
     ) -> pa.Table:
         """Some columns of one row group, from the Hub in one request."""
         names = list(columns) if columns is not None else None
-        if not self._is_remote(file):
+        remote = self._remote_for(file)
+        if remote is None:
             with self.open(file, dictionaries) as opened:
                 return opened.read_row_group(group, columns=names)
         start, end = extent(self.footer(file), group, names)
         path = f"{self.root}/{file}"
-        data = self.remote.cat_file(path, start, end, cache_type="none")  # type: ignore[union-attr]
-        held = {"data": {(start, end): data}, "strict": True}
-        with self.remote.open(path, "rb", cache_type="parts", cache_options=held) as source:  # type: ignore[union-attr]
+        fetched = {"data": {(start, end): remote.cat_file(path, start, end, cache_type="none")}, "strict": True}
+        with remote.open(path, "rb", cache_type="parts", cache_options=fetched) as source:
             # pyarrow's own threads would call Python to read, and can outlive the interpreter.
-            opened = self.open(file, dictionaries, source)
-            return opened.read_row_group(group, columns=names, use_threads=False)
+            return self.open(file, dictionaries, source).read_row_group(group, columns=names, use_threads=False)
 
-    def _is_remote(self, file: str) -> bool:
-        return self.remote is not None and not (self.copied and (self.copied / file).exists())
+    def _remote_for(self, file: str) -> "HfFileSystem | None":
+        """The Hub, unless the file is here."""
+        return None if self._copied and (self._copied / file).exists() else self.remote
 
     def _source(self, file: str) -> Any:
-        if self._is_remote(file):
-            return self.remote.open(f"{self.root}/{file}", "rb", cache_type="none")  # type: ignore[union-attr]
-        return self.folder / file
+        remote = self._remote_for(file)
+        return remote.open(f"{self.root}/{file}", "rb", cache_type="none") if remote else self.folder / file
 
     def _footer(self, file: str) -> pq.FileMetaData:
         with self.damage_explained(file):
@@ -152,17 +155,19 @@ class Reader:
         except OSError:
             return False
 
-    def digests(self, file: str) -> list[Mapping[str, str]]:
-        """The digests of a file's columns, of each content that it may have; raises where it is another file."""
-        own = (self.footer(file).metadata or {}).get(DIGESTS)
-        listed = [] if self._is_remote(file) else manifest.entries_of(self.folder, file)
-        return known_digests(own, [entry.get("columns") or {} for entry in listed], self.plain_columns(file))
-
-    def check_values(self, file: str, read: TableDigest) -> None:
-        """Raise where values that were read are not those that were written."""
+    def check_values(self, file: str, digest: TableDigest) -> None:
+        """Raise if values that were read are not those that were written."""
         with self.damage_explained(file):
-            if wrong := read.differing(self.digests(file)):
-                raise OSError(f"the values of its column {wrong[0]!r} are not those that were written")
+            possible = self._digests(file)
+            for name, value in digest.hexdigests().items():
+                if possible and all(columns.get(name) != value for columns in possible):
+                    raise OSError(f"the values of its column {name!r} are not those that were written")
+
+    def _digests(self, file: str) -> list[Mapping[str, str]]:
+        """The digests of a file's columns, for each content it may have; raises if it is another file."""
+        own = (self.footer(file).metadata or {}).get(DIGESTS)
+        listed = [] if self._remote_for(file) else manifest.entries_of(self.folder, file)
+        return possible_digests(own, [entry.get("columns") or {} for entry in listed], self.plain_columns(file))
 
     def groups(self, config: str) -> Iterator[tuple[str, int]]:
         """Every row group of a config, in the order of its rows."""
@@ -187,26 +192,21 @@ class Reader:
         tables = [self.file_table(file, columns, dictionaries) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 
-    def file_table(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> pa.Table:
+    def file_table(self, file: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()) -> pa.Table:
         """Some columns of a file, or all without pictures, checked against what was written."""
         with self.damage_explained(file):
-            names, footer = list(columns or self.plain_columns(file)), self.footer(file)
-            if not self._is_remote(file):
+            names, groups = list(columns or self.plain_columns(file)), range(self.footer(file).num_row_groups)
+            if not self._remote_for(file):
                 with self.open(file, dictionaries) as opened:
                     table = opened.read(columns=names)
-            elif not footer.num_row_groups:
-                table = self.open(file, dictionaries).schema_arrow.empty_table().select(names)
-            else:
-                groups = range(footer.num_row_groups)
+            elif groups:
                 table = pa.concat_tables([self.read(file, group, names, dictionaries) for group in groups])
-            read = TableDigest()
-            read.update(table)
-        self.check_values(file, read)
+            else:
+                table = self.open(file, dictionaries).schema_arrow.empty_table().select(names)
+            digest = TableDigest()
+            digest.update(table)
+        self.check_values(file, digest)
         return table
-
-    def file_rows(self, file: str) -> list[dict[str, Any]]:
-        """All rows of a file without pictures."""
-        return self.file_table(file, None).to_pylist()
 
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
         """The rows of a table, none if it is not there: with the columns named, or with all that hold no pictures.
@@ -219,22 +219,18 @@ class Reader:
         return map(kind.from_values, self.rows(kind.TABLE, names))
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Rows with their pictures as {"bytes", "path"}, one row group in memory at a time.
-
-        Another file than ours is told before its first row; a damaged value after the last at the latest: use them
-        when all have come.
-        """
+        """The rows of a table as plain values, pictures as {"bytes", "path"}; otherwise as `rows_of`."""
         for file in self.files(config):
             with self.damage_explained(file):
-                self.digests(file)
-            read = TableDigest()
+                self._digests(file)
+            digest = TableDigest()
             for group in range(self.footer(file).num_row_groups):
                 with self.damage_explained(file):
                     part = self.read(file, group, columns)
-                    read.update(part)
+                    digest.update(part)
                     rows = part.to_pylist()
                 yield from rows
-            self.check_values(file, read)
+            self.check_values(file, digest)
 
     @contextlib.contextmanager
     def damage_explained(self, file: str) -> Iterator[None]:
@@ -244,7 +240,7 @@ class Reader:
         except UnreadableFile:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            if self._is_remote(file):
+            if self._remote_for(file):
                 raise
             cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
             advice = f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} make it anew"
@@ -262,33 +258,33 @@ class Reader:
 
     def sources(self) -> dict[str, Source]:
         """The starting pictures by id."""
-        return self._cached_sources()
+        return self._sources
 
+    @cached_property
     def _sources(self) -> dict[str, Source]:
         return {row.source: row.record() for row in self.rows_of(SourceRow)}
 
     def chains(self) -> list[FinishedChain]:
         """Every chain, in the order of the rows."""
-        return list(self._cached_chains().values())
+        return list(self._chains.values())
 
-    def chain(self, chain_id: str) -> FinishedChain:
-        """The chain of an id."""
-        try:
-            return self._cached_chains()[chain_id]
-        except KeyError:
-            raise UserError(f"no chain {str(chain_id)[:40]!r} in {self.where}") from None
-
+    @cached_property
     def _chains(self) -> dict[str, FinishedChain]:
         rows = map(ChainRow.from_values, self.table("chains").to_pylist())
         return {row.chain: row.record(self.sources().get(row.source)) for row in rows}
 
+    def chain(self, chain_id: str) -> FinishedChain:
+        """The chain of an id."""
+        try:
+            return self._chains[chain_id]
+        except KeyError:
+            raise UserError(f"no chain {str(chain_id)[:40]!r} in {self.where}") from None
+
     def editors(self) -> dict[str, EditorInfo]:
-        """Every editor by its label; one of which the dataset says nothing is an ordinary editor."""
+        """Every editor by its label; one that the dataset does not describe is an ordinary editor."""
         labels = dict.fromkeys(self.table("chains", ["editor"])["editor"].to_pylist())
-        found = {label: EditorInfo(label.split(":")[0]) for label in labels}
-        for row in self.rows_of(EditorRow):
-            found[row.editor] = row.record()
-        return found
+        editors = {label: EditorInfo(label.split(":")[0]) for label in labels}
+        return editors | {row.editor: row.record() for row in self.rows_of(EditorRow)}
 
     def steps_of(self, chain: FinishedChain) -> list[Step]:
         """The steps of a chain with its input first, from the row groups that can hold them."""
@@ -315,34 +311,40 @@ class Reader:
         return self._cached_steps(chain.id, chain.editor, chain.source.id, chain.program.id)
 
     def _steps(self, chain: str, editor: str, source: str, program: str) -> dict[int, PlacedStep]:
-        values = {"chain": chain, "editor": editor, "source": source, "program": program}
-        files = sorted(self._cached_files(), key=lambda file: not named_after(file, editor))
-        for file in files:
-            found: dict[int, PlacedStep] = {}
+        place = dict(zip(_PLACE, (chain, editor, source, program), strict=True))
+
+        def is_elsewhere(file: str) -> bool:  # the folder of an editor's files begins as the editor's name does
+            return not editor.startswith(re.split("[_-]", file.split("/")[-2])[0])
+
+        for file in sorted(self._step_files, key=is_elsewhere):
+            steps: dict[int, PlacedStep] = {}
             with self.damage_explained(file):
                 for group, bounds in enumerate(self._cached_bounds(file)):
-                    if all(low <= values[key] <= high for key, (low, high) in bounds.items()):
+                    if all(low <= place[name] <= high for name, (low, high) in bounds.items()):
                         for number, row in enumerate(self.read(file, group, self.plain_columns(file)).to_pylist()):
                             if row["chain"] == chain:
                                 step = StepRow.from_values(row).record()
-                                found[step.step] = PlacedStep(chain, step, Place(file, group, number))
-            if found:
-                return dict(sorted(found.items()))  # a chain's steps lie in one file
+                                steps[step.step] = PlacedStep(chain, step, Place(file, group, number))
+            if steps:
+                return dict(sorted(steps.items()))  # all steps of a chain are in one file
         return {}
 
+    @cached_property
+    def _step_files(self) -> list[str]:
+        return self.files("steps")
+
     def _bounds(self, file: str) -> list[dict[str, tuple[str, str]]]:
-        """For each row group the first and last value of the columns that name a chain, where the file tells them."""
+        """For each row group the first and last value of the columns that name a chain, if the file has them."""
         footer = self.footer(file)
         columns = {footer.schema.column(number).path: number for number in range(footer.num_columns)}
-        found = []
+        bounds: list[dict[str, tuple[str, str]]] = []
         for group in range(footer.num_row_groups):
-            bounds = {}
-            for key in columns.keys() & {"chain", "editor", "source", "program"}:
-                known = footer.row_group(group).column(columns[key]).statistics
-                if known is not None and known.has_min_max:
-                    bounds[key] = (known.min, known.max)
-            found.append(bounds)
-        return found
+            bounds.append({})
+            for name in columns.keys() & {*_PLACE}:
+                statistics = footer.row_group(group).column(columns[name]).statistics
+                if statistics is not None and statistics.has_min_max:
+                    bounds[-1][name] = (statistics.min, statistics.max)
+        return bounds
 
     # Pictures
 
@@ -351,34 +353,34 @@ class Reader:
         placed = self._placed_steps(self.chain(chain_id)).get(step)
         data = self.picture_at(placed.place) if placed else None
         if placed and data and placed.step.sha256 not in (None, sha256(data).hexdigest()):
-            raise UnreadableFile(f"{self.where}/{placed.place.file}: step {step} of {chain_id} is {OTHER_BYTES}")
+            raise UnreadableFile(f"{self.where}/{placed.place.file}: step {step} of {chain_id} is {_OTHER_BYTES}")
         return data
 
     def reference(self, chain_id: str) -> bytes | None:
         """The picture that a finished round of a chain should equal, where it is another than the chain's input."""
-        place = self._cached_references().get(chain_id)
+        place = self._references.get(chain_id)
         data = self.picture_at(place, "reference") if place else None
         if place and data and self.reference_hash(place) not in (None, sha256(data).hexdigest()):
-            raise UnreadableFile(f"{self.where}/{place.file}: the reference of {chain_id} is {OTHER_BYTES}")
+            raise UnreadableFile(f"{self.where}/{place.file}: the reference of {chain_id} is {_OTHER_BYTES}")
         return data
 
     def reference_hash(self, place: Place) -> str | None:
-        """The sha256 that a reference had when it was written, where the manifest knows it."""
-        if self._is_remote(place.file):
+        """The sha256 that a reference had when it was written, if the manifest says so."""
+        if self._remote_for(place.file):
             return None
         footer = self.footer(place.file)
         row = sum(footer.row_group(group).num_rows for group in range(place.group)) + place.row
         for entry in manifest.entries_of(self.folder, place.file):
-            known = (entry.get("pictures") or {}).get("reference") or []
-            if len(known) == footer.num_rows:
-                return str(known[row]) if known[row] else None
+            hashes = (entry.get("pictures") or {}).get("reference") or []
+            if len(hashes) == footer.num_rows:
+                return str(hashes[row]) if hashes[row] else None
         return None
 
+    @cached_property
     def _references(self) -> dict[str, Place]:
-        names = self.table("chains", ["chain", "reference.path"]).to_pylist()
-        return {
-            row["chain"]: place for row, place in zip(names, self.places("chains"), strict=True) if row["reference"]
-        }
+        rows = self.table("chains", ["chain", "reference.path"]).to_pylist()
+        places = zip(rows, self.places("chains"), strict=True)
+        return {row["chain"]: place for row, place in places if row["reference"]}
 
     def picture_at(self, place: Place, column: str = "image") -> bytes | None:
         """The bytes of one picture; the last few row groups are kept, since neighbours are usually next."""
@@ -391,7 +393,7 @@ class Reader:
         return pictures.flatten()[pictures.type.get_field_index("bytes")]
 
 
-def named_after(file: str, editor: str) -> bool:
-    """Whether a file of steps lies in a folder with the beginning of the editor's name."""
-    folder = file.split("/")[-2]
-    return editor.startswith(re.split("[_-]", folder)[0])
+def _hub_files(api: "HfApi | None") -> "HfFileSystem":
+    from huggingface_hub import HfFileSystem
+
+    return HfFileSystem(endpoint=api.endpoint, token=api.token) if api else HfFileSystem()

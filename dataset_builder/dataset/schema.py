@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from . import manifest
 from .columns import Column, Config, Row
-from .digests import TableDigest
+from .manifest import Entry, TableDigest
 from .rows import configs
 
 SPLIT = "test"
@@ -61,23 +62,17 @@ def config_of(footer: pq.FileMetaData, name: str) -> Config:
     return replace(known, row=row, columns=tuple(columns))
 
 
-def columns_said(path: Path) -> dict[str, str]:
-    """The digests of its columns that a file of ours says; none of a file without them, or that cannot be read."""
+def own_digests(path: Path) -> dict[str, str]:
+    """The digests of its columns that a file states itself; none if it states none or cannot be read."""
     try:
-        metadata = pq.read_metadata(path).metadata or {}
-        said = json.loads(metadata.get(DIGESTS, b"{}"))
+        digests = json.loads((pq.read_metadata(path).metadata or {}).get(DIGESTS, b"{}"))
     except (pa.ArrowException, OSError, ValueError):
         return {}
-    return said if isinstance(said, dict) else {}
-
-
-def yaml_features(columns: Iterable[Column]) -> list[dict[str, str]]:
-    """The features as the card's YAML lists them."""
-    return [{"name": column.name, "dtype": column.type} for column in columns]
+    return digests if isinstance(digests, dict) else {}
 
 
 class Written(NamedTuple):
-    """What came of a file."""
+    """A file that was written."""
 
     path: Path
     rows: int
@@ -87,17 +82,19 @@ class Written(NamedTuple):
     references: Sequence[str | None] = ()  # the sha256 of each reference, row by row
 
     @property
-    def entry(self) -> dict[str, Any]:
-        """What the manifest says of it."""
-        entry: dict[str, Any] = {"sha256": self.sha256, "columns": dict(self.columns)}
-        return entry | ({"pictures": {"reference": [*self.references]}} if any(self.references) else {})
+    def entry(self) -> Entry:
+        """Its entry in the manifest."""
+        entry = Entry(sha256=self.sha256, columns=dict(self.columns))
+        if any(self.references):
+            entry["pictures"] = {"reference": [*self.references]}
+        return entry
 
 
 class Shard:
     """One Parquet file being written; memory holds one row group, however long the file becomes.
 
-    With `checks`, its pages have checksums and it says its columns' digests itself. Files of pictures do not: their
-    bytes stay as they were in earlier versions, and what they hold is checked by the pictures' hashes and the manifest.
+    With `checks`, its pages have checksums and it states its columns' digests itself. Files of pictures do without: the
+    pictures' hashes and the manifest check what they hold.
     """
 
     def __init__(
@@ -121,8 +118,7 @@ class Shard:
             write_page_index=True,
             write_page_checksum=checks,
         )
-        about: dict[bytes, str] = {b"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})}
-        self.writer.add_key_value_metadata(about)
+        self.writer.add_key_value_metadata({b"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})})
         self.rows: list[Mapping[str, Any]] = []
         self.references: list[str | None] = []
         self.weight = self.count = 0
@@ -134,8 +130,8 @@ class Shard:
         if self.rows and (self.weight + weight > ROW_GROUP or len(self.rows) >= ROWS):
             self.flush()
         if "reference" in self.pictures:
-            known = row["reference"]
-            self.references.append(hashlib.sha256(known["bytes"]).hexdigest() if known else None)
+            reference = row["reference"]
+            self.references.append(hashlib.sha256(reference["bytes"]).hexdigest() if reference else None)
         self.rows.append(row)
         self.weight += weight
 
@@ -159,17 +155,16 @@ class Shard:
         return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path), columns, self.references)
 
 
-def write(path: Path, columns: Iterable[Column], rows: Iterable[Row | Mapping[str, Any]], row: str = "") -> Written:
+def write(path: Path, config: Config, rows: Iterable[Row | Mapping[str, Any]]) -> Written:
     """Write a whole table, so that the file is there complete or not at all; it says what its columns and a row are."""
-    columns = list(columns)
-    meanings = {column.name: column.meaning for column in columns if column.meaning}
-    metadata = {MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({ROW: row} if row else {})
+    meanings = {column.name: column.meaning for column in config.columns if column.meaning}
+    metadata = {MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({ROW: config.row} if config.row else {})
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        shard = Shard(part, columns, metadata, checks=True)
-        for values in rows:
-            shard.add(values)
+        shard = Shard(part, config.columns, metadata, checks=True)
+        for row in rows:
+            shard.add(row)
         written = shard.close()
         part.replace(path)
     finally:
@@ -177,14 +172,20 @@ def write(path: Path, columns: Iterable[Column], rows: Iterable[Row | Mapping[st
     return written._replace(path=path)
 
 
+def write_listed(folder: Path, file: str, config: Config, rows: Iterable[Row | Mapping[str, Any]]) -> Written:
+    """Write a table into a dataset: listed first, so that a crash leaves no file of ours that is not listed."""
+    manifest.expect(folder, {file: {}})
+    return write(folder / file, config, rows)
+
+
 def hash_file(path: Path) -> str:
     """The file's sha256; asked again in the same process, it is read again only if it changed."""
     status = path.stat()
-    return hashed(path, status.st_size, status.st_mtime_ns)
+    return _hash(path, (status.st_size, status.st_mtime_ns))
 
 
 @lru_cache(maxsize=65536)
-def hashed(path: Path, size: int, time: int) -> str:
+def _hash(path: Path, stamp: tuple[int, int]) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

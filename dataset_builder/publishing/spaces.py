@@ -100,7 +100,7 @@ def publish_files(
     added, removed = hub.differences(files, remote, ours - {MANIFEST})
     with tempfile.TemporaryDirectory() as temporary:
         listing = Path(temporary) / MANIFEST
-        listing.write_bytes(manifest.names_only(files))
+        listing.write_bytes(manifest.text({path: {} for path in files}))
         complete = {**files, MANIFEST: listing}
         if tag in remote.tags and not hub.is_published(api, repo, "space", complete, str(tag), remote):
             raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")

@@ -8,7 +8,7 @@ from typing import Any, cast
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.columns import Config
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.schema import Written, write
+from convergebench.dataset_builder.dataset.schema import Written, write_listed
 from convergebench.generation.records import Step
 
 from ..retained.floors import retained_value
@@ -157,8 +157,7 @@ def replace_files(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) 
     before = [other for other in reader.files(config.name) if other != file]
     ours = [other for other in before if other in manifest.listed(folder) or reader.describes_itself(other)]
     manifest.refuse(folder, {*before} - {*ours}, "this benchmark did not write", "move them away")
-    manifest.expect(folder, {file: {}})
-    written = write(folder / file, config.columns, rows, config.row)
+    written = write_listed(folder, file, config, rows)
     for other in ours:
         (folder / other).unlink()
     return written

@@ -206,7 +206,7 @@ def refuse_unready(choice: Choice) -> None:
 def all_costs(reader: Reader, label: str, answers: Answers) -> float:
     """What this judge's answers in the dataset have cost, for a ledger that is begun anew."""
     others = [file for file in reader.files("judgements") if file != answers.file]
-    rows = [row for file in others for row in reader.file_rows(file) if row["judge"] == label]
+    rows = [row for file in others for row in reader.file_table(file).to_pylist() if row["judge"] == label]
     return round(answers.cost - sum(answers.calls.values()) + sum(row["cost"] or 0.0 for row in rows), 6)
 
 

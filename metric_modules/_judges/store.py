@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset import manifest, schema
+from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import Locked, disk_errors_explained, locked, write_whole
 from convergebench.generation.ledger import Ledger
@@ -92,7 +92,7 @@ class Answers:
         self.rows: dict[Identity, Judgement] = {}
         self.calls: dict[str, float] = {}  # of the journal's answers: what each call cost, by its name in the ledger
         if (dataset / self.file).exists():
-            for row in Reader(dataset).file_rows(self.file):
+            for row in Reader(dataset).file_table(self.file).to_pylist():
                 self.add(Judgement.from_dict(row))
         for line in read_lines(self.journal):
             self.add(Judgement.from_dict(line["judgement"]))
@@ -148,10 +148,8 @@ class Answers:
         rows = sorted(self.rows.values(), key=lambda row: row.order)
         with disk_errors_explained(self.dataset), locked(self.dataset / FOLDER, wait=True), locked(self.dataset):
             card.refuse_other_folders(self.dataset)
-            manifest.expect(self.dataset, {self.file: {}})
-            written = schema.write(
-                self.dataset / self.file, JUDGEMENTS.columns, (row.to_dict() for row in rows), JUDGEMENTS.row
-            )
+            values = (row.to_dict() for row in rows)
+            written = schema.write_listed(self.dataset, self.file, JUDGEMENTS, values)
             card.write(self.dataset, fresh={self.file: written})
             self.journal.unlink()
 

@@ -139,7 +139,7 @@ def make_up_scores(folder: Path) -> None:
             for row in simulated.score_rows({**about, "run": chain.chain.run, "rounds": ROUNDS}, kept, clip=False):
                 yield nothing | {name: value for name, value in row.items() if name in nothing}
 
-    schema.write(folder / "data" / "scores" / "0000.parquet", SCORES.columns, rows(), SCORES.row)
+    schema.write(folder / "data" / "scores" / "0000.parquet", SCORES, rows())
     sources = sorted(reader.sources())
     pairs = (
         {"source": one, "other": other, "short_side": SIDE, "metric": name, "value": value}
@@ -150,7 +150,7 @@ def make_up_scores(folder: Path) -> None:
         for name, value in simulated.FLOORS.items()
         if name != "clip"
     )
-    schema.write(folder / "data" / "floors" / "0000.parquet", FLOORS.columns, pairs, FLOORS.row)
+    schema.write(folder / "data" / "floors" / "0000.parquet", FLOORS, pairs)
     card.write(folder)
 
 

@@ -97,7 +97,7 @@ def test_what_is_left_out_is_said_and_counted(folder):
 def test_scores_of_other_pictures_are_taken_out_aloud(folder):
     build("runs/demo")
     row = dict.fromkeys((column.name for column in SCORES.columns), None) | {"chain": "gone", "step": 1, "sha256": "0"}
-    schema.write(folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES.columns, [row])
+    schema.write(folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES, [row])
     done = build("runs/demo")
     assert "taken out: 1 score row of pictures that are no longer there" in done.stderr
     assert "config_name: scores" not in (folder / "convergebench" / "README.md").read_text()

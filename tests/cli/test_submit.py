@@ -62,7 +62,7 @@ def alter(folder, config, change, hashes=True):
     rows = list(reader.rows(config))
     about = STEPS if config == "steps" else schema.config_of(reader.footer(file), config)
     rows = change(rows) or rows
-    written = schema.write(folder / file, about.columns, rows, about.row)
+    written = schema.write(folder / file, about, rows)
     if hashes:
         manifest.expect(folder, {file: written.entry})
         card.write(folder, fresh={file: written})

@@ -178,7 +178,7 @@ def test_scores_stay_only_with_the_pictures_they_were_made_from(tmp_path):
     nothing = {column.name: None for column in SCORES.columns}
     file = tmp_path / "out/data/scores/0000.parquet"
     scores = [nothing | step | {"psnr": 30.0} for step in steps if step["step"]]
-    stores.replace_table(tmp_path / "out", "data/scores/0000.parquet", SCORES.columns, scores)
+    schema.write_listed(tmp_path / "out", "data/scores/0000.parquet", SCORES, scores)
     before = file.read_bytes()
     assert build(tmp_path / "out", tmp_path / "run").stale == 0
     assert file.read_bytes() == before

@@ -30,9 +30,9 @@ def read(folder):
 
 
 def add_scores(folder, *more, rows=3):
-    columns = [*SCORES.columns, *more]
-    empty = {column.name: None for column in columns}
-    schema.write(folder / "data/scores/0000.parquet", columns, [empty] * rows, SCORES.row)
+    config = replace(SCORES, columns=(*SCORES.columns, *more))
+    empty = {column.name: None for column in config.columns}
+    schema.write(folder / "data/scores/0000.parquet", config, [empty] * rows)
 
 
 def test_a_config_is_in_the_card_exactly_when_it_has_files(folder):

@@ -4,8 +4,8 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-import stores
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.publishing import checks
@@ -20,9 +20,9 @@ def rewrite(file, **changes):
     """Write a file's rows again with some values changed, and the card with them."""
 
     def damage(folder):
-        columns = configs()[file.split("/")[1]].columns
+        config = configs()[file.split("/")[1]]
         rows = [row | changes for row in Reader(folder).rows(file.split("/")[1])]
-        stores.replace_table(folder, file, columns, [row for row in rows if row.get("editor", "paint") == "paint"])
+        schema.write_listed(folder, file, config, [row for row in rows if row.get("editor", "paint") == "paint"])
         card.write(folder)
 
     return damage

@@ -2,10 +2,12 @@
 
 import random
 import re
+from dataclasses import replace
 
 import pytest
 import stores
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS
@@ -93,9 +95,9 @@ def test_a_tag_never_moves_and_keeps_its_promise(hub, api, made, folder):
 
 def test_a_schema_change_asks_for_a_major_version(hub, api, folder, tmp_path):
     publish(api, folder, REPO, "v1.0.0")
-    wider = [*CHAINS.columns, Column("mood", "string", "")]
+    wider = replace(CHAINS, columns=(*CHAINS.columns, Column("mood", "string", "")))
     rows = [row | {"mood": "calm"} for row in Reader(folder).rows("chains")]
-    stores.replace_table(folder, "data/chains/0000.parquet", wider, rows)
+    schema.write_listed(folder, "data/chains/0000.parquet", wider, rows)
     card.write(folder)
     with pytest.raises(UserError, match=r"data/chains/0000.parquet has not the columns of chains in this version"):
         publish(api, folder, REPO, "v1.1.0")
@@ -104,7 +106,7 @@ def test_a_schema_change_asks_for_a_major_version(hub, api, folder, tmp_path):
 def test_a_chain_that_lacks_a_step_is_not_published(hub, api, folder):
     rows = list(Reader(folder).rows("steps"))
     paint = [row for row in rows if row["editor"] == "paint"]
-    stores.replace_table(folder, "data/steps/paint/0000.parquet", STEPS.columns, paint[:-1])
+    schema.write_listed(folder, "data/steps/paint/0000.parquet", STEPS, paint[:-1])
     card.write(folder)
     with pytest.raises(
         UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; on it depend the scores"

@@ -78,7 +78,7 @@ def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, tmp_path
     steps = Reader(folder).table("steps", ["chain", "step", "round", "position"]).to_pylist()
     blank = dict.fromkeys(column.name for column in scores_config().columns)
     scored = [blank | row | {"psnr": 40.0 / row["step"]} for row in steps if row["step"]]
-    schema.write(folder / "data" / "scores" / "0000.parquet", scores_config().columns, scored)
+    schema.write(folder / "data" / "scores" / "0000.parquet", scores_config(), scored)
     returns = {row["round"]: row["psnr"] for row in scored if row["position"] == 2}
 
     def attached(gap):

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 import stores
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.columns import Column
+from convergebench.dataset_builder.dataset.columns import Column, Config
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.dataset.schema import Shard
@@ -30,7 +30,6 @@ def row(number, data):
 def test_the_arrow_schema_is_that_of_the_features(config):
     wanted = features(config.columns)
     assert schema.arrow(config.columns).equals(wanted.arrow_schema, check_metadata=True)
-    assert schema.yaml_features(config.columns) == wanted._to_yaml_list()
 
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
@@ -56,7 +55,7 @@ def test_row_groups_hold_eight_megabytes_or_one_larger_picture(tmp_path):
 
 def test_files_are_written_as_datasets_writes_them(tmp_path):
     data = stores.picture(1, (200, 200))
-    schema.write(tmp_path / "ours.parquet", STEPS.columns, [row(0, data)])
+    schema.write(tmp_path / "ours.parquet", STEPS, [row(0, data)])
     values = [row(0, data)]
     datasets.Dataset.from_list(values, features(STEPS.columns)).to_parquet(tmp_path / "theirs.parquet")
     ours, theirs = (pq.read_metadata(tmp_path / f"{name}.parquet") for name in ("ours", "theirs"))
@@ -99,14 +98,14 @@ def test_an_unfinished_file_is_not_there(tmp_path):
         raise RuntimeError("stop")
 
     with pytest.raises(RuntimeError, match="stop"):
-        schema.write(tmp_path / "a.parquet", STEPS.columns, broken())
+        schema.write(tmp_path / "a.parquet", STEPS, broken())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_metric_added_later_keeps_its_column(tmp_path):
     columns = [*SCORES.columns, Column("niqe", "float64", "naturalness")]
     values = {column.name: None for column in columns} | {"niqe": 3.5}
-    schema.write(tmp_path / "a.parquet", columns, [values], "one step")
+    schema.write(tmp_path / "a.parquet", Config("scores", "one step", tuple(columns)), [values])
     config = schema.config_of(pq.read_metadata(tmp_path / "a.parquet"), "scores")
     assert (config.columns, config.row) == (tuple(columns), "one step")
 
@@ -122,6 +121,6 @@ def test_a_file_of_steps_says_nothing_of_its_columns_and_is_explained_by_its_con
 
 
 def test_a_file_without_rows_is_a_table_without_rows(tmp_path):
-    schema.write(tmp_path / "data" / "scores" / "0000.parquet", SCORES.columns, [])
+    schema.write(tmp_path / "data" / "scores" / "0000.parquet", SCORES, [])
     table = Reader(tmp_path).table("scores")
     assert (table.num_rows, table.column_names) == (0, [column.name for column in SCORES.columns])

@@ -140,14 +140,14 @@ class LedgerLines(Door):
 
 
 class Manifest(Door):
-    seeds = (manifest.text({"files": {"data/a.parquet": {"sha256": "0" * 64, "columns": {"a": "1"}, "pictures": {}}}}),)
+    seeds = (manifest.text({"data/a.parquet": {"sha256": "0" * 64, "columns": {"a": "1"}, "pictures": {}}}),)
 
     def use(self, data: bytes) -> None:
         files, replacing = manifest.parse(data)
         for path in (*files, *replacing):
             if not (self.folder / path).resolve().is_relative_to(self.folder.resolve()):
                 raise AssertionError(f"{path!r} is outside")
-        manifest.text({"files": files, "replacing": replacing}).decode()
+        manifest.text(files, replacing).decode()
 
 
 class OwnSuite(Door):

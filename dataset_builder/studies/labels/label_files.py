@@ -10,9 +10,8 @@ from convergebench.generation.files import disk_errors_explained, locked, refuse
 from convergebench.generation.records import UserError
 
 from ...building import card
-from ...dataset import manifest
 from ...dataset.reader import Reader
-from ...dataset.schema import write
+from ...dataset.schema import write_listed
 from ...importing.tables import objects, read_rows
 from .labels import FORMAT, LABELS, Label, label_from_values, latest, read_labels
 
@@ -54,8 +53,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> ImportedLabels:
         before = {(label.rater, *label.item): label for label in read_labels(reader)}
         after = {(label.rater, *label.item): label for label in latest([*before.values(), *own])}
         rows = [after[key] for key in sorted(after, key=lambda key: [str(each) for each in key])]
-        manifest.expect(folder, {FILE: {}})
-        write(folder / FILE, LABELS.columns, rows, LABELS.row)
+        write_listed(folder, FILE, LABELS, rows)
         card.write(folder)
     new = len(after.keys() - before.keys())
     changed = sum(after[key] != label for key, label in before.items())

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,10 +12,9 @@ from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError, canonical, is_encodable
 
 from ...building import card
-from ...dataset import manifest
 from ...dataset.columns import Column
 from ...dataset.reader import Reader
-from ...dataset.schema import hash_file, write
+from ...dataset.schema import hash_file, write_listed
 from ...importing.tables import read_rows
 from .tables import PUBLISHED
 
@@ -100,16 +99,12 @@ def import_scores(
         )
     published.sort(key=lambda row: tuple((row[name] is not None, row[name]) for name in KEY))
     extra = [Column(name, "float64", "as published") for name in metrics if name not in NAMES]
-    path = (
-        folder
-        / "data"
-        / PUBLISHED.name
-        / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', table.stem).strip('.-') or 'table'}.parquet"
-    )
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", table.stem).strip(".-") or "table"
+    file = f"data/{PUBLISHED.name}/{name}.parquet"
     with disk_errors_explained(folder), locked(folder):
         card.refuse_other_folders(folder)
-        manifest.expect(folder, {path.relative_to(folder).as_posix(): {}})
-        write(path, [*PUBLISHED.columns, *extra], published, PUBLISHED.row)
+        config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
+        path = write_listed(folder, file, config, published).path
         card.write(folder)
     matched = sum(row["chain"] is not None for row in published)
     pictures = len({row["image"] for row in published} - {None})
