@@ -113,7 +113,7 @@ def write(
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
     write_whole(folder / "README.md", f"---\n{front}---\n{text}".encode())
-    manifest.record(folder, {name: {} for name in OWN_TEXTS} | entries)
+    manifest.record(folder, {name: manifest.Entry() for name in OWN_TEXTS} | entries)
     return folder / "README.md"
 
 
