@@ -84,7 +84,7 @@ def generate(
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()
     log = RunLog(run, part, follow)
-    log.start(chains, plan.chains)
+    log.start(chains)
 
     def report_step(chain: Chain, step: Step) -> None:
         log.step(chain, step)

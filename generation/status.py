@@ -7,20 +7,36 @@ import re
 import socket
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from .files import LOCK
-from .run_log import read_events, read_parts
+from .run_log import Event, read_events
 from .store import Damaged, read_json, read_run
 
-WINDOW = 3600.0  # seconds; the pace is that of the last hour
-FRESH = 600.0  # seconds; a chain of another machine that wrote something since then is taken for running
-SHOWN = 5  # slowest chains, most frequent reasons
-NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # what makes two reasons differ that are one
+_WINDOW = 3600.0  # seconds; the pace is that of the last hour
+_FRESH = 600.0  # seconds; a chain of another machine that wrote something since then is taken for running
+_SHOWN = 5  # slowest chains, most frequent reasons
+_NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # ids and counts, by which two equal reasons may differ
+_Planned = Mapping[str, tuple[str, int]]  # by chain: its editor and its calls
+
+
+@dataclass
+class _ChainState:
+    """One chain as its folder shows it."""
+
+    id: str
+    editor: str
+    calls: int  # planned
+    calls_done: int = 0
+    state: str = "waiting"  # waiting, running, interrupted, done
+    status: str = ""  # how it ended
+    reason: str = ""
+    spent: float = 0.0
+    quiet: float = 0.0  # seconds since a chain that is not done wrote anything
 
 
 @dataclass
@@ -34,36 +50,24 @@ class Progress:
     interrupted: int = 0  # begun, and no process is at it
     waiting: int = 0  # not begun
     calls: int = 0
-    calls_done: int = 0  # or not needed any more, where a chain ended early
+    calls_done: int = 0  # or not needed any more, because a chain ended early
     spent: float = 0.0
 
-    def add(self, chain: "ChainState") -> None:
-        self.chains += 1
-        self.calls += chain.calls
-        self.calls_done += chain.calls if chain.status else chain.calls_done
-        self.spent = round(self.spent + chain.spent, 6)
-        if chain.status:
-            self.done += 1
-            self.ends[chain.status] = self.ends.get(chain.status, 0) + 1
-        else:
-            self.running += chain.state == "running"
-            self.interrupted += chain.state == "interrupted"
-            self.waiting += chain.state == "waiting"
-
-
-@dataclass
-class ChainState:
-    """One chain as its folder shows it."""
-
-    id: str
-    editor: str = ""
-    calls: int = 0  # planned
-    calls_done: int = 0
-    state: str = "waiting"  # waiting, running, interrupted, done
-    status: str = ""  # how it ended
-    reason: str = ""
-    spent: float = 0.0
-    quiet: float | None = None  # seconds since a chain that is not done wrote anything
+    @classmethod
+    def of(cls, chains: Iterable[_ChainState]) -> Self:
+        chains = list(chains)
+        states = Counter(chain.state for chain in chains)
+        return cls(
+            chains=len(chains),
+            done=states["done"],
+            ends=dict(Counter(chain.status for chain in chains if chain.status)),
+            running=states["running"],
+            interrupted=states["interrupted"],
+            waiting=states["waiting"],
+            calls=sum(chain.calls for chain in chains),
+            calls_done=sum(chain.calls if chain.status else chain.calls_done for chain in chains),
+            spent=round(sum(chain.spent for chain in chains), 6),
+        )
 
 
 @dataclass
@@ -92,93 +96,81 @@ def read_status(run: Path, now: float | None = None) -> Status:
     now = time.time() if now is None else now
     advice = "give the folder that `generate --out` or `build --out` made"
     about = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
-    parts = read_parts(run)
-    events = {part: read_events(run, part) for part in parts}
-    planned = {name: values for own in parts.values() for name, values in own.items()}
-    hosts = {event["host"] for own in events.values() for event in own if event.get("event") == "started"}
-    chains = {chain.id: chain for chain in read_chains(run, planned, hosts <= {socket.gethostname()}, now)}
-    for name, (editor, calls) in planned.items():
-        if name not in chains:
-            chains[name] = ChainState(name, editor, calls)
-    whole, editors = Progress(), defaultdict[str, Progress](Progress)
+    events = read_events(run)
+    parts = {part: _planned(part_events) for part, part_events in events.items()}
+    planned = {chain: plan for part in parts.values() for chain, plan in part.items()}
+    hosts = {event["host"] for part in events.values() for event in part if event["event"] == "started"}
+    held = _held_locks() if hosts <= {socket.gethostname()} else None
+    chains = {chain: _ChainState(chain, *plan) for chain, plan in planned.items()}
+    chains |= {chain.id: chain for chain in _begun_chains(run, planned, held, now)}
+    editors: dict[str, list[_ChainState]] = defaultdict(list)
     for chain in chains.values():
-        whole.add(chain)
-        editors[chain.editor].add(chain)
-    sizes = {int(part.partition("/")[2]) for part in parts}
-    newest = {part: own for part, own in parts.items() if sizes and int(part.partition("/")[2]) == max(sizes)}
-    shards = {part: Progress() for part in newest}
-    for part, own in newest.items():
-        for name in own:
-            shards[part].add(chains[name])
-    running = [chain for chain in chains.values() if chain.state == "running"]
-    pace = calls_a_second(events, running, now)
+        editors[chain.editor].append(chain)
+    size = max((int(part.partition("/")[2]) for part in parts), default=0)
+    shards = {part: own for part, own in parts.items() if part.endswith(f"/{size}")}  # of the newest deal
+    whole = Progress.of(chains.values())
+    running = sorted((chain for chain in chains.values() if chain.state == "running"), key=lambda chain: -chain.quiet)
+    pace = _calls_a_second(events, running, now) if running else None
     left = whole.calls - whole.calls_done
     return Status(
-        str(run),
-        str(about.get("suite", "")),
-        str(about.get("suite_version", "")),
-        whole,
-        dict(sorted(editors.items())),
-        shards,
-        max(sizes, default=0) - len(newest),
-        common_reasons(chains.values()),
-        slowest(events),
-        [
-            {"chain": chain.id, "editor": chain.editor, "seconds": round(chain.quiet or 0.0, 1)}
-            for chain in sorted(running, key=lambda chain: -(chain.quiet or 0.0))[:SHOWN]
+        run=str(run),
+        suite=str(about.get("suite", "")),
+        suite_version=str(about.get("suite_version", "")),
+        whole=whole,
+        editors={editor: Progress.of(own) for editor, own in sorted(editors.items())},
+        shards={part: Progress.of(chains[chain] for chain in own) for part, own in shards.items()},
+        shards_unseen=size - len(shards),
+        reasons=_common_reasons(chains.values()),
+        slowest=_slowest(events),
+        quiet=[
+            {"chain": chain.id, "editor": chain.editor, "seconds": round(chain.quiet, 1)} for chain in running[:_SHOWN]
         ],
-        pace,
-        left / pace if pace and running else 0.0 if not left else None,
+        calls_a_second=pace,
+        seconds_left=left / pace if pace else 0.0 if not left else None,
     )
 
 
-def read_chains(run: Path, planned: Mapping[str, list[Any]], is_here: bool, now: float) -> Iterator[ChainState]:
-    """Every chain that has been begun; `is_here` says that all processes of the run are on this machine."""
-    held = held_locks() if is_here else None
+def _planned(events: Sequence[Event]) -> _Planned:
+    """What one part of the run was given to do, by all processes that took it up."""
+    starts = [event["planned"] for event in events if event["event"] == "started"]
+    return {chain: (str(editor), int(calls)) for start in starts for chain, (editor, calls) in start.items()}
+
+
+def _begun_chains(run: Path, planned: _Planned, held: set[int] | None, now: float) -> Iterator[_ChainState]:
     with suppress(FileNotFoundError), os.scandir(run / "chains") as folders:
         for folder in folders:
             if folder.name.startswith(".") or not folder.is_dir():
                 continue
             try:
-                yield read_chain(folder, planned, held, now)
+                yield _read_chain(folder.path, planned.get(folder.name), held, now)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 advice = "`convergebench verify` says what is broken"
                 raise Damaged(f"{folder.path} cannot be read ({error}); {advice}") from error
 
 
-def read_chain(
-    folder: "os.DirEntry[str]", planned: Mapping[str, list[Any]], held: set[int] | None, now: float
-) -> ChainState:
+def _read_chain(folder: str, plan: tuple[str, int] | None, held: set[int] | None, now: float) -> _ChainState:
     """One chain, from the mark that it is done, or else from its steps."""
-    chain = ChainState(folder.name)
-    chain.editor, chain.calls = planned[folder.name] if folder.name in planned else described(folder.path)
+    if plan is None:
+        values = read_json(Path(folder) / "chain.json", " ")
+        plan = str(values["editor"]), int(values["rounds"]) * len(values["program"]["cycle"])
+    chain = _ChainState(os.path.basename(folder), *plan)  # noqa: PTH119 - twenty thousand of them
     try:
-        with open(f"{folder.path}/done.json", "rb") as file:  # noqa: PTH123 - twenty thousand of them
+        with open(f"{folder}/done.json", "rb") as file:  # noqa: PTH123
             done = json.loads(file.read())
     except FileNotFoundError:
-        read_steps(folder.path, chain)
-        look_for_life(folder.path, chain, held, now)
+        _read_steps(Path(folder), chain)
+        _look_for_life(Path(folder), chain, held, now)
         return chain
     chain.state, chain.status, chain.calls_done = "done", str(done["status"]), int(done["steps"])
-    chain.reason = str(done.get("reason") or "")
-    if "cost" in done:
-        chain.spent = float(done["cost"] or 0)
-    else:
-        read_steps(folder.path, chain)
+    chain.reason, chain.spent = str(done["reason"] or ""), float(done["cost"])
     return chain
 
 
-def described(folder: str) -> tuple[str, int]:
-    """The editor and the planned calls of a chain that no log names."""
-    values = read_json(Path(folder) / "chain.json", " ")
-    return str(values["editor"]), int(values["rounds"]) * len(values["program"]["cycle"])
-
-
-def read_steps(folder: str, chain: ChainState) -> None:
+def _read_steps(folder: Path, chain: _ChainState) -> None:
     """Calls and cost from the steps themselves, those that were asked again included."""
     for name in ("steps.jsonl", ".retried.jsonl"):
         with suppress(FileNotFoundError):
-            for line in Path(folder, name).read_bytes().split(b"\n")[:-1]:
+            for line in (folder / name).read_bytes().split(b"\n")[:-1]:
                 with suppress(ValueError):
                     step = json.loads(line)
                     chain.spent += float(step.get("cost") or 0)
@@ -187,21 +179,21 @@ def read_steps(folder: str, chain: ChainState) -> None:
                         chain.reason = str(step.get("reason") or "")
 
 
-def look_for_life(folder: str, chain: ChainState, held: set[int] | None, now: float) -> None:
+def _look_for_life(folder: Path, chain: _ChainState, held: set[int] | None, now: float) -> None:
     """Whether a process is at a chain that is not done, and since when it has written nothing."""
-    touched = [Path(folder, name).stat().st_mtime for name in ("steps.jsonl", LOCK) if Path(folder, name).exists()]
-    chain.quiet = max(now - max(touched), 0.0) if touched else None
+    times = [(folder / name).stat().st_mtime for name in ("steps.jsonl", LOCK) if (folder / name).exists()]
+    chain.quiet = max(now - max(times), 0.0) if times else 0.0
     chain.state = "interrupted"
     with suppress(FileNotFoundError):
-        lock = Path(folder, LOCK).stat().st_ino
-        if lock in held if held is not None else (chain.quiet or 0.0) < FRESH:
+        lock = (folder / LOCK).stat().st_ino
+        if lock in held if held is not None else chain.quiet < _FRESH:
             chain.state = "running"
 
 
-def held_locks() -> set[int] | None:
-    """The inodes of all files that a process of this machine has locked; None where the system does not say.
+def _held_locks() -> set[int] | None:
+    """The inodes of all files that a process of this machine has locked; None if the system does not say.
 
-    To try a lock would be to take it for a moment, and who wants it then would leave the chain alone.
+    To try a lock would be to take it for a moment, and a process that wants it then would leave the chain alone.
     """
     try:
         lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
@@ -210,42 +202,38 @@ def held_locks() -> set[int] | None:
     return {int(line.split()[5].rpartition(":")[2]) for line in lines if "->" not in line}
 
 
-def common_reasons(chains: Iterable[ChainState]) -> dict[str, dict[str, int]]:
+def _common_reasons(chains: Iterable[_ChainState]) -> dict[str, dict[str, int]]:
     """Why chains ended early, by end; reasons that differ by a number or an id alone are one."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
     for chain in chains:
         if chain.status not in ("", "complete"):
-            found[chain.status][NUMBERS.sub("#", chain.reason)[:200] or "no reason given"] += 1
-    return {status: dict(counts.most_common(SHOWN)) for status, counts in sorted(found.items())}
+            reasons[chain.status][_NUMBERS.sub("#", chain.reason)[:200] or "no reason given"] += 1
+    return {status: dict(counts.most_common(_SHOWN)) for status, counts in sorted(reasons.items())}
 
 
-def slowest(events: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _chain_ends(events: Mapping[str, Sequence[Event]]) -> list[Event]:
+    return [event for part in events.values() for event in part if event["event"] == "chain_ended" and event["calls"]]
+
+
+def _slowest(events: Mapping[str, Sequence[Event]]) -> list[dict[str, Any]]:
     """The finished chains that took longest for a call."""
-    ended = [event for own in events.values() for event in own if event["event"] == "chain_ended" and event["calls"]]
-    ended.sort(key=lambda event: -event["seconds"] / event["calls"])
-    return [
-        {"chain": each["chain"], "editor": each["editor"], "seconds_a_call": round(each["seconds"] / each["calls"], 3)}
-        for each in ended[:SHOWN]
+    rows = [
+        {"chain": end["chain"], "editor": end["editor"], "seconds_a_call": round(end["seconds"] / end["calls"], 3)}
+        for end in _chain_ends(events)
     ]
+    return sorted(rows, key=lambda row: -row["seconds_a_call"])[:_SHOWN]
 
 
-def calls_a_second(events: Mapping[str, list[dict[str, Any]]], running: list[ChainState], now: float) -> float | None:
-    """The pace of the last hour, of all parts together; None where nothing is running."""
-    if not running:
-        return None
+def _calls_a_second(events: Mapping[str, Sequence[Event]], running: Sequence[_ChainState], now: float) -> float:
+    """The pace of the last hour, of all parts together."""
     starts = [
-        max((seconds(each) for each in own if each["event"] == "started"), default=now) for own in events.values()
+        max((_seconds(event) for event in part if event["event"] == "started"), default=now) for part in events.values()
     ]
-    since = max(min(starts, default=now), now - WINDOW)
-    calls = sum(
-        event["calls"]
-        for own in events.values()
-        for event in own
-        if event["event"] == "chain_ended" and seconds(event) >= since
-    ) + sum(chain.calls_done for chain in running)
-    return calls / max(now - since, 0.001)
+    since = max(min(starts, default=now), now - _WINDOW)
+    calls = sum(end["calls"] for end in _chain_ends(events) if _seconds(end) >= since)
+    return (calls + sum(chain.calls_done for chain in running)) / max(now - since, 0.001)
 
 
-def seconds(event: Mapping[str, Any]) -> float:
+def _seconds(event: Event) -> float:
     """When it happened, in seconds since 1970."""
     return datetime.datetime.fromisoformat(event["at"]).timestamp()

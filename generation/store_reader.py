@@ -12,7 +12,6 @@ from .ledger import PLACE as LEDGER
 from .ledger import check as check_ledger
 from .pictures import Undecodable, decode, pixel_hash
 from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
-from .run_log import FOLDER as LOG
 from .store import (
     CHECK,
     Damaged,
@@ -146,8 +145,6 @@ def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
     yield "run.json", partial(read_run, run), "all its chains"
     yield "editors.json", partial(read_editors, run), "all its chains"
     yield LEDGER, partial(check_ledger, run), "what the run may still spend"
-    for path in sorted((run / LOG).glob("*-of-*.json")):
-        yield f"{LOG}/{path.name}", partial(read_json, path), "what `status` says of the run"
     for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # whatever has another name is not ours
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
 

@@ -96,7 +96,8 @@ def lay(run: Path, chains: int) -> None:
                             "reason": None,
                         }
                         (folder / "done.json").write_text(canonical(done))
-    (run / "log" / "0-of-1.json").write_text(json.dumps(planned))
+    started = {"at": "2027-01-15T08:00:00+00:00", "event": "started", "host": "h", "planned": planned}
+    (run / "log" / "0-of-1.jsonl").write_text(json.dumps(started) + "\n")
 
 
 def status(folder: Path) -> object:
@@ -109,7 +110,7 @@ def resume(folder: Path) -> object:
     """What `generate` finds out first: which of the planned chains are not done."""
     from convergebench.generation import store
 
-    planned = json.loads((folder / "run" / "log" / "0-of-1.json").read_bytes())
+    planned = json.loads((folder / "run" / "log" / "0-of-1.jsonl").read_bytes())["planned"]
     return sum(store.is_done(folder / "run", name) for name in planned)
 
 
@@ -186,7 +187,7 @@ def main(chains: int, place: Path) -> None:
     found = {}
     for count in (chains // 10, chains):
         folder = place / str(count)
-        if not (folder / "run" / "log" / "0-of-1.json").exists():
+        if not (folder / "run" / "log" / "0-of-1.jsonl").exists():
             lay(folder / "run", count)
         for stage in STAGES:
             if stage == "report":

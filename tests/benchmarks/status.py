@@ -20,7 +20,7 @@ def lay(run: Path, chains: int) -> None:
     (run / "log").mkdir(parents=True)
     (run / "run.json").write_text(json.dumps({"format": 1, "suite": "v1", "suite_version": "1", "short_side": 64}))
     parts = [{}, {}, {}, {}]
-    logs = [[json.dumps({"at": stamp(0), "event": "started", "host": "h", "part": f"{k}/4"})] for k in range(4)]
+    logs: list[list[str]] = [[], [], [], []]
     for number in range(chains):
         name, editor = f"{number:016x}", EDITORS[number % 4]
         parts[number % 4][name] = [editor, STEPS]
@@ -41,7 +41,7 @@ def lay(run: Path, chains: int) -> None:
             ended = {"at": stamp(number / 10), "event": "chain_ended", "chain": name, "editor": editor}
             logs[number % 4].append(json.dumps(ended | {"status": about["status"], "calls": STEPS, "seconds": 30.0}))
     for shard, (part, log) in enumerate(zip(parts, logs, strict=True)):
-        (run / "log" / f"{shard}-of-4.json").write_text(json.dumps(part))
+        log.insert(0, json.dumps({"at": stamp(0), "event": "started", "host": "h", "planned": part}))
         (run / "log" / f"{shard}-of-4.jsonl").write_text("\n".join(log) + "\n")
 
 

@@ -90,14 +90,12 @@ def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
     assert verify(folder / "run").exit_code == 0
 
 
-@pytest.mark.parametrize("what", ["picture", "line", "lines", "chain", "ledger", "log", "source"])
+@pytest.mark.parametrize("what", ["picture", "line", "lines", "chain", "ledger", "source"])
 def test_what_is_broken_in_a_run_that_is_not_finished_is_named_and_a_person_counts_the_money(folder, what):
     run = folder / "run"
     chain = sorted((run / "chains").iterdir())[0]
     (chain / "done.json").unlink()
     ledger.Ledger(run, 0.12)
-    (run / "log").mkdir()
-    (run / "log" / "0-of-1.json").write_text("{}")
     stranger = run / "sources" / "notes.txt"
     stranger.write_text("theirs")
     assert verify(run).exit_code == 0
@@ -114,8 +112,6 @@ def test_what_is_broken_in_a_run_that_is_not_finished_is_named_and_a_person_coun
         path.write_bytes(b"".join(lines[:-2]))
     elif what == "ledger":
         flip(run / "ledger" / "calls.jsonl", 20)
-    elif what == "log":
-        (run / "log" / "0-of-1.json").write_text("{")
     else:
         flip(sorted((run / "sources").glob("*.png"))[0], 60)
     result = verify(run, "--repair")

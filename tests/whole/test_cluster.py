@@ -247,7 +247,7 @@ def test_a_job_leaves_alone_the_chains_that_were_done_before_it_began(tmp_path):
         pass
     assert (done.read_bytes(), done.stat().st_mtime_ns) == before
     assert len(list(home.glob("chains/*/done.json"))) == 2
-    assert sum(event["event"] == "chain_ended" for event in run_log.read_events(home, "0/1")) == 2
+    assert sum(event["event"] == "chain_ended" for event in run_log.read_events(home)["0/1"]) == 2
     made = dataset_builder.build(home, tmp_path / "dataset", quiet=True)
     assert (made.chains, made.unfinished, made.foreign) == (2, (), ())
 
