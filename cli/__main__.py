@@ -1,46 +1,153 @@
-"""The command `convergebench`: every file of this folder is a verb, except those that begin with an underscore."""
+"""The command `convergebench`: every file of this folder is a verb, and so are the files of studies/STUDY/.
 
+A file VERB_KIND.py is one kind of a verb, such as `convergebench list editors`. Files that begin with an underscore are
+neither.
+"""
+
+import difflib
 import importlib
 import importlib.metadata
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import click
 from convergebench.generation.records import UserError
 
+# Sections of --help. A verb of a study names its section itself: SECTION = "share".
+_SECTIONS = {
+    "run": ("demo", "plan", "generate", "build", "score", "report", "space"),
+    "bring in": ("import",),
+    "ask models": (),
+    "share": ("publish", "verify"),
+    "look up": ("list", "status", "weights"),
+}
+_WIDTH = 80
+
 
 class BadUsage(click.ClickException):
-    """What the user gave cannot be used: one sentence, and exit code 2."""
+    """The user gave something that cannot be used: one sentence, and exit code 2."""
 
     exit_code = 2
 
 
-class Verbs(click.Group):
-    """A verb is a file beside this one that holds a click command; a trailing underscore avoids Python's keywords."""
+@cache
+def _modules() -> dict[str, str]:
+    """The modules of verbs and kinds by their names on the command line, such as `build` and `list editors`."""
+    folder = Path(__file__).parent
+    names = {}
+    for path in sorted([*folder.glob("[a-z]*.py"), *folder.glob("studies/*/[a-z]*.py")]):
+        verb, _, kind = path.stem.partition("_")
+        module = ".".join(path.relative_to(folder).with_suffix("").parts)
+        names[f"{verb} {kind.replace('_', '-')}".strip()] = f"convergebench.cli.{module}"
+    return names
+
+
+def _command(name: str) -> click.Command:
+    module = importlib.import_module(_modules()[name])
+    return next(value for key, value in vars(module).items() if key == "command" and isinstance(value, click.Command))
+
+
+def _suggestion(given: str, allowed: list[str]) -> str:
+    close = difflib.get_close_matches(given, allowed, 1)
+    return f"did you mean {close[0]}?" if close else f"the choices are {', '.join(allowed)}"
+
+
+class Kinds(click.Group):
+    """A verb with several kinds, each of them a file VERB_KIND.py.
+
+    `convergebench list editors` names the kind. A kind whose module has a function `recognises(args)` is also chosen
+    without being named.
+    """
+
+    def __init__(self, name: str, about: str):
+        super().__init__(name, help=about, short_help=about.partition("\n")[0], no_args_is_help=True)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        files = Path(__file__).parent.glob("[a-z]*.py")
-        return sorted(path.stem.rstrip("_").replace("_", "-") for path in files)
+        return [name.partition(" ")[2] for name in _modules() if name.startswith(f"{self.name} ")]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.list_commands(ctx):
-            return None
-        stem = name.replace("-", "_")
-        if not (Path(__file__).parent / f"{stem}.py").exists():
-            stem += "_"
-        module = importlib.import_module(f"convergebench.cli.{stem}")
-        return next(value for value in vars(module).values() if isinstance(value, click.Command) and value.name == name)
+        return _command(f"{self.name} {name}") if name in self.list_commands(ctx) else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        kinds = self.list_commands(ctx)
+        if args and args[0] not in (*kinds, "--help", "-h"):
+            # Studies are asked first: the core's kind may recognise everything.
+            modules = sorted((_modules()[f"{self.name} {kind}"], kind) for kind in kinds)
+            modules.sort(key=lambda pair: ".studies." not in pair[0])
+            recognisers = [(kind, getattr(importlib.import_module(name), "recognises", None)) for name, kind in modules]
+            kind = next((kind for kind, recognises in recognisers if recognises and recognises(args)), None)
+            if kind is None:
+                ctx.fail(f"no kind {args[0]!r} of {self.name}; {_suggestion(args[0], kinds)}")
+            args = [kind, *args]
+        return super().parse_args(ctx, args)
+
+
+class Layouts(Kinds):
+    """`convergebench import PATH --layout LAYOUT`: the kinds are the layouts."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for place, word in enumerate(args):
+            if word == "--layout" and place + 1 < len(args):
+                layout, args = args[place + 1], args[:place] + args[place + 2 :]
+                break
+            if word.startswith("--layout="):
+                layout, args = word.partition("=")[2], args[:place] + args[place + 1 :]
+                break
+        else:
+            if args and not {"--help", "-h"} & set(args):
+                ctx.fail(f"no --layout given; the layouts are {', '.join(self.list_commands(ctx))}")
+            return super().parse_args(ctx, args)
+        if layout not in self.list_commands(ctx):
+            ctx.fail(f"no layout {layout!r}; {_suggestion(layout, self.list_commands(ctx))}")
+        return super().parse_args(ctx, [layout, *args])
+
+
+_GROUPS = {
+    "list": Kinds("list", "List editors, metrics, suites, sources, prices or labels."),
+    "publish": Kinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
+    "weights": Kinds("weights", "Download a metric's weights into the user's cache, once."),
+    "verify": Kinds("verify", "Check every hash and count of a run, a dataset or a submission."),
+    "import": Layouts(
+        "import",
+        "Bring in chains, published scores or labels made elsewhere.\n\n"
+        "\b\nconvergebench import PATH --layout LAYOUT [options of that layout]\n"
+        "convergebench import --layout table --help",
+    ),
+}  # fmt: skip
+
+
+class Verbs(click.Group):
+    """The verbs, in sections."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({name.partition(" ")[0] for name in _modules()})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in _GROUPS:
+            return _GROUPS[name]
+        return _command(name) if name in self.list_commands(ctx) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = {name: _command(name) for name in self.list_commands(ctx) if name not in _GROUPS}
+        sections = {title: list(names) for title, names in _SECTIONS.items()}
+        for name in own:
+            if not any(name in names for names in sections.values()):
+                sections[sys.modules[_modules()[name]].SECTION].append(name)
+        for title, names in sections.items():
+            with formatter.section(title.capitalize()):
+                formatter.write_dl([(name, self.get_command(ctx, name).get_short_help_str(66)) for name in names])  # type: ignore[union-attr]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.list_commands(ctx):
-            ctx.fail(f"no verb {args[0]!r}; the verbs are {', '.join(self.list_commands(ctx))}")
+            ctx.fail(f"no command {args[0]!r}; {_suggestion(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        if hasattr(sys.stdout, "reconfigure"):  # names of files may hold bytes that are no text
+        if hasattr(sys.stdout, "reconfigure"):  # file names may hold bytes that are not text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
@@ -51,14 +158,14 @@ class Verbs(click.Group):
                 raise BadUsage(sentence) from error
             raise
         except MemoryError as error:
-            advice = "give the same command again with fewer --workers or less beside it; what was done is kept"
-            raise click.ClickException(f"there was not enough memory; {advice}") from error
+            advice = "run the same command again with fewer --workers; finished work is kept"
+            raise click.ClickException(f"out of memory; {advice}") from error
         except UnicodeEncodeError as error:
             if "surrogates" not in error.reason:
                 raise
             where = str(error.object).encode("utf-8", "backslashreplace").decode()[:80]
-            raise BadUsage(f"{where!r} holds bytes that are no text, and no such path can be used here") from error
-        except RuntimeError as error:  # before Python 3.13, what Path.resolve says of a loop of links
+            raise BadUsage(f"{where!r} contains bytes that are not text; such a path cannot be used here") from error
+        except RuntimeError as error:  # Path.resolve on a loop of links, before Python 3.13
             if str(error).startswith("Symlink loop"):
                 raise BadUsage(f"{str(error)[0].lower()}{str(error)[1:]}; give another path") from error
             raise
@@ -69,21 +176,21 @@ class Verbs(click.Group):
 
 
 def path_sentence(error: OSError) -> str | None:
-    """What is wrong with a path that was given, or with the disk; None where it is neither."""
+    """What is wrong with a path or with the disk; None if the error is about neither."""
     from convergebench.generation.files import CAUSES, PATH_CAUSES
 
-    known = {**CAUSES, **PATH_CAUSES}
-    if error.errno not in known:
+    causes = {**CAUSES, **PATH_CAUSES}
+    if error.errno not in causes:
         return None
-    if error.filename is None:  # a file that was opened already
-        return f"a file cannot be written: {known[error.errno]}"
+    if error.filename is None:  # a file that was already open
+        return f"a file cannot be written: {causes[error.errno]}"
     name = str(error.filename)
     shown = name if len(name) <= 80 else f"{name[:40]}...{name[-20:]}"
-    return f"{shown!r} cannot be used: {known[error.errno]}"
+    return f"{shown!r} cannot be used: {causes[error.errno]}"
 
 
 def install_line(module: str) -> str | None:
-    """How to install a module that is missing here; None where it is none of this distribution's requirements."""
+    """How to install a missing module; None if it is not one of this distribution's requirements."""
     name = module.partition(".")[0]
     for requirement in importlib.metadata.requires("convergebench") or ():
         wanted, _, marker = requirement.partition(";")
@@ -93,14 +200,14 @@ def install_line(module: str) -> str | None:
     return None
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH})
 @click.version_option(package_name="convergebench")
 def main() -> None:
-    """How long does an image editor survive being used again and again?
+    """Edit, undo, repeat: how many rounds before the picture breaks?
 
     \b
-    convergebench demo                                  chains, dataset, scores and report in two minutes
-    convergebench plan --suite demo --editor paint      what a run would do and cost
+    convergebench demo                              everything in two minutes
+    convergebench plan --suite demo --editor paint  what a run would do and cost
     """
 
 

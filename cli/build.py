@@ -1,4 +1,4 @@
-"""`convergebench build`: writes the finished chains of runs as a dataset folder."""
+"""`convergebench build`: turns finished chains into a dataset folder."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from convergebench.dataset_builder.building.build import Built
 
 
-@click.command("build")
+@click.command("build", short_help="Turn finished chains into a dataset.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--out",
@@ -21,14 +21,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="The dataset's folder.",
 )
-@click.option("--licence", help="Of your own pictures, where none was given. `publish` asks for it.")
-@click.option("--attribution", help="Whose they are.")
-@click.option(
-    "--shard", metavar="I/N", help="Write part I of N of the files only; `build` without it puts them in place."
-)
+@click.option("--licence", help="Licence of your own pictures; `publish` needs one.")
+@click.option("--attribution", help="Who made them.")
 @executor_options
 @json_option
-def build(
+def command(
     runs: tuple[Path, ...],
     out: Path,
     licence: str | None,
@@ -46,10 +43,10 @@ def build(
     convergebench build runs/demo --out convergebench
     convergebench build runs/demo runs/other --out convergebench --json
     """
-    from convergebench import dataset_builder
+    import convergebench as cb
     from convergebench.generation.cluster import parse_arguments
 
-    built = dataset_builder.build(
+    built = cb.build(
         runs,
         out,
         licence=licence,
@@ -62,27 +59,28 @@ def build(
         quiet=as_json,
     )
     if built.state != "whole":
-        done = {"submitted": "submitted; the last task puts the files in place", "part": f"part {shard} is written"}
-        click.echo(json.dumps({"state": built.state, "shard": shard}) if as_json else f"{out}: {done[built.state]}")
+        states = {"submitted": "submitted; the last task puts the files in place", "part": f"part {shard} is written"}
+        click.echo(json.dumps({"state": built.state, "shard": shard}) if as_json else f"{out}: {states[built.state]}")
         return
     print_built(built, as_json)
 
 
 def print_built(built: "Built", as_json: bool = False) -> None:
-    """Print the counts, and what was left out."""
+    """Print the counts and what was left out."""
     from convergebench.dataset_builder.building.card_tables import count_text, size_text
 
     counts = {name: getattr(built, name) for name in ("chains", "steps", "sources", "files", "bytes")}
     if as_json:
-        about = {"unfinished": len(built.unfinished), "foreign": [str(path) for path in built.foreign]}
-        click.echo(json.dumps({"folder": str(built.folder), **counts, **about, "stale": built.stale}))
+        rest = {"unfinished": len(built.unfinished), "foreign": [str(path) for path in built.foreign]}
+        click.echo(json.dumps({"folder": str(built.folder), **counts, **rest, "stale": built.stale}))
     else:
         words = ", ".join(count_text(counts[f"{noun}s"], noun) for noun in ("chain", "step", "source"))
         click.echo(f"{built.folder}: {words} in {count_text(built.files, 'file')}, {size_text(built.bytes)}")
     if built.unfinished:
-        first = built.unfinished[0]
-        click.echo(f"left out: {count_text(len(built.unfinished), 'chain')} not done yet, such as {first}", err=True)
+        chains = count_text(len(built.unfinished), "unfinished chain")
+        click.echo(f"left out: {chains}, such as {built.unfinished[0]}", err=True)
     for path in built.foreign:
-        click.echo(f"left out: {path} is no part of a chain", err=True)
+        click.echo(f"left out: {path} does not belong to a chain", err=True)
     if built.stale:
-        click.echo(f"taken out: {count_text(built.stale, 'score row')} of pictures that are no longer there", err=True)
+        rows = count_text(built.stale, "score row")
+        click.echo(f"removed: {rows} of pictures that are no longer in the dataset", err=True)

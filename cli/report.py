@@ -1,4 +1,4 @@
-"""`convergebench report`: writes the tables, the figures and the methods paragraph of a scored dataset."""
+"""`convergebench report`: tables, figures and a page of a scored dataset."""
 
 import json
 from pathlib import Path
@@ -8,20 +8,20 @@ import click
 from ._shared import json_option
 
 
-@click.command("report")
+@click.command("report", short_help="Write tables, figures and a page.")
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("report"), show_default=True, help="The report's folder."
 )
 @click.option(
-    "--threshold", type=float, default=0.5, show_default=True, help="The retained quality below which a round is lost."
+    "--threshold", type=float, default=0.5, show_default=True, help="Retained quality below which a round is lost."
 )
 @click.option(
-    "--framing", type=float, help="The loss of framing (shift, zoom) above which a round is lost. [default: none is]"
+    "--framing", type=float, help="Shift or zoom above which a round is lost. Default: framing is not checked."
 )
 @click.option("--compare", nargs=2, metavar="A B", help="Print a comparison of these two editors instead.")
 @json_option
-def report(
+def command(
     dataset: Path, out: Path, threshold: float, framing: float | None, compare: tuple[str, str] | None, as_json: bool
 ) -> None:
     """Write index.html, figures and tables of a scored dataset, and print the headline.
@@ -31,19 +31,18 @@ def report(
     convergebench report convergebench --compare gemini bfl
     """
     if compare:
-        click.echo(compare_pair(dataset, threshold, *compare, as_json))
+        click.echo(_compare(dataset, threshold, *compare, as_json))
         return
-    from convergebench import spaces_app
+    import convergebench as cb
     from convergebench.generation import suites
 
     programs = {name: suites.load(name).programs for name in suites.names()}
-    board = spaces_app.report(dataset, out, threshold=threshold, framing=framing, suites=programs)
-    about = {"page": str(board.page), "files": board.files, "headline": board.title, "chains": board.chains}
-    about |= {"rows": board.rows}
-    click.echo(json.dumps(about) if as_json else board)
+    board = cb.report(dataset, out, threshold=threshold, framing=framing, suites=programs)
+    values = {"page": str(board.page), "files": board.files, "headline": board.title, "chains": board.chains}
+    click.echo(json.dumps(values | {"rows": board.rows}) if as_json else board)
 
 
-def compare_pair(dataset: Path, threshold: float, first: str, second: str, as_json: bool) -> str:
+def _compare(dataset: Path, threshold: float, first: str, second: str, as_json: bool) -> str:
     """The comparison of two editors, as text or as JSON."""
     from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
     from convergebench.generation.records import UserError

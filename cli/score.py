@@ -1,4 +1,4 @@
-"""`convergebench score`: computes every metric of every step and adds it to the dataset."""
+"""`convergebench score`: adds every metric of every step to a dataset."""
 
 import json
 import sys
@@ -7,37 +7,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import executor_options, json_option
+from ._shared import executor_options, json_option, split_names
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.engine import Outcome
 
+_MOST_DAMAGE_SHOWN = 10
 
-@click.command("score")
+
+@click.command("score", short_help="Add metrics and floors to a dataset; resumes.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option(
-    "--metrics",
-    help="Only these, separated by commas; the others stay as they are. Default: all but optional ones, as niqe is.",
-)
-@click.option("--device", help="cpu or cuda. Default: cuda where there is one.")
-@click.option("--dtype", help="float32, bfloat16 or float16. Default: bfloat16 where the hardware multiplies it.")
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1),
-    help="How many pictures are computed at once. It changes memory, never results.",
-)
+@click.option("--metrics", help="Only these, separated by commas; others are kept. Default: all but the optional ones.")
+@click.option("--device", help="cpu or cuda. Default: cuda if there is one.")
+@click.option("--dtype", help="float32, bfloat16 or float16. Default: bfloat16 if the hardware multiplies it.")
+@click.option("--batch-size", type=click.IntRange(1), help="Pictures computed at once; changes memory, never results.")
 @click.option(
     "--ssim-window",
     type=click.Choice(["gaussian", "uniform7"]),
     default="gaussian",
     show_default=True,
-    help="The window of SSIM: 11 pixels, weighted, or 7 alike, as many published numbers have it.",
+    help="SSIM's window: Gaussian of 11 pixels, or uniform of 7, as in many published numbers.",
 )
-@click.option("--profile", is_flag=True, help="Print the share of time that each metric took.")
-@click.option("--shard", metavar="I/N", help="Compute part I of N only; `score` without it takes all parts in.")
+@click.option("--profile", is_flag=True, help="Print the share of time of each metric.")
 @executor_options
 @json_option
-def score(
+def command(
     dataset: Path,
     metrics: str | None,
     device: str | None,
@@ -57,17 +51,15 @@ def score(
     \b
     convergebench score convergebench
     convergebench score convergebench --metrics psnr,ssim --dtype float32
-    convergebench score convergebench --metrics niqe,brisque,piqe
-    accelerate launch --multi_gpu --num_processes 4 -m convergebench.metric_modules convergebench
     convergebench score convergebench --executor slurm --tasks 64 --executor-arg partition=cpu
+    accelerate launch --multi_gpu --num_processes 4 -m convergebench.metric_modules convergebench
     """
-    asked = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None
-    from convergebench import metric_modules
+    import convergebench as cb
     from convergebench.generation.cluster import parse_arguments
 
-    outcome = metric_modules.score(
+    outcome = cb.score(
         dataset,
-        asked,
+        split_names(metrics),
         device=device,
         dtype=dtype,
         batch_size=batch_size,
@@ -80,12 +72,11 @@ def score(
         quiet=as_json,
     )
     if outcome.submitted:
-        click.echo(
-            json.dumps({"submitted": True}) if as_json else f"{dataset}: submitted; the last task writes the scores"
-        )
+        sentence = f"{dataset}: submitted; the last task writes the scores"
+        click.echo(json.dumps({"submitted": True}) if as_json else sentence)
         return
     if shard is not None and not as_json:
-        click.echo(f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` takes all parts in")
+        click.echo(f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` collects all parts")
         return
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(outcome.to_dict()))
@@ -105,11 +96,12 @@ def print_summary(dataset: Path, outcome: "Outcome", profile: bool = False) -> N
         f"{count_text(outcome.images, 'image')} scored now{rate}"
     )
     if profile:
-        for name, part in outcome.shares.items():
-            click.echo(f"  {name:14} {part:6.1%} of the time")
+        for name, share in outcome.shares.items():
+            click.echo(f"  {name:14} {share:6.1%} of the time")
     for name, reason in outcome.absent.items():
         click.echo(f"left out: {name}, because {reason}", err=True)
-    for line in outcome.damage[:10]:
+    for line in outcome.damage[:_MOST_DAMAGE_SHOWN]:
         click.echo(f"damaged: {line}", err=True)
-    if len(outcome.damage) > 10:
-        click.echo(f"damaged: {len(outcome.damage) - 10} more, with their reasons in the scores", err=True)
+    if len(outcome.damage) > _MOST_DAMAGE_SHOWN:
+        more = len(outcome.damage) - _MOST_DAMAGE_SHOWN
+        click.echo(f"damaged: {more} more, listed with their reasons in the scores", err=True)

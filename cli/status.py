@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from convergebench.generation.status import Progress, Status
 
 
-@click.command("status")
+@click.command("status", short_help="How far a run or a dataset is.")
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
-def status(folder: Path, as_json: bool) -> None:
-    """Say how far a run is: done, running, refused and failed with reasons, spent, time left, slowest, by shard.
+def command(folder: Path, as_json: bool) -> None:
+    """Show how far a run is: chains done, running, refused and failed with reasons, money, time left, slowest calls.
 
-    Of a dataset it says what is built and scored, and how far those are that build and score it. Works while the work
-    is going on, in any number of processes, and afterwards. A run's events are lines of JSON in RUN/log/.
+    For a dataset it shows what is built and scored. It works while processes are at work on the folder, and afterwards.
+    A run's events are lines of JSON in RUN/log/.
 
     \b
     convergebench status runs/demo

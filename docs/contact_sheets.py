@@ -1,4 +1,4 @@
-"""Draws the contact sheets of docs/sources.md: python docs/contact_sheets.py, after `convergebench sources v1`."""
+"""Draws the contact sheets of docs/sources.md: python docs/contact_sheets.py, after `convergebench list sources v1`."""
 
 from collections.abc import Sequence
 from pathlib import Path

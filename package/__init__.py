@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder import build as build
+    from convergebench.functions import plan as plan
+    from convergebench.functions import space as space
+    from convergebench.functions import status as status
+    from convergebench.functions import verify as verify
     from convergebench.generation import generate as generate
     from convergebench.metric_modules import judge as judge
     from convergebench.metric_modules import score as score
@@ -24,13 +28,14 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# A function and the room that owns it.
+# A function and the module that has it.
 _FUNCTIONS = {
     "generate": "generation",
     "build": "dataset_builder",
     "score": "metric_modules",
     "judge": "metric_modules",
     "report": "spaces_app",
+    **dict.fromkeys(("plan", "space", "status", "verify"), "functions"),
 }
 __all__ = sorted(_FUNCTIONS)
 

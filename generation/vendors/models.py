@@ -46,7 +46,7 @@ class Model:
 
     @property
     def refreshed(self) -> Mapping[str, Any]:
-        """What `convergebench editors prices --refresh` found for it."""
+        """What `convergebench list prices --refresh` found for it."""
         found: Mapping[str, Any] = refreshed(refreshed_file()).get("models", {}).get(self.vendor, {}).get(self.name, {})
         return found
 
@@ -81,7 +81,7 @@ class Model:
             line = f"write the line {self.vendor}.{name} = 0.05, with your own price, {into}"
         return (
             f"the price of {self.name} is not known ({why}); {line}; "
-            "`convergebench editors prices --refresh` may know it too"
+            "`convergebench list prices --refresh` may know it too"
         )
 
 
@@ -124,7 +124,7 @@ def shipped() -> dict[str, Any]:
 
 
 def refreshed_file() -> Path:
-    """Where `convergebench editors prices --refresh` keeps what it found."""
+    """Where `convergebench list prices --refresh` keeps what it found."""
     return cache_folder().parent / "prices.json"
 
 

@@ -87,7 +87,7 @@ def version_of(package: str) -> str:
 
 
 def missing_weights(metric: str) -> str | None:
-    """What `convergebench metrics` says of a metric whose library or weights are absent."""
+    """What `convergebench list metrics` says of a metric whose library or weights are absent."""
     row = COLUMNS[metric]
     if row.computed_by == "pyiqa":
         known = importlib.util.find_spec("pyiqa")

@@ -39,7 +39,7 @@ COLUMNS = (
 NOTE = "Published numbers keep the definitions of whoever made them: they never share a table with ours."
 UNKNOWN = (
     "Which picture a case starts from is not known for {}: cases of one picture are not independent, so there are "
-    "neither limits nor verdicts. `convergebench import-scores --column image=...` names it."
+    "neither limits nor verdicts. `convergebench import --layout scores --column image=...` names it."
 )
 
 

@@ -1,19 +1,20 @@
-"""`convergebench metrics` says of every metric what it measures and what is missing."""
+"""`convergebench list metrics` says of every metric what it measures and what is missing."""
 
 import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from convergebench.cli import metrics
+from convergebench.cli import list_metrics
 from convergebench.cli.__main__ import main
 from convergebench.metric_modules.specs import scored_specs
 
 HOUSE = Path(__file__).parents[2]
+PSNR = HOUSE / "metric_modules" / "psnr"
 
 
 def test_every_metric_is_listed_in_the_words_of_its_card():
-    rows = json.loads(CliRunner().invoke(main, ["metrics", "--json"]).output)
+    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).output)
     folders = sorted(path.parent.name for path in HOUSE.glob("metric_modules/*/spec.py"))
     assert sorted({row["folder"] for row in rows}) == folders
     for row in rows:
@@ -23,7 +24,7 @@ def test_every_metric_is_listed_in_the_words_of_its_card():
 
 def test_weights_that_are_not_there_are_named_with_the_command(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "lpips            " in (said := CliRunner().invoke(main, ["metrics"]).output)
+    assert "lpips            " in (said := CliRunner().invoke(main, ["list", "metrics"]).output)
     assert "needs `convergebench weights lpips`" in said
 
 
@@ -32,26 +33,28 @@ def test_clip_is_ready_only_with_its_weights(monkeypatch, tmp_path, there):
     looked_for = str(tmp_path / "model.safetensors") if there else None
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given: looked_for)
     [clip] = [
-        row for row in json.loads(CliRunner().invoke(main, ["metrics", "--json"]).output) if row["name"] == "clip"
+        row
+        for row in json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).output)
+        if row["name"] == "clip"
     ]
     assert (clip["missing"] is None) == there
 
 
 def test_the_names_are_those_that_score_takes():
-    rows = json.loads(CliRunner().invoke(main, ["metrics", "--json"]).output)
+    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).output)
     assert {row["name"] for row in rows if row["kind"] != "statistic"} == set(scored_specs())
-    lines = CliRunner().invoke(main, ["metrics"]).output.splitlines()
+    lines = CliRunner().invoke(main, ["list", "metrics"]).output.splitlines()
     [halflife] = [line for line in lines if line.startswith("halflife ")]
     assert "; from numbers; " in halflife
 
 
 def test_a_statistic_needs_no_page_to_be_computed(monkeypatch):
-    monkeypatch.setattr(metrics, "installed", lambda name: name not in ("gradio", "torch", "accelerate"))
+    monkeypatch.setattr(list_metrics, "_is_installed", lambda name: name not in ("gradio", "torch", "accelerate"))
     for name in ("halflife", "contraction", "psnr", "ssim", "registration", "edit_applied"):
-        assert metrics.missing(HOUSE / "metric_modules" / name) is None, name
+        assert list_metrics._missing_packages(HOUSE / "metric_modules" / name) is None, name
 
 
 @pytest.mark.parametrize("present", [True, False])
 def test_a_package_that_is_not_installed_is_named(monkeypatch, present):
-    monkeypatch.setattr(metrics, "installed", lambda name: present or name != "numpy")
-    assert metrics.missing(HOUSE / "metric_modules" / "psnr") == (None if present else "needs pip install numpy")
+    monkeypatch.setattr(list_metrics, "_is_installed", lambda name: present or name != "numpy")
+    assert list_metrics._missing_packages(PSNR) == (None if present else "needs pip install numpy")

@@ -50,7 +50,7 @@ def run(*words):
 
 def verified(folder, *words):
     """What verify-submission says first of a folder that it refuses."""
-    told = run("verify-submission", folder, *words)
+    told = run("verify", folder, *words)
     assert told.exit_code == (1 if told.stderr else 0)
     return told.stderr.partition("\n")[0]
 
@@ -99,13 +99,13 @@ def swap(names):
 
 
 def test_an_honest_submission_is_accepted_and_its_sample_is_that_of_the_seed(folder):
-    told = run("verify-submission", folder, "--sample", 2, "--seed", "of today")
+    told = run("verify", folder, "--sample", 2, "--seed", "of today")
     assert told.exit_code == 0, told.stderr
     assert "accepted. 2 of 4 chains (8 pictures) and the floors of 2 pictures were computed again" in told.stdout
     assert "with seed of today: edit_applied, psnr, ssim" in told.stdout
     assert "who altered a tenth of the chains would pass with probability 0.5" in told.stdout
     drawn = [
-        json.loads(run("verify-submission", folder, "--sample", 2, "--seed", seed, "--json").stdout)["again"]["sampled"]
+        json.loads(run("verify", folder, "--sample", 2, "--seed", seed, "--json").stdout)["again"]["sampled"]
         for seed in ("of today", "of another day")
     ]
     assert drawn[0] != drawn[1]
@@ -230,7 +230,7 @@ def test_an_audit_that_was_left_out_is_refused():
 def test_a_submission_and_its_withdrawal_are_pull_requests_and_nothing_is_sent_before(
     hub, api, folder, monkeypatch, made
 ):
-    monkeypatch.setattr("convergebench.cli.submit.client", lambda quiet: api)
+    monkeypatch.setattr("convergebench.cli.studies.submissions.submit.hub_client", lambda quiet: api)
     monkeypatch.setattr("huggingface_hub.HfApi", lambda **words: api)
     api.create_repo(REPO, repo_type="dataset")
     words = ["submit", made / "run", "--out", folder, "--metrics", METRICS, "--repo", REPO]
@@ -240,9 +240,9 @@ def test_a_submission_and_its_withdrawal_are_pull_requests_and_nothing_is_sent_b
     name = json.loads((folder / "submission.json").read_text())["name"]
     there = hub.store.contents("dataset", REPO, "refs/pr/1")
     assert json.loads(there[f"submissions/{name}/submission.json"])["name"] == name
-    told = run("verify-submission", name, "--repo", REPO, "--revision", "refs/pr/1")
+    told = run("verify", name, "--repo", REPO, "--revision", "refs/pr/1")
     assert told.exit_code == 0, told.stderr
-    told = run("verify-submission", name, "--repo", REPO)
+    told = run("verify", name, "--repo", REPO)
     assert (told.exit_code, told.stderr) == (2, f"Error: {REPO} has no submission {name!r}; it has none\n")
     hub.store.repo("dataset", REPO).branches["main"] = hub.store.repo("dataset", REPO).at("refs/pr/1").oid
     words = ["submit", "--withdraw", name, "--reason", "a wrong prompt", "--repo", REPO]
@@ -252,7 +252,7 @@ def test_a_submission_and_its_withdrawal_are_pull_requests_and_nothing_is_sent_b
 
 
 def test_what_was_accepted_becomes_a_run_that_builds_to_the_same_bytes(made, folder, tmp_path):
-    told = run("verify-submission", folder, "--sample", 1, "--unpack", tmp_path / "run")
+    told = run("verify", folder, "--sample", 1, "--unpack", tmp_path / "run")
     assert "4 chains were laid there" in told.stdout
     build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "again")
     for file in submission.data_files(Reader(tmp_path / "again")):
@@ -267,7 +267,7 @@ def test_a_strangers_file_in_the_place_of_a_submissions_is_refused_by_name(made,
 
 
 def test_a_path_in_the_place_of_a_repository_is_one_sentence(tmp_path):
-    told = run("verify-submission", "x", "--repo", str(tmp_path))
+    told = run("verify", "x", "--repo", str(tmp_path))
     assert (told.exit_code, "is no repository of the Hub; it is NAMESPACE/NAME" in told.stderr) == (2, True)
 
 
@@ -275,7 +275,7 @@ def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
     assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr
     assert "--withdraw needs --repo NAMESPACE/NAME and --reason" in run("submit", "--withdraw", "x").stderr
-    assert f"{tmp_path} is no submission: there is no submission.json" in run("verify-submission", tmp_path).stderr
+    assert f"{tmp_path} is no submission: there is no submission.json" in run("verify", tmp_path).stderr
 
 
 def test_the_reach_of_a_sample_is_the_hypergeometric_probability():

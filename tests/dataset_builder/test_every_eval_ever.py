@@ -84,7 +84,7 @@ ROW |= {"rounds_kept": 1.25, "rounds_kept_low": 1.0, "rounds_kept_high": 1.5, "s
 
 
 def export(*words):
-    return CliRunner().invoke(main, ["export", "board.json", "--dataset", "out", *words])
+    return CliRunner().invoke(main, ["publish", "results", "board.json", "--dataset", "out", *words])
 
 
 @pytest.fixture

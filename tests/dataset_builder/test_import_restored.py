@@ -119,7 +119,7 @@ def test_a_picture_that_was_not_restored_is_named(tmp_path):
 
 @pytest.mark.slow
 def test_a_suites_own_pictures_keep_their_ids_so_that_editors_and_methods_share_them(tmp_path, monkeypatch):
-    from convergebench.cli.import_ import degraded_of_suite
+    from convergebench.cli._import import degraded_of_suite
     from convergebench.generation import suites
 
     values = {"title": "r", "version": "1", "short_side": 128, "rounds": 1, "runs": 1}
@@ -136,6 +136,6 @@ def test_a_suites_own_pictures_keep_their_ids_so_that_editors_and_methods_share_
     theirs = tmp_path / "degraded" / "painted-text~old-film.png"
     invoke("sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache")  # the same again
     theirs.write_bytes(b"theirs")
-    words = ["sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"]
+    words = ["list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"]
     assert f"{theirs} was not written by this benchmark" in invoke(*words, code=2).output
     assert theirs.read_bytes() == b"theirs"

@@ -226,7 +226,7 @@ def test_large_files_may_go_up_in_parts(hub, api, folder):
 
 
 def test_a_commit_of_the_card_alone_is_not_announced_as_no_file(capsys):
-    from convergebench.cli.publish import print_plan
+    from convergebench.cli.publish_dataset import _print_plan as print_plan
     from convergebench.dataset_builder.publishing.publish import Plan
     from convergebench.dataset_builder.publishing.versions import Change
 

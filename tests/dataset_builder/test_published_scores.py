@@ -190,7 +190,9 @@ def test_the_command_tells_what_it_did(folder, tmp_path):
     done = CliRunner().invoke(
         main,
         [
-            "import-scores",
+            "import",
+            "--layout",
+            "scores",
             str(tmp_path / "scores.csv"),
             "--dataset",
             str(folder),

@@ -63,7 +63,7 @@ def suites(shop: Workshop, chance: Random) -> str:
 
 def manifests(shop: Workshop, chance: Random) -> str:
     """A list of our files: whatever it says, a stranger's files stay, and no number changes unnoticed."""
-    which = chance.choice(("build", "score", "verify", "import-scores") * 5 + ("report",))
+    which = chance.choice(("build", "score", "verify", "import") * 5 + ("report",))
     folder = shop.copy(shop.root / "report" if which == "report" else shop.dataset, "folder")
     strangers = [folder / "thesis.txt", folder / "data" / "notes.txt", folder / "figures" / "mine.svg"]
     for path in strangers:
@@ -75,7 +75,7 @@ def manifests(shop: Workshop, chance: Random) -> str:
         "score": ("score", folder, *METRICS),
         "report": ("report", shop.dataset, "--out", folder),
         "verify": ("verify", folder, "--repair"),
-        "import-scores": ("import-scores", shop.root / "published.csv", "--dataset", folder),
+        "import": ("import", shop.root / "published.csv", "--layout", "scores", "--dataset", folder),
     }
     code, words = invoke(*verbs[which])
     for path in strangers:
@@ -244,7 +244,7 @@ def published_scores(shop: Workshop, chance: Random) -> str:
     table, folder = shop.scratch / "published.csv", shop.copy(shop.dataset, "dataset")
     table.write_bytes((shop.root / "published.csv").read_bytes())
     shop.alter(table, chance, text=True)
-    code, _ = invoke("import-scores", table, "--dataset", folder)
+    code, _ = invoke("import", "--layout", "scores", table, "--dataset", folder)
     if not code:
         tables_of(folder)
     return "named" if code else "taken"

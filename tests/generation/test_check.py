@@ -59,7 +59,9 @@ def test_a_missing_key_is_one_sentence_and_exit_2(monkeypatch):
 
 def test_the_verb_prints_json_for_a_machine_and_exits_1_where_no_picture_came(key):
     with loose(lambda server: bfl.accepted(server, bfl.ended("Request Moderated"))) as server:
-        result = CliRunner().invoke(main, ["editors", "check", f"bfl:base_url={server.base},poll=0.01", "--json"])
+        result = CliRunner().invoke(
+            main, ["list", "editors", "--check", f"bfl:base_url={server.base},poll=0.01", "--json"]
+        )
     assert result.exit_code == 1
     assert json.loads(result.stdout)["status"] == "refused"
-    assert CliRunner().invoke(main, ["editors", "check", "jpeg"]).exit_code == 0
+    assert CliRunner().invoke(main, ["list", "editors", "--check", "jpeg"]).exit_code == 0

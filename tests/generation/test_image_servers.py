@@ -190,5 +190,5 @@ def chain_program(path):
 
 
 def test_the_options_for_servers_are_listed():
-    told = CliRunner().invoke(main, ["editors"]).stdout
+    told = CliRunner().invoke(main, ["list", "editors"]).stdout
     assert "input_fidelity=auto, also timeout, base_url, steps, guidance, true_cfg, teacache; needs" in told

@@ -158,21 +158,21 @@ def test_an_unknown_suite_is_answered_with_the_ones_there_are():
 
 
 def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
-    told = CliRunner().invoke(main, ["suites", "--json"])
+    told = CliRunner().invoke(main, ["list", "suites", "--json"])
     rows = {row["name"]: row for row in json.loads(told.output)}
     assert rows["v1"]["sources"] == 100
     assert rows["restoration"]["chains"] == 1092 + 2 * 364
-    brought = CliRunner().invoke(main, ["sources", "smoke", "--out", str(tmp_path)])
+    brought = CliRunner().invoke(main, ["list", "sources", "smoke", "--out", str(tmp_path)])
     assert brought.exit_code == 0, brought.output
     assert {path.name for path in tmp_path.iterdir()} == {".sources", "astronaut.png", "coffee.png"}
-    wrong = CliRunner().invoke(main, ["sources", "v2", "--out", str(tmp_path)])
+    wrong = CliRunner().invoke(main, ["list", "sources", "v2", "--out", str(tmp_path)])
     assert wrong.exit_code == 2
 
 
 @pytest.mark.slow
 def test_paint_carries_out_nine_in_ten_of_v1_minis_programs():
     if any(catalogue.read_gathered(catalogue.row(id), catalogue.cache_folder()) is None for id in NEEDED):
-        pytest.skip("run `convergebench sources v1-mini` first")
+        pytest.skip("run `convergebench list sources v1-mini` first")
     editor = editors.choose("paint").editor
     done = []
     for source, program in suites.cases(suites.load("v1-mini")):

@@ -30,7 +30,7 @@ def refreshed(monkeypatch):
 
     def refreshed(table, version="1.109.1"):
         monkeypatch.setattr(prices, "fetch", lambda: (f"litellm {version}", table))
-        return CliRunner().invoke(main, ["editors", "prices", "--refresh"], catch_exceptions=False)
+        return CliRunner().invoke(main, ["list", "prices", "--refresh"], catch_exceptions=False)
 
     return refreshed
 
@@ -52,7 +52,7 @@ def test_a_refresh_takes_the_table_from_the_newest_wheel_and_runs_nothing_of_it(
     wheel(tmp_path, json.dumps(ROWS | {"xai/grok-imagine-image": {"input_cost_per_image": 0.05}}))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    told = CliRunner().invoke(main, ["editors", "prices", "--refresh"], catch_exceptions=False)
+    told = CliRunner().invoke(main, ["list", "prices", "--refresh"], catch_exceptions=False)
     assert told.stdout.splitlines()[:2] == [
         f"litellm 9.9.9: 1 of the listed models changed; kept in {cache / 'prices.json'}",
         "xai grok-imagine-image: 0.02 -> 0.05",
@@ -88,7 +88,7 @@ def test_without_a_package_index_the_prices_stay_and_one_sentence_says_why(monke
         raise prices.packages.Unavailable(f"no wheel of {name} (the index does not answer)")
 
     monkeypatch.setattr(prices.packages, "newest_wheel", unavailable)
-    told = CliRunner().invoke(main, ["editors", "prices", "--refresh"])
+    told = CliRunner().invoke(main, ["list", "prices", "--refresh"])
     assert told.exit_code == 2
     assert "the prices stay as they are: no wheel of litellm (the index does not answer)" in told.output
     assert not (cache / "prices.json").exists()
@@ -158,10 +158,10 @@ def test_a_refresh_older_than_the_shipped_list_does_not_count(refreshed, cache):
 
 
 def test_prices_are_listed_with_their_source_and_its_date(refreshed):
-    rows = json.loads(CliRunner().invoke(main, ["editors", "prices", "--json"]).stdout)["models"]
+    rows = json.loads(CliRunner().invoke(main, ["list", "prices", "--json"]).stdout)["models"]
     assert len(rows) == len(models.listed())
     assert all("read 2026-" in row["source"] for row in rows)
     refreshed(ROWS)
-    told = CliRunner().invoke(main, ["editors", "prices"]).stdout
+    told = CliRunner().invoke(main, ["list", "prices"]).stdout
     assert f"then litellm 1.109.1, read {TODAY}" in told
     assert "gpt-image-1-mini                   low 0.006, medium 0.015, high 0.052, ends 2026-12-01" in told

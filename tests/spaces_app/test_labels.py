@@ -104,7 +104,9 @@ def labelled(folder):
     for rater, labels in everybody.items():
         path = folder.parent / f"{rater}.json"
         path.write_text(json.dumps({"format": 1, "labels": labels}))
-    done = invoke("labels", "add", folder.parent / "anna.json", folder.parent / "ben.json", "--dataset", folder)
+    done = invoke(
+        "import", "--layout", "labels", folder.parent / "anna.json", folder.parent / "ben.json", "--dataset", folder
+    )
     assert done.exit_code == 0, done.output
     return make_report(read_analysis(Reader(folder))).tables
 
@@ -138,7 +140,7 @@ def test_agreement_stands_beside_each_question(labelled):
 
 
 def test_labels_go_out_as_they_came_in_and_the_card_explains_them(folder, labelled, tmp_path):
-    done = invoke("labels", "save", "--dataset", folder, "--out", tmp_path / "all.json")
+    done = invoke("list", "labels", "--dataset", folder, "--out", tmp_path / "all.json")
     assert done.exit_code == 0, done.output
     rows = json.loads((tmp_path / "all.json").read_text())["labels"]
     came = [
@@ -149,7 +151,9 @@ def test_labels_go_out_as_they_came_in_and_the_card_explains_them(folder, labell
         return json.dumps(row, sort_keys=True)
 
     assert sorted(rows, key=order) == sorted((row | {"at": ""} for row in came), key=order)
-    again = json.loads(invoke("labels", "add", tmp_path / "all.json", "--dataset", folder, "--json").output)
+    again = json.loads(
+        invoke("import", "--layout", "labels", tmp_path / "all.json", "--dataset", folder, "--json").output
+    )
     assert (again["labels"], again["new"], again["changed"]) == (len(came), 0, 0)
     assert "config_name: labels" in (folder / "README.md").read_text()
 
@@ -157,7 +161,7 @@ def test_labels_go_out_as_they_came_in_and_the_card_explains_them(folder, labell
 @pytest.mark.parametrize("theirs", ["a thesis", '{"format": 1}', "[]"])
 def test_labels_are_not_saved_over_a_strangers_file(folder, labelled, tmp_path, theirs):
     (tmp_path / "notes.json").write_text(theirs)
-    done = invoke("labels", "save", "--dataset", folder, "--out", tmp_path / "notes.json")
+    done = invoke("list", "labels", "--dataset", folder, "--out", tmp_path / "notes.json")
     assert (done.exit_code, "notes.json was not written by this benchmark" in done.output) == (2, True)
     assert (tmp_path / "notes.json").read_text() == theirs
 
@@ -171,7 +175,9 @@ def test_who_answers_again_changes_their_mind_and_strangers_are_left_out(folder,
     ]
     (tmp_path / "later.json").write_text(json.dumps({"format": 1, "labels": later}))
     before = (folder / "data" / "labels" / "0000.parquet").read_bytes()
-    done = json.loads(invoke("labels", "add", tmp_path / "later.json", "--dataset", folder, "--json").output)
+    done = json.loads(
+        invoke("import", "--layout", "labels", tmp_path / "later.json", "--dataset", folder, "--json").output
+    )
     assert (done["new"], done["changed"], done["strangers"]) == (0, 1, 2)
     (folder / "data" / "labels" / "0000.parquet").write_bytes(before)
 
@@ -241,7 +247,7 @@ def test_what_was_added_is_counted_by_people_and_stands_among_the_judges(tmp_pat
     (tmp_path / "counts.json").write_text(json.dumps({"format": 1, "labels": labels}))
     [row] = labels_tab.label_agreement(dataset, (tmp_path / "counts.json").read_text())
     assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
-    assert invoke("labels", "add", tmp_path / "counts.json", "--dataset", folder).exit_code == 0
+    assert invoke("import", "--layout", "labels", tmp_path / "counts.json", "--dataset", folder).exit_code == 0
     tables = make_report(read_analysis(Reader(folder))).tables
     rows = {row["editor"]: row for row in tables["additions"].rows if row["judged_by"] == "people"}
     right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))

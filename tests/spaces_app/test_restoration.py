@@ -21,7 +21,7 @@ METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
 
 def load(folder, table, *words):
     """Import a table of restored pictures with the command that a user has."""
-    given = ["import-scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
+    given = ["import", "--layout", "scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
     done = CliRunner().invoke(main, [str(word) for word in given])
     assert done.exit_code == 0, done.output
     return done

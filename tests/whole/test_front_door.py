@@ -108,7 +108,7 @@ def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
 @pytest.mark.parametrize(
     ("line", "completed"),
     [
-        ("convergebench verify", ["verify", "verify-submission"]),
+        ("convergebench verify", ["verify", "verify"]),
         ("convergebench publish --dr", ["--dry-run"]),
         ("convergebench plan --suite v1", ["v1", "v1-mini"]),
         ("convergebench generate --editor pai", ["paint"]),

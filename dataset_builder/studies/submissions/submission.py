@@ -144,7 +144,7 @@ def propose(api: "HfApi", folder: Path, repo: str) -> str:
     from huggingface_hub import CommitOperationAdd
 
     about = read(folder)
-    words = f"{len(about['chains'])} chains of {', '.join(about['editors'])}, to be checked by `verify-submission`."
+    words = f"{len(about['chains'])} chains of {', '.join(about['editors'])}, to be checked by `verify`."
     with hub.hub_errors_explained(repo):
         made = api.create_commit(
             repo,

@@ -1,4 +1,4 @@
-"""`convergebench sources SUITE`: downloads the pictures of a suite."""
+"""`convergebench list sources SUITE`: the pictures of a suite, downloaded and checked."""
 
 import json
 import sys
@@ -9,21 +9,24 @@ import click
 from ._shared import json_option
 
 
-@click.command("sources")
+@click.command("sources", short_help="Download and check a suite's pictures.")
 @click.argument("suite")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The folder. Default: the cache.")
-@click.option("--inputs", type=click.Path(path_type=Path, file_okay=False), help="Write what editors are given here.")
+@click.option(
+    "--inputs",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also write what editors are given to this folder.",
+)
 @json_option
-def sources(suite: str, out: Path | None, inputs: Path | None, as_json: bool) -> None:
-    """Download the pictures of a suite, check every hash, and keep them for runs without network.
+def command(suite: str, out: Path | None, inputs: Path | None, as_json: bool) -> None:
+    """Download the pictures of a suite and check every hash, for runs without a network.
 
-    With --inputs, the degraded pictures of a suite such as restoration are written too, for methods that run elsewhere:
-    what they restored comes back with `convergebench import --layout restored`.
+    --inputs also writes the degraded pictures of a suite such as restoration, for methods that run elsewhere; their
+    results come back with `convergebench import --layout restored`.
 
     \b
-    convergebench sources v1
-    convergebench sources restoration --inputs degraded
-    convergebench sources v1-mini --out pictures
+    convergebench list sources v1
+    convergebench list sources restoration --inputs degraded
     """
     from convergebench.generation import suites
     from convergebench.generation.files import refuse_strangers_file, write_whole
@@ -38,10 +41,10 @@ def sources(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
         problems = gather(wanted, folder, lambda id: advance(1, id))
     if inputs and not problems:
         inputs.mkdir(parents=True, exist_ok=True)
-        given = {inputs / f"{id}.png": encode_png(decode(loaded.read(id))) for id in loaded.sources}
-        for path, data in given.items():
+        pictures = {inputs / f"{id}.png": encode_png(decode(loaded.read(id))) for id in loaded.sources}
+        for path, data in pictures.items():
             refuse_strangers_file(path, lambda before, data=data: before == data)  # type: ignore[misc]
-        for path, data in given.items():
+        for path, data in pictures.items():
             write_whole(path, data)
     if as_json:
         arrived = [id for id in wanted if id not in problems]
@@ -49,6 +52,6 @@ def sources(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
     else:
         for sentence in problems.values():
             click.echo(sentence, err=True)
-        click.echo(f"{len(wanted) - len(problems)} of {len(wanted)} pictures of {suite} are in {folder}.")
+        click.echo(f"{len(wanted) - len(problems)} of {len(wanted)} pictures of {suite} are in {folder}")
     if problems:
         sys.exit(1)

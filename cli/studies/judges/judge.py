@@ -1,4 +1,4 @@
-"""`convergebench judge`: asks a vision or language model about the steps of a dataset, and keeps its answers there."""
+"""`convergebench judge`: asks a vision or language model about the steps of a dataset, and stores its answers."""
 
 import json
 import os
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import json_option
+from ..._shared import json_option
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._judges.run import Outcome
 
 
-@click.command("judge")
+SECTION = "ask models"
+
+
+@click.command("judge", short_help="Ask a model about the steps of a dataset.")
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.option(
     "--judge",
@@ -27,27 +30,29 @@ if TYPE_CHECKING:
     "names",
     multiple=True,
     required=True,
-    help="A question's name, or a file of your own, ./mine.toml; may be given several times.",
+    help="A question's name, or your own ./mine.toml; repeatable.",
 )
-@click.option("--editor", "editors", multiple=True, help="Only chains of this editor, as tables name it.")
-@click.option("--program", "programs", multiple=True, help="Only chains of this program.")
-@click.option("--limit", type=click.IntRange(1), help="Only so many steps, chosen at random but always the same.")
+@click.option("--editor", "editors", multiple=True, help="Only chains of this editor, as tables name it; repeatable.")
+@click.option("--program", "programs", multiple=True, help="Only chains of this program; repeatable.")
+@click.option("--limit", type=click.IntRange(1), help="At most N steps, a random choice that stays the same.")
 @click.option(
     "--calibration",
     type=click.IntRange(0),
-    help="How many steps the fixed sample has that is asked again in each run, on top of the others. Default: 120.",
+    help="Size of the fixed sample that is asked again in each run. Default: 120.",
 )
 @click.option(
-    "--again", is_flag=True, help="Ask the fixed sample again though nothing is missing: does the judge drift?"
+    "--again",
+    is_flag=True,
+    help="Ask the fixed sample again although nothing is missing, to see whether the judge drifts.",
 )
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Stop before this judge has cost more US dollars on this dataset."
 )
 @click.option(
-    "--plan", "only_plan", is_flag=True, help="Say what would be asked and what that costs at most; ask nothing."
+    "--plan", "only_plan", is_flag=True, help="Print what would be asked and the most it can cost; ask nothing."
 )
 @json_option
-def judge(
+def command(
     dataset: Path,
     spec: str,
     names: tuple[str, ...],
@@ -69,17 +74,17 @@ def judge(
     convergebench judge convergebench --judge paint --question additions_there
 
     Questions: additions_there, anything_else, edit_applied, edit_undone, infidelity, object_count, over_generation,
-    self_evaluation. An answer that is a refusal or nonsense has no value and a reason. A fixed sample is asked again in
-    each run, and the report raises an alarm where the judge does not answer as it did at first.
+    self_evaluation. A refusal or a nonsensical answer is stored without a value, with its reason. A fixed sample is
+    asked again in each run, and the report raises an alarm if the judge no longer answers as it did.
     """
-    from convergebench import metric_modules
+    import convergebench as cb
 
     if only_plan:
-        say_plans(dataset, spec, names, editors, programs, limit, calibration, again, as_json)
+        _print_plans(dataset, spec, names, editors, programs, limit, calibration, again, as_json)
         return
     outcomes = []
     for name in names:
-        outcome = metric_modules.judge(
+        outcome = cb.judge(
             dataset,
             spec,
             name,
@@ -93,12 +98,14 @@ def judge(
         )
         outcomes.append(outcome)
         if not as_json:
-            say_outcome(outcome)
+            _print_outcome(outcome)
         if outcome.stopped:
             break
     if as_json:
         click.echo(json.dumps([outcome.to_dict() for outcome in outcomes]))
-    if any(outcome.abandoned for outcome in outcomes):  # their threads would keep the process until the calls end
+    if any(
+        outcome.abandoned for outcome in outcomes
+    ):  # threads still waiting for an answer would keep the process alive
         click.echo("calls were still in flight; the ledger counts them as spent", err=True)
         sys.stdout.flush()
         os._exit(1)
@@ -106,7 +113,7 @@ def judge(
         sys.exit(1)
 
 
-def say_plans(
+def _print_plans(
     dataset: Path,
     spec: str,
     names: tuple[str, ...],
@@ -141,10 +148,10 @@ def say_plans(
             f"fixed sample; {row['already']} were answered before"
         )
         for reason, count in row["left_out"].items():
-            click.echo(f"  {count} steps are not asked: {reason}")
+            click.echo(f"  {count} steps are not asked about: {reason}")
 
 
-def say_outcome(outcome: "Outcome") -> None:
+def _print_outcome(outcome: "Outcome") -> None:
     """Print the counts, what has no value and why, and an alarm."""
     about = f"{outcome.judge}, {outcome.question}"
     before = f" after ${outcome.before:.2f} before" if outcome.before else ""
@@ -155,7 +162,7 @@ def say_outcome(outcome: "Outcome") -> None:
     for reason, count in outcome.without_value.items():
         click.echo(f"  {count} answers without a value: {reason}")
     for reason, count in outcome.left_out.items():
-        click.echo(f"  {count} steps are not asked: {reason}")
+        click.echo(f"  {count} steps are not asked about: {reason}")
     for alarm in outcome.alarms:
         click.echo(f"ALARM: {alarm}", err=True)
     for place, reason in list(outcome.left.items())[:10]:

@@ -1,4 +1,4 @@
-"""`convergebench export`: writes a report's results in the schema of Every Eval Ever."""
+"""`convergebench publish results`: writes a report's results in the schema of Every Eval Ever."""
 
 import json
 import time
@@ -6,39 +6,32 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option
+from ._shared import dataset_option, json_option
 
 
-@click.command("export")
+@click.command("results", short_help="Write results for Every Eval Ever.")
 @click.argument("leaderboard", type=click.Path(path_type=Path))
-@click.option(
-    "--dataset", type=click.Path(path_type=Path), default=Path("convergebench"), show_default=True, help="Its dataset."
-)
+@dataset_option
 @click.option("--organization", required=True, help="Who measured.")
 @click.option(
     "--relationship",
     default="third_party",
     show_default=True,
-    help="Of who measured to who made the model: first_party, third_party, collaborative or other.",
+    help="Of whoever measured to the model's maker: first_party, third_party, collaborative or other.",
 )
 @click.option("--repo", metavar="NAMESPACE/NAME", help="Where the dataset is on the Hub.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("every_eval_ever"), show_default=True, help="The folder."
 )
 @json_option
-def export(
-    leaderboard: Path,
-    dataset: Path,
-    organization: str,
-    relationship: str,
-    repo: str | None,
-    out: Path,
-    as_json: bool,
+def command(
+    leaderboard: Path, dataset: Path, organization: str, relationship: str, repo: str | None, out: Path, as_json: bool
 ) -> None:
     """Write one file for each editor with what report/leaderboard.json says of it, for Every Eval Ever.
 
     \b
-    convergebench export report/leaderboard.json --organization "My laboratory" --repo NAMESPACE/convergebench
+    convergebench publish results report/leaderboard.json \\
+      --organization "My laboratory" --repo NAMESPACE/convergebench
     """
     from convergebench.dataset_builder.publishing import every_eval_ever
 

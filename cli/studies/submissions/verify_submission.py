@@ -1,4 +1,4 @@
-"""`convergebench verify-submission`: checks a submission without trusting whoever made it."""
+"""`convergebench verify SUBMISSION`: checks a submission without trusting whoever made it."""
 
 import json
 import secrets
@@ -8,31 +8,42 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import json_option
+from ..._shared import json_option
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.recompute import Recomputed
 
-MOST_SHOWN = 10
+_MOST_SHOWN = 10
 
 
-@click.command("verify-submission")
+def recognises(args: list[str]) -> bool:
+    """Whether the arguments name a submission, in a folder or on the Hub."""
+    in_folder = any((Path(word) / "submission.json").is_file() for word in args)
+    return in_folder or any(word.partition("=")[0] in ("--repo", "--revision") for word in args)
+
+
+@click.command("submission", short_help="A submission, in a folder or on the Hub.")
 @click.argument("submission")
-@click.option("--repo", metavar="NAMESPACE/NAME", help="Where the submission of that name lies on the Hub.")
+@click.option("--repo", metavar="NAMESPACE/NAME", help="The dataset on the Hub that has the submission.")
 @click.option("--revision", help="With --repo: a pull request, such as refs/pr/7, or another revision.")
 @click.option(
     "--sample",
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="How many chains are scored again from their pictures.",
+    help="Chains scored again from their pictures.",
 )
 @click.option("--all", "every", is_flag=True, help="Score every chain again.")
-@click.option("--seed", help="Of the sample. Default: random, so that nobody knows it beforehand; it is printed.")
-@click.option("--salt-file", metavar="FILE", help="The salt of the audits, where the run had one.")
-@click.option("--unpack", metavar="RUN", type=click.Path(path_type=Path), help="Lay what is accepted into this run.")
+@click.option("--seed", help="Seed of the sample. Default: random, printed, so that nobody knows it beforehand.")
+@click.option("--salt-file", metavar="FILE", help="The salt of the audits, if the run had one.")
+@click.option(
+    "--unpack",
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="Copy an accepted submission's chains into this run.",
+)
 @json_option
-def verify_submission(
+def command(
     submission: str,
     repo: str | None,
     revision: str | None,
@@ -43,14 +54,14 @@ def verify_submission(
     unpack: Path | None,
     as_json: bool,
 ) -> None:
-    """Check files, chains, order, suite and audit of a submission, and score a sample of it again.
+    """Check files, chains, order, suite and audits of a submission, and score a sample of it again.
 
-    Ends with 0 only where all of it holds. What it cannot see: whether the pictures came from the editor that is named,
-    and in the first attempt; see docs/submissions.md.
+    Exits with status 0 only if everything holds. It cannot see whether the pictures came from the named editor, nor
+    whether they were its first attempt; see docs/submissions.md.
 
     \b
-    convergebench verify-submission submissions/x
-    convergebench verify-submission NAME --repo convergebench/convergebench --revision refs/pr/7
+    convergebench verify submissions/x
+    convergebench verify NAME --repo NAMESPACE/convergebench --revision refs/pr/7
     """
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.studies.submissions import submission as submissions
@@ -76,12 +87,12 @@ def verify_submission(
         about = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed}
         click.echo(json.dumps(about | ({"again": vars(again)} if again else {})))
     else:
-        for sentence in wrong[:MOST_SHOWN]:
+        for sentence in wrong[:_MOST_SHOWN]:
             click.echo(f"refused: {sentence}", err=True)
-        if len(wrong) > MOST_SHOWN:
-            click.echo(f"refused: and {len(wrong) - MOST_SHOWN} more (--json lists them)", err=True)
+        if len(wrong) > _MOST_SHOWN:
+            click.echo(f"refused: and {len(wrong) - _MOST_SHOWN} more (--json lists them)", err=True)
         if again and not wrong:
-            tell(folder, again, seed)
+            _print_checked(folder, again, seed)
     if wrong:
         sys.exit(1)
     if unpack:
@@ -89,16 +100,16 @@ def verify_submission(
 
         new = submitted.unpack(folder, unpack)
         if not as_json:
-            click.echo(f"{unpack}: {new} chains were laid there; `convergebench build` takes them into a dataset")
+            click.echo(f"{unpack}: {new} chains were copied; `convergebench build` adds them to a dataset")
 
 
-def tell(folder: Path, again: "Recomputed", seed: str) -> None:
+def _print_checked(folder: Path, again: "Recomputed", seed: str) -> None:
     """Say what was checked, and how far a sample reaches."""
     click.echo(
         f"{folder}: accepted. {len(again.sampled)} of {again.chains} chains ({again.steps} pictures) and the floors of "
         f"{again.floors} pictures were computed again with seed {seed}: {', '.join(again.metrics)}"
     )
     if len(again.sampled) < again.chains:
-        click.echo(f"who altered a tenth of the chains would pass with probability {again.passes_unseen(0.1):.2g}")
+        click.echo(f"with a tenth of its chains altered it would pass with probability {again.passes_unseen(0.1):.2g}")
     for name, why in again.left_out.items():
         click.echo(f"not computed again: {name}, because {why}", err=True)

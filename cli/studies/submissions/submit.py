@@ -1,27 +1,27 @@
-"""`convergebench submit`: makes a submission of a run, and proposes it to the Hub's dataset or withdraws it."""
+"""`convergebench submit`: makes a submission of runs, proposes it to a dataset on the Hub, or withdraws it."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ._shared import json_option
+from ..._hub import hub_client
+from ..._shared import json_option, split_names
+
+SECTION = "share"
 
 
-@click.command("submit")
+@click.command("submit", short_help="Make a submission of runs and propose it.")
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="The submission's folder. Default: submissions/ and the run's name."
-)
+@click.option("--out", type=click.Path(path_type=Path), help="The submission's folder. Default: submissions/RUN.")
 @click.option("--metrics", help="Which metrics, separated by commas. Default: all that can be computed here.")
-@click.option("--repo", metavar="NAMESPACE/NAME", help="The Hub's dataset that it is submitted to.")
-@click.option("--propose", is_flag=True, help="Open the pull request; without it, only what it would hold is said.")
-@click.option("--withdraw", metavar="NAME", help="Propose to take this submission out of --repo again.")
+@click.option("--repo", metavar="NAMESPACE/NAME", help="The dataset on the Hub.")
+@click.option("--propose", is_flag=True, help="Open the pull request; otherwise only say what it would contain.")
+@click.option("--withdraw", metavar="NAME", help="Propose to remove this submission from --repo.")
 @click.option("--reason", help="With --withdraw: why.")
 @json_option
-def submit(
+def command(
     runs: tuple[Path, ...],
     out: Path | None,
     metrics: str | None,
@@ -33,8 +33,8 @@ def submit(
 ) -> None:
     """Make a submission of finished runs: built, scored, and named by the hashes of its chains.
 
-    Nobody has to trust it: `convergebench verify-submission` checks it. The pull request is the submission, and a
-    second one withdraws it. Nothing leaves this machine without --propose.
+    Nobody has to trust it: `convergebench verify` checks it. The pull request is the submission, and a second one
+    withdraws it. Nothing leaves this machine without --propose.
 
     \b
     convergebench submit runs/x
@@ -48,18 +48,18 @@ def submit(
     if withdraw:
         if not repo or not reason:
             raise click.UsageError("--withdraw needs --repo NAMESPACE/NAME and --reason")
-        about = withdraw_from(repo, withdraw, reason, propose, quiet=as_json)
+        about = _withdraw(repo, withdraw, reason, propose, quiet=as_json)
     else:
         out = out or Path("submissions") / "-".join(run.name for run in runs)
-        about = make(runs, out, metrics, quiet=as_json)
+        about = _make(runs, out, metrics, quiet=as_json)
         if repo:
-            about |= propose_to(repo, out, propose, quiet=as_json)
+            about |= _propose(repo, out, propose, quiet=as_json)
     if as_json:
         click.echo(json.dumps(about))
 
 
-def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -> dict[str, Any]:
-    """Build, score and describe; the checks of verify-submission that need no sample run too."""
+def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -> dict[str, Any]:
+    """Build, score and describe, and run the checks of `verify` that need no sample."""
     from convergebench import metric_modules
     from convergebench.dataset_builder.building import build
     from convergebench.dataset_builder.dataset.reader import Reader
@@ -71,12 +71,11 @@ def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) ->
     from convergebench.generation.store_reader import find_finished
     from convergebench.generation.studies.submissions import suite_cases
 
-    refuse_strangers_file(out / submission.FILE, submission.is_submission)  # before work that takes its time
+    refuse_strangers_file(out / submission.FILE, submission.is_submission)  # before the slow work
     found = find_finished(runs)
     with progress_bar("build", found.steps, "steps", quiet) as advance:
         build.build(found, out, lambda: advance(1, ""))
-    names = [name.strip() for name in metrics.split(",") if name.strip()] if metrics is not None else None
-    outcome = metric_modules.score(out, names, quiet=quiet)
+    outcome = metric_modules.score(out, split_names(metrics), quiet=quiet)
     absent = outcome.absent if outcome else {}
     about = submission.write(out)
     wrong = suite_cases.departures(Reader(out).chains(), read_salt()) or submission_checks.check(out)
@@ -90,7 +89,7 @@ def make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) ->
     return {"folder": str(out), "name": about["name"], "left_out": absent} | counts
 
 
-def propose_to(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:
+def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:
     """Open the pull request, or say what it would hold."""
     from convergebench.dataset_builder.building.card_tables import count_text, size_text
     from convergebench.dataset_builder.publishing import checks
@@ -99,34 +98,24 @@ def propose_to(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str,
     checks.check(folder)
     files = submission.files_to_propose(folder)
     size = sum(path.stat().st_size for path in files.values())
-    opened = submission.propose(client(quiet), folder, repo) if propose else None
+    opened = submission.propose(hub_client(quiet), folder, repo) if propose else None
     if not quiet:
-        told = opened_words(opened)
-        click.echo(f"{repo}: {told}, with {count_text(len(files), 'file')} ({size_text(size)})")
+        click.echo(f"{repo}: {_request_text(opened)}, with {count_text(len(files), 'file')} ({size_text(size)})")
     return {"repo": repo, "paths": sorted(files), "proposed": opened}
 
 
-def withdraw_from(repo: str, name: str, reason: str, propose: bool, quiet: bool) -> dict[str, Any]:
+def _withdraw(repo: str, name: str, reason: str, propose: bool, quiet: bool) -> dict[str, Any]:
+    """Open the pull request that removes a submission, or say what it would remove."""
     from convergebench.dataset_builder.building.card_tables import count_text
     from convergebench.dataset_builder.studies.submissions import submission
 
-    api = client(quiet)
+    api = hub_client(quiet)
     files = submission.proposed_files(api, name, repo)
     opened = submission.withdraw(api, name, repo, reason) if propose else None
     if not quiet:
-        told = opened_words(opened)
-        click.echo(f"{repo}: {told}, which takes out {count_text(len(files), 'file')} of {name}")
+        click.echo(f"{repo}: {_request_text(opened)}, which removes {count_text(len(files), 'file')} of {name}")
     return {"repo": repo, "name": name, "paths": files, "proposed": opened}
 
 
-def opened_words(opened: str | None) -> str:
+def _request_text(opened: str | None) -> str:
     return f"a pull request is open at {opened}" if opened else "--propose would open a pull request"
-
-
-def client(quiet: bool) -> Any:
-    from huggingface_hub import HfApi
-    from huggingface_hub.utils import disable_progress_bars
-
-    if quiet or not sys.stderr.isatty():
-        disable_progress_bars()
-    return HfApi(library_name="convergebench")

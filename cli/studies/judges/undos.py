@@ -1,4 +1,4 @@
-"""`convergebench undos`: asks a language model for the instructions that take a suite's edits back."""
+"""`convergebench undos`: asks a language model for the instructions that undo a suite's edits."""
 
 import json
 import sys
@@ -6,26 +6,26 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option
+from ..._shared import json_option
+
+SECTION = "ask models"
 
 
-@click.command("undos")
-@click.option("--suite", default="v1-mini", show_default=True, help="The suite whose edits are to be taken back.")
+@click.command("undos", short_help="Have a model write the undo of each edit.")
+@click.option("--suite", default="v1-mini", show_default=True, help="The suite whose edits are to be undone.")
 @click.option(
-    "--judge", "spec", required=True, help="Who writes: openai, gemini or transformers with options, as `judge` has it."
+    "--judge", "spec", required=True, help="The model: openai, gemini or transformers with options, as for `judge`."
 )
-@click.option("--program", "programs", multiple=True, help="Only these programs; may be given several times.")
+@click.option("--program", "programs", multiple=True, help="Only this program; repeatable.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="The suite that is written, such as undos.toml."
-)
-@click.option(
-    "--plan", "only_plan", is_flag=True, help="Say what would be asked and what it costs at most; ask nothing."
+    "--plan", "only_plan", is_flag=True, help="Print what would be asked and the most it can cost; ask nothing."
 )
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Stop before this model has cost more US dollars for this file."
 )
 @json_option
-def undos(
+def command(
     suite: str,
     spec: str,
     programs: tuple[str, ...],
@@ -36,8 +36,8 @@ def undos(
 ) -> None:
     """Have a language model write the undo of each edit, and write a suite that runs both wordings.
 
-    The model is shown the words of the edit, and nothing else. Undos that are there already are not asked again, nor is
-    what a run had paid for that was killed. The report compares the two wordings on the same pictures.
+    The model sees the words of the edit and nothing else. Undos that were written before, or paid for by a run that
+    was killed, are not asked again. The report compares the two wordings on the same pictures.
 
     \b
     convergebench undos --suite demo --judge openai:model=gpt-5.4-mini --out undos.toml
@@ -52,18 +52,18 @@ def undos(
 
     choice, loaded = backends.choose(spec), suites.load(suite)
     if out.suffix != ".toml" or out.stem in suites.names():
-        raise UserError(f"{out} is no name for a suite of yours; it ends in .toml and is not one that is here already")
+        raise UserError(f"{out} cannot name your suite; it must end in .toml and not be the name of a shipped suite")
     wanted = [loaded.program(id) for id in loaded.programs if not programs or id in programs]
     asked = [program for program in wanted if writing.has_one_undo(program)]
     if not asked:
-        raise UserError(f"suite {suite!r} has none of these programs that asks for one edit and takes it back")
+        raise UserError(f"suite {suite!r} has none of these programs with one edit and one undo")
     known = writing.known_undos(out)
     about: dict[str, object]
     if only_plan:
         calls, price = len(writing.to_ask(choice, asked, out, known)), writing.price_of_one(choice, asked)
         dollars = None if price is None else round(price * calls, 6)
         about = {"programs": len(asked), "calls": calls, "dollars": dollars}
-        cost = "at a price that is not known" if dollars is None else f"${dollars} at most"
+        cost = "at an unknown price" if dollars is None else f"${dollars} at most"
         click.echo(json.dumps(about) if as_json else f"{calls} calls of {choice.label}, {cost}")
         return
     if missing := backends.trait(choice.judge, "ready")():

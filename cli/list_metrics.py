@@ -1,4 +1,4 @@
-"""`convergebench metrics`: lists the metric modules, what each measures and needs."""
+"""`convergebench list metrics`: the metric modules, what each measures and what it still needs here."""
 
 import importlib
 import importlib.metadata
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from convergebench.metric_modules.specs import Spec
 
 
-@click.command("metrics")
+@click.command("metrics", short_help="Metrics, and what is missing here for them.")
 @json_option
-def metrics(as_json: bool) -> None:
+def command(as_json: bool) -> None:
     """List the metrics with what each measures, and what is missing here for it.
 
-    `convergebench score --metrics` takes these names, but for those that compute from numbers: they are for
-    `evaluate.load` alone. Those that are computed only if asked for are optional, and no headline rests on them.
+    `convergebench score --metrics` takes these names, except metrics "from numbers", which are for `evaluate.load`
+    alone. Optional ones are computed only if named, and no headline rests on them.
 
     \b
-    convergebench metrics
+    convergebench list metrics
     """
     from convergebench.metric_modules.specs import specs
 
-    rows = sorted((about(spec) for spec in specs().values()), key=lambda row: str(row["name"]))
+    rows = sorted((_describe(spec) for spec in specs().values()), key=lambda row: str(row["name"]))
     if as_json:
         click.echo(json.dumps(rows))
         return
     for row in rows:
-        how = "from numbers; " if row["kind"] == "statistic" else "only if asked for; " if row["optional"] else ""
-        click.echo(f"{row['name']:16} {row['measures']}; {how}{row['missing'] or 'ready'}")
+        note = "from numbers; " if row["kind"] == "statistic" else "optional; " if row["optional"] else ""
+        click.echo(f"{row['name']:16} {row['measures']}; {note}{row['missing'] or 'ready'}")
 
 
-def about(spec: "Spec") -> dict[str, str | bool | None]:
-    """What the card of one metric says of it, or without a card its spec, and what is missing here."""
+def _describe(spec: "Spec") -> dict[str, str | bool | None]:
+    """One metric by its card, or by its spec if it has none, and what is missing here."""
     from convergebench import metric_modules
 
     folder = Path(metric_modules.__path__[0]) / spec.folder
@@ -50,20 +50,20 @@ def about(spec: "Spec") -> dict[str, str | bool | None]:
         "kind": spec.kind,
         "optional": spec.optional,
         "measures": measures.group(1) if measures else spec.title,
-        "missing": missing(folder) or missing_weights(spec),
+        "missing": _missing_packages(folder) or _missing_weights(spec),
     }
 
 
-def missing(folder: Path) -> str | None:
-    """What has to be installed before the metric computes."""
+def _missing_packages(folder: Path) -> str | None:
+    """The install line for packages the metric needs and does not find."""
     listed = (folder / "requirements.txt").read_text() if (folder / "requirements.txt").exists() else ""
     wanted = re.findall(r"^[\w-]+", listed, re.MULTILINE)
-    absent = [name for name in wanted if not installed(name)]
+    absent = [name for name in wanted if not _is_installed(name)]
     return f"needs pip install {' '.join(absent)}" if absent else None
 
 
-def missing_weights(spec: "Spec") -> str | None:
-    """What its `measure.py` says of weights that are not on this machine."""
+def _missing_weights(spec: "Spec") -> str | None:
+    """What its measure.py says if weights are not on this machine."""
     if not spec.needs:
         return None
     measure = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
@@ -71,7 +71,7 @@ def missing_weights(spec: "Spec") -> str | None:
     return measure.missing_weights(**which) if hasattr(measure, "missing_weights") else None
 
 
-def installed(name: str) -> bool:
+def _is_installed(name: str) -> bool:
     try:
         importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

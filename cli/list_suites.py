@@ -1,4 +1,4 @@
-"""`convergebench suites`: lists the suites, one line each."""
+"""`convergebench list suites`: the suites, one line each."""
 
 import json
 
@@ -7,23 +7,23 @@ import click
 from ._shared import json_option
 
 
-@click.command("suites")
+@click.command("suites", short_help="Suites, one line each.")
 @json_option
-def suites(as_json: bool) -> None:
-    """List the suites with their pictures, programs, rounds and runs, and how many chains one editor has.
+def command(as_json: bool) -> None:
+    """List the suites with their pictures, programs, rounds and runs, and the chains that one editor has.
 
     \b
-    convergebench suites
+    convergebench list suites
     """
-    from convergebench.generation import suites as all_suites
+    from convergebench.generation import suites
 
     rows = []
-    for name in all_suites.names():
-        suite = all_suites.load(name)
+    for name in suites.names():
+        suite = suites.load(name)
         chains = {
             (source.id, program.id, *sorted(variant.settings.items()), run)
             for variant in suite.variants
-            for source, program in all_suites.cases(suite, variant)
+            for source, program in suites.cases(suite, variant)
             for run in range(variant.runs)
         }
         sizes = {"sources": len(suite.sources), "programs": len(suite.programs), "rounds": suite.rounds}

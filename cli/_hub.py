@@ -1,0 +1,34 @@
+"""What the verbs that talk to the Hub share."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+tag_option = click.option(
+    "--tag",
+    metavar="vX.Y.Z",
+    help="The version: major if the suite changed, minor if chains were added, patch for the card.",
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Check and compare; upload nothing.")
+
+
+def hub_client(quiet: bool) -> "HfApi":
+    """A client of the Hub; its progress bars are off if nobody would see them."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.utils import disable_progress_bars
+
+    if quiet or not sys.stderr.isatty():
+        disable_progress_bars()
+    return HfApi(library_name="convergebench")
+
+
+def print_space(repo: str, files: int, changed: int) -> None:
+    click.echo(f"{repo}: {files} files, {changed} changed")
+
+
+def print_nothing(*counts: object) -> None:
+    """Progress of a publish whose result is printed as JSON."""

@@ -1,0 +1,68 @@
+"""What the layouts of `convergebench import` share: their options, and storing and reporting the chains they find."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ._shared import Verb, apply_options, json_option
+
+if TYPE_CHECKING:
+    from convergebench.dataset_builder.importing.chains import Findings
+
+
+def chain_options(verb: Verb) -> Verb:
+    """The options of every layout of chains."""
+    options = (
+        click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR."),
+        click.option(
+            "--originals",
+            type=click.Path(path_type=Path),
+            help="Folder of the pictures that chains start from, NAME.png for source NAME, if editors were given "
+            "different encodings.",
+        ),
+        click.option("--kind", help="What the sources show: face, object, scene, texture or text."),
+        click.option("--origin", type=click.Choice(["real", "synthetic"]), default="real", show_default=True),
+        click.option("--licence", default="unknown", show_default=True, help="Of the sources; publishing needs it."),
+        click.option("--attribution", default="unknown", show_default=True, help="Of the sources."),
+        json_option,
+    )  # fmt: skip
+    return apply_options(verb, options)
+
+
+def store_findings(
+    findings: "Findings",
+    name: str,
+    *,
+    out: Path | None,
+    originals: Path | None,
+    origin: str,
+    licence: str,
+    attribution: str,
+    as_json: bool,
+    **unused: Any,
+) -> None:
+    """Store the chains of a layout and print the counts; exit with status 1 if part of a case could not be imported."""
+    from convergebench.dataset_builder.building.card_tables import count_text
+    from convergebench.dataset_builder.importing import chains as importing
+
+    out = out or Path("runs") / name.replace("/", "-")
+    rights = importing.SourceRights(origin, licence, attribution)
+    pictures = importing.find_originals(originals) if originals else None
+    imported = importing.import_chains(findings, out, rights, pictures)
+    for problem in imported.problems:
+        click.echo(f"{problem.where}: {problem.reason}", err=True)
+    if as_json:
+        problems = [{"where": problem.where, "reason": problem.reason} for problem in imported.problems]
+        counts = {"made": imported.written, "already": imported.already_there, "replaced": imported.replaced}
+        click.echo(json.dumps(counts | {"problems": problems}))
+    else:
+        text = f"{count_text(len(imported.written), 'chain')} imported, {len(imported.already_there)} were there before"
+        if imported.replaced:
+            text += f", {len(imported.replaced)} replaced because their instructions changed"
+        listed = " (listed above)" if imported.problems else ""
+        click.echo(f"{out}: {text}; {count_text(len(imported.problems), 'problem')}{listed}")
+    if not all(problem.is_stray for problem in imported.problems):
+        sys.exit(1)

@@ -1,0 +1,33 @@
+"""`convergebench import PATH --layout table`: a CSV or JSONL of picture paths."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._import import chain_options, store_findings
+from ._shared import column_option, parse_columns
+
+
+@click.command("table", short_help="A CSV or JSONL of picture paths.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--editor", help="The editor's name, if the table has no column for it.")
+@column_option
+@click.option(
+    "--closes/--open", default=True, show_default=True, help="Whether a finished round should equal the source."
+)
+@chain_options
+def command(path: Path, editor: str | None, columns: tuple[str, ...], closes: bool, **options: Any) -> None:
+    """Import a CSV or JSONL that has one row for each picture, with its path.
+
+    The files' bytes are kept as they are, and files that cannot be read are listed. Exits with status 1 if part of a
+    case could not be imported. Importing again with other instructions replaces the chains of the same answers.
+
+    \b
+    convergebench import answers.csv --layout table --column chain=case \\
+      --column path=file --out runs/elsewhere
+    """
+    from convergebench.dataset_builder.importing import layout_table
+
+    findings = layout_table.find_chains(path, editor, parse_columns(columns), options["kind"], closes)
+    store_findings(findings, editor or path.stem, **options)

@@ -1,0 +1,41 @@
+"""`convergebench list prices`: what the hosted models cost and when they end."""
+
+import json
+
+import click
+
+from ._shared import json_option
+
+
+@click.command("prices", short_help="What the hosted models cost, and when they end.")
+@click.option("--refresh", is_flag=True, help="Fetch LiteLLM's public table first, and print what changed.")
+@json_option
+def command(refresh: bool, as_json: bool) -> None:
+    """List what the hosted models cost, in US dollars a picture, when they end, and the source of each.
+
+    docs/editors.md has the shipped list. --refresh puts LiteLLM's newer one over it; the file named by
+    CONVERGEBENCH_PRICES goes over both.
+
+    \b
+    convergebench list prices
+    convergebench list prices --refresh
+    """
+    from convergebench.generation.vendors import models
+    from convergebench.generation.vendors import prices as price_table
+
+    source, changes = price_table.refresh() if refresh else ("", [])
+    rows = [(model, price_table.row(model)) for model in models.listed()]
+    unlisted = price_table.beyond_the_list()
+    if as_json:
+        values = {"refreshed": source or None, "changes": changes, "further": unlisted}
+        click.echo(json.dumps({**values, "models": [row for _, row in rows]}))
+        return
+    if refresh:
+        click.echo(f"{source}: {len(changes)} of the listed models changed; saved to {models.refreshed_file()}")
+        click.echo("".join(f"{line}\n" for line in changes), nl=False)
+    else:
+        for model, row in rows:
+            click.echo(f"{row['vendor']:9} {row['model']:34} {price_table.described(model)}")
+            click.echo(f"{'':44} {row['source']}")
+    if unlisted:
+        click.echo(f"{len(unlisted)} more have a price: {', '.join(unlisted)}")

@@ -1,0 +1,26 @@
+"""`convergebench list labels`: writes a dataset's labels into one file."""
+
+import json
+from pathlib import Path
+
+import click
+
+from ..._shared import dataset_option, json_option
+
+
+@click.command("labels", short_help="Write a dataset's labels into one file.")
+@dataset_option
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("labels.json"), show_default=True, help="The file."
+)
+@json_option
+def command(dataset: Path, out: Path, as_json: bool) -> None:
+    """Write the dataset's labels into one file, as the Space saves and loads them.
+
+    \b
+    convergebench list labels --dataset convergebench --out labels.json
+    """
+    from convergebench.dataset_builder.studies.labels.label_files import export_labels
+
+    count = export_labels(dataset, out)
+    click.echo(json.dumps({"file": str(out), "labels": count}) if as_json else f"{out}: {count} labels")

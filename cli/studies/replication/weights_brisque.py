@@ -1,0 +1,25 @@
+"""`convergebench weights brisque`: downloads the published parameters of BRISQUE."""
+
+import click
+
+from ..._shared import json_option
+from ..._weights import fetch_and_print
+
+
+@click.command("brisque", short_help="The parameters of BRISQUE.")
+@json_option
+def command(as_json: bool) -> None:
+    """Download the published parameters of BRISQUE, check their hash, and keep them in the user's cache.
+
+    \b
+    convergebench weights brisque
+    """
+    from convergebench.metric_modules._shared import parameters
+
+    def fetch() -> dict[str, dict[str, str]]:
+        parameters.fetch("brisque", lambda line: click.echo(line, err=as_json))
+        return {
+            "brisque": {"path": str(parameters.path("brisque")), "digest": parameters.PUBLISHED["brisque"].file_sha256}
+        }
+
+    fetch_and_print(fetch, as_json)

