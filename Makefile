@@ -12,10 +12,10 @@ export PYTHONDONTWRITEBYTECODE :=
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
 
-# The demo's dataset is a folder ./convergebench. An editable install is looked up last, after such a folder: here it goes
-# before the path. (A regular install needs nothing of the kind: a package wins over a folder without __init__.py.)
-EDITABLE_FIRST = echo 'import sys, importlib.machinery as m; sys.meta_path.insert(sys.meta_path.index(m.PathFinder), sys.meta_path.pop())' \
-	> "$$(echo .venv/lib/python3*/site-packages)/zz_editable_first.pth"
+# The demo's dataset is a folder ./convergebench. An editable install is looked up last, after such a folder: this file puts it
+# before the path, unless PYTHONPATH has a copy of the package. (An ordinary install needs nothing of the kind: a package wins
+# over a folder without __init__.py.)
+EDITABLE_FIRST = cp .ci/editable_first.pth "$$(echo .venv/lib/python3*/site-packages)/zz_editable_first.pth"
 
 # A venv is made once and filled again only when what it is made from changed. The demo needs less than the tests.
 .venv/ready: pyproject.toml constraints.txt

@@ -38,7 +38,8 @@ def command(
 
     \b
     convergebench generate --suite demo --editor paint --out runs/demo
-    convergebench generate --suite smoke --editor ./my_editor.py:edit --out runs/mine
+    convergebench generate --suite smoke --editor ./my_editor.py:edit \\
+      --out runs/mine
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.generation \\
       --suite v1 --editor diffusers
     """

@@ -37,10 +37,12 @@ def command(
     """Count the chains, calls, images, bytes and dollars of a run, before anything runs.
 
     \b
-    convergebench plan --suite demo --editor paint --editor jpeg:quality=40 --rounds 5
+    convergebench plan --suite demo --editor paint --editor jpeg:quality=40 \\
+      --rounds 5
     convergebench plan --suite v1-mini --editor openai --max-cost 25
     convergebench plan --suite v1 --decide gemini,bfl --pilot convergebench
-    convergebench plan --suite ./mine.toml --pictures ./photographs --editor paint
+    convergebench plan --suite ./mine.toml --pictures ./photographs \\
+      --editor paint
     """
     import convergebench as cb
     from convergebench.generation.records import canonical

@@ -34,7 +34,8 @@ def command(
     """Check a dataset, show what changes, upload it in one commit, and tag it.
 
     \b
-    convergebench publish dataset convergebench --repo NAMESPACE/convergebench --tag v1.0.0 --dry-run
+    convergebench publish dataset convergebench --repo \\
+      NAMESPACE/convergebench --tag v1.0.0 --dry-run
     """
     if propose and not results:
         raise click.UsageError("--propose opens pull requests with results; give them with --results LEADERBOARD.JSON")

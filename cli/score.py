@@ -51,8 +51,10 @@ def command(
     \b
     convergebench score convergebench
     convergebench score convergebench --metrics psnr,ssim --dtype float32
-    convergebench score convergebench --executor slurm --tasks 64 --executor-arg partition=cpu
-    accelerate launch --multi_gpu --num_processes 4 -m convergebench.metric_modules convergebench
+    convergebench score convergebench --executor slurm --tasks 64 \\
+      --executor-arg partition=cpu
+    accelerate launch --multi_gpu --num_processes 4 -m \\
+      convergebench.metric_modules convergebench
     """
     import convergebench as cb
     from convergebench.generation.cluster import parse_arguments

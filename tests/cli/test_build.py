@@ -90,8 +90,8 @@ def test_what_is_left_out_is_said_and_counted(folder):
     assert done.exit_code == 0, done.output
     about = json.loads(done.stdout)
     assert (about["chains"], about["unfinished"], len(about["foreign"])) == (1, 1, 1)
-    assert f"left out: 1 chain not done yet, such as {unfinished.relative_to(folder)}" in done.stderr
-    assert "notes.txt is no part of a chain" in done.stderr
+    assert f"left out: 1 unfinished chain, such as {unfinished.relative_to(folder)}" in done.stderr
+    assert "notes.txt does not belong to a chain" in done.stderr
 
 
 def test_scores_of_other_pictures_are_taken_out_aloud(folder):
@@ -99,7 +99,7 @@ def test_scores_of_other_pictures_are_taken_out_aloud(folder):
     row = dict.fromkeys((column.name for column in SCORES.columns), None) | {"chain": "gone", "step": 1, "sha256": "0"}
     schema.write(folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES, [row])
     done = build("runs/demo")
-    assert "taken out: 1 score row of pictures that are no longer there" in done.stderr
+    assert "removed: 1 score row of pictures" in done.stderr
     assert "config_name: scores" not in (folder / "convergebench" / "README.md").read_text()
 
 

@@ -1,5 +1,6 @@
 """The front door: every verb explains itself, and refusals are one sentence."""
 
+import importlib.metadata
 import json
 import os
 import signal
@@ -10,28 +11,71 @@ from pathlib import Path
 from random import Random
 from unittest import mock
 
+import convergebench
 import pytest
 from click.testing import CliRunner
-from convergebench.cli.__main__ import main
-
-VERBS = main.list_commands(None)
+from convergebench.cli.__main__ import Kinds, main
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_with_an_example(verb):
-    result = CliRunner().invoke(main, [verb, "--help"])
+def commands():
+    """The words of every command: `build`, `list editors`, `import --layout table`."""
+    for verb in main.list_commands(None):
+        command = main.get_command(None, verb)
+        if not isinstance(command, Kinds):
+            yield [verb]
+            continue
+        for kind in command.list_commands(None):
+            yield [verb, "--layout", kind] if verb == "import" else [verb, kind]
+
+
+COMMANDS = list(commands())
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(words):
+    result = CliRunner().invoke(main, [*words, "--help"])
     assert result.exit_code == 0
-    assert f"convergebench {verb}" in result.output.split("Usage:")[1].split("\n", 1)[1]
+    assert f"convergebench {words[0]}" in result.output.split("Usage:")[1].split("\n", 1)[1]
 
 
-def test_no_verb_is_missing_and_none_is_a_stray():
-    assert {"plan", "generate", "build", "demo", "editors", "suites"} <= set(VERBS)
+@pytest.mark.parametrize("words", [[], *COMMANDS], ids=" ".join)
+def test_help_fits_80_columns_and_cuts_nothing(words):
+    lines = CliRunner().invoke(main, [*words, "--help"]).output.splitlines()
+    assert max(map(len, lines)) <= 80
+    listed = lines[lines.index("Commands:") :] if "Commands:" in lines else lines[3:] if not words else []
+    assert not any(line.endswith("...") for line in listed)
+
+
+def test_verbs_of_the_core_and_of_studies_in_sections():
+    output = CliRunner().invoke(main, ["--help"]).output
+    sections = {"Run": "generate", "Bring in": "import", "Ask models": "judge", "Share": "submit", "Look up": "list"}
+    for section, verb in sections.items():
+        assert f"\n  {verb} " in output.split(f"\n{section}:")[1].split("\n\n")[0]
+
+
+def test_every_function_of_the_package_is_there_and_documented():
+    for name in convergebench.__all__:
+        assert getattr(convergebench, name).__doc__
+    assert convergebench.__version__ == importlib.metadata.version("convergebench")
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        convergebench.scores  # noqa: B018
+
+
+def test_plan_and_status_as_functions(tmp_path):
+    plan = convergebench.plan("jpeg", "smoke", rounds=1, limit=1)
+    assert [chain.editor for chain in plan.chains] == ["jpeg"]
+    convergebench.generate("jpeg", "smoke", tmp_path / "run", rounds=1, limit=1, quiet=True)
+    assert convergebench.status(tmp_path / "run").whole.done == 1
+    assert convergebench.verify(tmp_path / "run") == []
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["paint"], "no verb 'paint'; the verbs are"),
+        (["generat"], "no command 'generat'; did you mean generate?"),
+        (["list", "editor"], "did you mean editors?"),
+        (["import", "x", "--layout", "tabel"], "no layout 'tabel'; did you mean table?"),
+        (["import", "x"], "no --layout given; the layouts are"),
         (["plan", "--suite", "nope"], "no suite 'nope'; the suites are"),
         (["plan", "--editor", "jpg"], "no editor 'jpg'; it is one of"),
         (["generate", "--suite", "smoke", "--shard", "4/4"], "--shard is '4/4'; it is I/N"),
@@ -113,19 +157,19 @@ def test_a_path_that_is_no_text_can_be_used_and_is_said(tmp_path):
     assert CliRunner().invoke(main, ["build", str(out), "--out", str(tmp_path / "dataset")]).exit_code == 0
     refused = CliRunner().invoke(main, ["build", str(out), "--out", str(out / "dataset")])  # pyarrow takes no such path
     assert refused.exit_code == 2
-    assert "holds bytes that are no text, and no such path can be used here" in refused.output
+    assert "contains bytes that are not text" in refused.output
 
 
 def test_too_little_memory_is_one_sentence(monkeypatch):
     monkeypatch.setattr("convergebench.generation.plan.make_plan", mock.Mock(side_effect=MemoryError))
     result = CliRunner().invoke(main, ["plan", "--suite", "smoke", "--editor", "identity"])
-    assert (result.exit_code, "there was not enough memory" in result.output) == (1, True)
+    assert (result.exit_code, "out of memory" in result.output) == (1, True)
 
 
 def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
     """As under `ulimit -f`."""
     program = (
-        "import resource, signal, sys; from convergebench.cli.__main__ import main;"
+        "import resource, signal, sys; from convergebench.cli.__main__ import Kinds, main;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY)); main(sys.argv[1:])"
     )

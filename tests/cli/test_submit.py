@@ -103,7 +103,7 @@ def test_an_honest_submission_is_accepted_and_its_sample_is_that_of_the_seed(fol
     assert told.exit_code == 0, told.stderr
     assert "accepted. 2 of 4 chains (8 pictures) and the floors of 2 pictures were computed again" in told.stdout
     assert "with seed of today: edit_applied, psnr, ssim" in told.stdout
-    assert "who altered a tenth of the chains would pass with probability 0.5" in told.stdout
+    assert "with a tenth of its chains altered it would pass with probability 0.5" in told.stdout
     drawn = [
         json.loads(run("verify", folder, "--sample", 2, "--seed", seed, "--json").stdout)["again"]["sampled"]
         for seed in ("of today", "of another day")
@@ -246,14 +246,14 @@ def test_a_submission_and_its_withdrawal_are_pull_requests_and_nothing_is_sent_b
     assert (told.exit_code, told.stderr) == (2, f"Error: {REPO} has no submission {name!r}; it has none\n")
     hub.store.repo("dataset", REPO).branches["main"] = hub.store.repo("dataset", REPO).at("refs/pr/1").oid
     words = ["submit", "--withdraw", name, "--reason", "a wrong prompt", "--repo", REPO]
-    assert "--propose would open a pull request, which takes out 9 files" in run(*words).stdout
+    assert "--propose would open a pull request, which removes 9 files" in run(*words).stdout
     assert run(*words, "--propose").exit_code == 0
     assert [path for path in hub.store.contents("dataset", REPO, "refs/pr/2") if path.startswith("submissions/")] == []
 
 
 def test_what_was_accepted_becomes_a_run_that_builds_to_the_same_bytes(made, folder, tmp_path):
     told = run("verify", folder, "--sample", 1, "--unpack", tmp_path / "run")
-    assert "4 chains were laid there" in told.stdout
+    assert "4 chains were copied" in told.stdout
     build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "again")
     for file in submission.data_files(Reader(tmp_path / "again")):
         assert (tmp_path / "again" / file).read_bytes() == (folder / file).read_bytes(), file
@@ -275,7 +275,7 @@ def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
     assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr
     assert "--withdraw needs --repo NAMESPACE/NAME and --reason" in run("submit", "--withdraw", "x").stderr
-    assert f"{tmp_path} is no submission: there is no submission.json" in run("verify", tmp_path).stderr
+    assert f"{tmp_path} is no submission: there is no submission.json" in run("verify", "submission", tmp_path).stderr
 
 
 def test_the_reach_of_a_sample_is_the_hypergeometric_probability():

@@ -68,9 +68,13 @@ def command(
     """Ask a model about a dataset's steps; the same command again asks only what is missing.
 
     \b
-    convergebench judge convergebench --judge gemini --question edit_applied --max-cost 5
-    convergebench judge convergebench --judge openai:base_url=http://localhost:8000/v1,model=M --question object_count
-    convergebench judge convergebench --judge transformers --question edit_undone --limit 200
+    convergebench judge convergebench --judge gemini --question edit_applied \\
+      --max-cost 5
+    convergebench judge convergebench --judge \\
+      openai:base_url=http://localhost:8000/v1,model=M --question \\
+      object_count
+    convergebench judge convergebench --judge transformers --question \\
+      edit_undone --limit 200
     convergebench judge convergebench --judge paint --question additions_there
 
     Questions: additions_there, anything_else, edit_applied, edit_undone, infidelity, object_count, over_generation,

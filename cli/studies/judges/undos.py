@@ -40,7 +40,8 @@ def command(
     was killed, are not asked again. The report compares the two wordings on the same pictures.
 
     \b
-    convergebench undos --suite demo --judge openai:model=gpt-5.4-mini --out undos.toml
+    convergebench undos --suite demo --judge openai:model=gpt-5.4-mini \\
+      --out undos.toml
     convergebench generate --suite undos.toml --editor gemini --out runs/undos
     """
     from convergebench.generation import suites

@@ -19,7 +19,8 @@ def command(files: tuple[Path, ...], dataset: Path, as_json: bool) -> None:
     left out.
 
     \b
-    convergebench import anna.json ben.json --layout labels --dataset convergebench
+    convergebench import anna.json ben.json --layout labels \\
+      --dataset convergebench
     """
     from convergebench.dataset_builder.studies.labels.label_files import import_labels
 

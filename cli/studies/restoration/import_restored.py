@@ -37,7 +37,8 @@ def command(
     Exits with status 1 if part of a case could not be imported.
 
     \b
-    convergebench import restored/hypir --layout restored --editor HYPIR --suite restoration
+    convergebench import restored/hypir --layout restored --editor HYPIR \\
+      --suite restoration
     convergebench import restored/hypir --layout restored --editor HYPIR \\
       --inputs degraded --clean clean
     """

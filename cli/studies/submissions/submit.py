@@ -39,7 +39,8 @@ def command(
     \b
     convergebench submit runs/x
     convergebench submit runs/x --repo convergebench/convergebench --propose
-    convergebench submit --withdraw NAME --reason "a wrong prompt" --repo convergebench/convergebench --propose
+    convergebench submit --withdraw NAME --reason "a wrong prompt" \\
+      --repo convergebench/convergebench --propose
     """
     if propose and not repo:
         raise click.UsageError("--propose opens a pull request; say where by --repo NAMESPACE/NAME")
