@@ -23,13 +23,13 @@ def plan(
     **selection: Any,
 ) -> "Plan":
     """The chains that `generate` would run with the same arguments, without running them."""
+    from convergebench.generation import audits, suites
     from convergebench.generation import plan as planning
-    from convergebench.generation import recall_audit, suites
     from convergebench.generation.selection import Selection
 
     editors = [editor] if isinstance(editor, str) else list(editor)
     loaded = suites.load(str(suite), pictures, kind)
-    salt = recall_audit.read_salt(salt_file)
+    salt = audits.read_salt(salt_file)
     return planning.make_plan(loaded, editors, rounds, runs, Selection(**selection), audit, salt)
 
 
