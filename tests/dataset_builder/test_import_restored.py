@@ -119,7 +119,7 @@ def test_a_picture_that_was_not_restored_is_named(tmp_path):
 
 @pytest.mark.slow
 def test_a_suites_own_pictures_keep_their_ids_so_that_editors_and_methods_share_them(tmp_path, monkeypatch):
-    from convergebench.cli._import import degraded_of_suite
+    from convergebench.cli.studies.restoration.import_restored import _degraded_of_suite as degraded_of_suite
     from convergebench.generation import suites
 
     values = {"title": "r", "version": "1", "short_side": 128, "rounds": 1, "runs": 1}

@@ -151,7 +151,7 @@ def preload() -> None:
     """What every command imports, once, before any is forked."""
     sys.meta_path.insert(0, WithoutTorch())
     import httpx  # noqa: F401
-    from convergebench.cli import __main__, build, generate, report, score, verify  # noqa: F401
+    from convergebench.cli import __main__, build, generate, report, score, verify_folder  # noqa: F401
     from convergebench.dataset_builder.publishing import verify as verifying  # noqa: F401
     from convergebench.generation import editors, scheduler, suites  # noqa: F401
     from convergebench.generation.editors import bfl, identity, jpeg, noise, paint  # noqa: F401
