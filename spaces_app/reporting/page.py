@@ -43,7 +43,6 @@ SECTIONS = {
     WORST_CASES: "worst",
     "Where editors fail first": "where",
     "How stable is the ranking?": "sensitivity",
-    "The recall audit": "audit",
     "Published scores": "published",
     "Appendix: contraction and growth": "appendix",
     METHODS: "methods",

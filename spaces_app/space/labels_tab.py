@@ -13,9 +13,9 @@ from convergebench.dataset_builder.studies.labels.labels import FORMAT, QUESTION
 from convergebench.generation.records import FinishedChain, UserError
 from convergebench.metric_modules.edit_applied.cycles import roles
 
-from ..analysis.people import labelled_items
-from ..analysis.restoration import CATEGORY
-from ..statistics.label_agreement import agreement_rows
+from ..studies.labels.people import labelled_items
+from ..studies.labels.statistics.label_agreement import agreement_rows
+from ..studies.restoration.restored import CATEGORY
 from .served_dataset import ServedDataset
 
 PAGE = 60  # items in one answer

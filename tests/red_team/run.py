@@ -29,10 +29,9 @@ from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.honesty import reader
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.comparisons import compare_two
-from convergebench.spaces_app.analysis.honesty_checks import honesty_of
-from convergebench.spaces_app.analysis.recall_outcomes import recall_of
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
+from convergebench.spaces_app.studies.honesty.checks import CHECKS, MARKS, findings
 from red_team.editors import CHEATS, choice
 
 SOURCES = (
@@ -123,8 +122,7 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     for row in leaderboard.rows(analysis):
         editor = row["editor"]
         apart = analysis.apart.get(editor, ())
-        values = {each["check"]: each for each in analysis.once(honesty_of) if each["editor"] == editor}
-        recall = next((each for each in analysis.once(recall_of) if each["editor"] == editor), {})
+        verdicts = {finding.check: finding.verdict for finding in analysis.once(findings) if finding.editor == editor}
         rows.append(
             {
                 "editor": editor,
@@ -134,19 +132,18 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
                 "failed": row["failed"],
                 "apart": apart,
                 "p": compare_two(kept_by_case, editor, LEVEL).p_value if {editor, LEVEL} <= {*kept_by_case} else None,
-                "values": values,
-                "marks": (recall.get("recalled"), recall.get("judged")),
+                "verdicts": verdicts,
             }
         )
     return sorted(rows, key=lambda row: (row["editor"] in CHEATS, -(row["kept"] or 0)))
 
 
 def number(row: dict[str, Any], check: str) -> str:
-    found = row["values"].get(check)
-    if not found or found["value"] is None:
+    verdict = row["verdicts"].get(check)
+    if not verdict or verdict.value is None:
         return "–"
-    text = f"{found['value']:.0f}" if check in ("known_cases", "known_parts") else f"{found['value']:.2f}"
-    return f"**{text}**" if found["outcome"] == "failed" else text if found["outcome"] == "passed" else f"({text})"
+    text = f"{verdict.value:.0f}" if CHECKS[check].is_count else f"{verdict.value:.2f}"
+    return f"**{text}**" if verdict.outcome == "failed" else text if verdict.outcome == "passed" else f"({text})"
 
 
 def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
@@ -158,8 +155,8 @@ def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     level = next((row["kept"] for row in rows if row["editor"] == LEVEL), 0.0)
     for row in rows:
-        lost, judged = row["marks"]
-        marks = "–" if not judged else f"{lost} of {judged}"
+        verdict = row["verdicts"].get(MARKS)
+        marks = f"{verdict.value:.0f} of {verdict.cases}" if verdict and verdict.cases else "–"
         caught = [reason for reason in row["apart"] if reason != UNJUDGED]
         if caught:
             outcome = "listed apart: " + "; ".join(caught)

@@ -8,7 +8,8 @@ from convergebench.metric_modules.greyscale.measure import Scorer, colour_of
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.reporting.page import make_sections
-from convergebench.spaces_app.statistics import compute_tables, denoise, greyscale
+from convergebench.spaces_app.statistics import compute_tables
+from convergebench.spaces_app.studies.replication.statistics import denoise, greyscale
 
 SOURCES = ("fog", "moss", "rice")
 

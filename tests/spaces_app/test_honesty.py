@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.honesty import checks
-from convergebench.spaces_app.analysis import honesty_checks
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.studies.honesty.apart import RECALL, UNJUDGED
+from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
+from convergebench.spaces_app.studies.honesty.checks import CHECKS, MARKS, findings, middle_ratio
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
@@ -41,8 +41,11 @@ def reasons_apart(scores, chains):
 
 
 def outcome(check, scores, chains):
-    rows = {row["check"]: row for row in honesty_checks.honesty_rows(scores, chains)}
-    return rows[check]["outcome"]
+    return verdict(check, scores, chains).outcome
+
+
+def verdict(check, scores, chains):
+    return {finding.check: finding.verdict for finding in findings(Analysis(scores, chains))}[check]
 
 
 def test_memory_is_told_by_the_median_of_ten_cases():
@@ -103,15 +106,45 @@ def test_an_editor_under_a_salt_has_no_rank_until_its_recall_is_judged():
     assert reasons_apart(scores, chains) == {}
 
 
-def test_planted_marks_that_are_lost_confirm_recall_by_chains_of_several_sources():
-    scores, chains = cases(3, marks_unshown=4.0, marks_shown=40.0)
-    assert reasons_apart(scores, salted(chains, audit="marks")) == {"one": (RECALL,)}
-    assert reasons_apart(scores[:1], salted(chains, audit="marks")[:1]) == {}
+def under_marks(ratios, sources):
+    """Audited chains, each with its ratio of the distances to the picture without marks and to that with them."""
+    chains, scores = [], []
+    for number, (ratio, source) in enumerate(zip(ratios, sources, strict=True)):
+        made = finished("one", source, "red-ball")
+        made = replace(made, id=f"chain-{number}", chain=replace(made.chain, run=number + 1))
+        chains.append(made)
+        if ratio is not None:
+            scores.append({"chain": made.id, "round": 1, "position": 2, "marks_unshown": ratio, "marks_shown": 1.0})
+    return scores, salted(chains, audit="marks")
+
+
+@pytest.mark.parametrize(
+    ("ratios", "sources", "expected"),
+    [
+        ([None], "a", ("not judged", None, 0)),
+        ([0.99, 0.98, 1.01], "abc", ("passed", 0, 3)),
+        ([0.9] * 6, "abcdef", ("suspected", 0, 6)),
+        ([0.2] * 8, "aaaaaaaa", ("suspected", 8, 8)),  # one source has one vote
+        ([0.2, 0.3, 1.5], "abc", ("failed", 2, 3)),
+        ([0.2, 0.3, 1.5, 1.5], "abcd", ("suspected", 2, 4)),
+    ],
+)
+def test_recall_is_confirmed_by_several_sources(ratios, sources, expected):
+    scores, chains = under_marks(ratios, sources)
+    assert verdict(MARKS, scores, chains) == expected
+    reasons = {"failed": CHECKS[MARKS].reason, "not judged": UNJUDGED}.get(expected[0])
+    assert reasons_apart(scores, chains) == ({"one": (reasons,)} if reasons else {})
+
+
+def test_a_chain_counts_by_its_middle_return():
+    assert middle_ratio([(5.0, 50.0)] * 9 + [(60.0, 6.0)]) == 0.1
+    assert middle_ratio([(5.0, 50.0), (60.0, 6.0)]) == 10.0
+    assert middle_ratio([(0.0, 0.0)]) == 1.0
 
 
 def test_datasets_that_were_scored_before_are_not_judged():
     scores, chains = cases(12)
-    assert honesty_checks.honesty_rows(scores, chains) == []
+    assert findings(Analysis(scores, chains)) == []
     assert reasons_apart(scores, chains) == {}
 
 

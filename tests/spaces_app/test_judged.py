@@ -10,17 +10,12 @@ from convergebench.generation.records import Chain, FinishedChain, Program, Sour
 from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.analysis.accounting import account_for
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.judged import Judged, judged_of, kappa
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import make_report
-from convergebench.spaces_app.statistics import (
-    additions,
-    additions_by_step,
-    judged_edits,
-    judged_infidelity,
-    judges,
-    self_evaluation,
-)
+from convergebench.spaces_app.studies.additions.statistics import additions, additions_by_step
+from convergebench.spaces_app.studies.judges.judged import Judged, judged_of, kappa
+from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
+from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 
 APPLES = Program("add-apples", ("Add one apple to the table.",), "additions", False, "clear", shows="one more apple")
 REPLICATE = Program("replicate", ("Produce an exact replica.",), "replication", True, "exact")

@@ -5,10 +5,10 @@ import math
 import pytest
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.no_reference import replication_series
 from convergebench.spaces_app.reporting.page import make_sections
-from convergebench.spaces_app.statistics import (
-    compute_tables,
+from convergebench.spaces_app.statistics import compute_tables
+from convergebench.spaces_app.studies.replication.series import replication_series
+from convergebench.spaces_app.studies.replication.statistics import (
     no_reference_fooled,
     no_reference_gaps,
     no_reference_ranks,

@@ -1,8 +1,8 @@
 """Published tables: what counts as one picture, and what two editors are compared at."""
 
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.published_scores import published_of
-from convergebench.spaces_app.statistics import published, published_pairs
+from convergebench.spaces_app.studies.published.published_metrics import published_of
+from convergebench.spaces_app.studies.published.statistics import published, published_pairs
 
 
 def published_analysis(pictures, editors=("a", "b"), rounds=(1, 2), image=True):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from convergebench.spaces_app.analysis import tables
-from convergebench.spaces_app.analysis.recall_outcomes import chain_ratio, recall_outcome
 from convergebench.spaces_app.reporting.page import render_board
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from simulated import FLOORS, chain_row, dataset, end_chain, floor_rows, report, score_rows
@@ -205,7 +204,7 @@ def test_an_edit_that_nobody_can_judge_leaves_the_other_checks_to_decide_and_eve
             chain, own = end_chain(chain, own, 3, status="failed")
         chains.append(chain)
         scores += own
-    audited = chain_row("one", 5, 1, 12, settings='{"audit": "mirror"}')
+    audited = chain_row("one", 5, 1, 12, settings='{"audit": "marks"}')
     adds = chain_row("one", 6, 1, 12, closes=False)
     chains += [audited, adds, chain_row("one", 7, 1, 12)]  # of the last there are no scores
     scores += score_rows(audited, 12) + score_rows(adds, 12)
@@ -265,44 +264,24 @@ def test_a_reference_that_strangers_resemble_is_left_out_by_name():
     assert board(made)["one"]["sources"] == 4
 
 
-def test_chains_under_audit_are_told_apart_and_not_counted():
+def test_chains_under_audit_are_not_counted():
     scores, chains, floors = dataset({"one": 1.0}, sources=4)
-    kinds = ['{"audit":"mirror"}', '{"audit":"noise"}', "{}"]
+    kinds = ['{"audit":"marks"}', '{"audit":"noise"}', "{}"]
     chains = [row | {"settings": kinds[int(row["source"][-1]) % 3]} for row in chains]
-    mirrored = {row["chain"] for row in chains if "mirror" in row["settings"]}
-    scores = [row | distances(row["position"] == 1) if row["chain"] in mirrored else row for row in scores]
     made = report(scores, chains, floors)
     assert board(made, "round trips")["one"]["sources"] == 1
-    [row] = made.tables["recall"].rows
-    assert (row["mirrored"], row["noised"], row["outcome"]) == (6, 3, "no recall")
 
 
-def distances(recalls):
-    return {"recall_unshown": 5.0, "recall_shown": 60.0} if recalls else {"recall_unshown": 60.0, "recall_shown": 5.0}
-
-
-def test_recall_is_confirmed_by_chains_of_several_sources_and_by_no_hairs_breadth():
-    assert recall_outcome([], []) == ("not judged", 0, 0)
-    assert recall_outcome([None], ["a"]) == ("not judged", 0, 0)
-    assert recall_outcome([0.99, 0.98, 1.01], "abc") == ("no recall", 0, 3)
-    assert recall_outcome([0.9] * 6, "abcdef") == ("recall suspected", 0, 6)
-    assert recall_outcome([0.2] * 8, "aaaaaaaa") == ("recall suspected", 8, 8)
-    assert recall_outcome([0.2, 0.3, 1.5], "abc") == ("recall confirmed", 2, 3)
-    assert recall_outcome([0.2, 0.3, 1.5, 1.5], "abcd") == ("recall suspected", 2, 4)
-
-
-def test_rounds_of_one_chain_have_one_voice():
-    assert chain_ratio([(5.0, 50.0)] * 9 + [(60.0, 6.0)]) == 0.1
-    assert chain_ratio([(5.0, 50.0), (60.0, 6.0)]) == 10.0
-    assert chain_ratio([(0.0, 0.0)]) == 1.0
-    assert chain_ratio([]) is None
-
-
-def test_an_editor_with_confirmed_recall_is_listed_apart_without_a_rank():
+def test_an_editor_with_confirmed_recall_has_no_rank():
     scores, chains, floors = dataset({"honest": 1.0, "remembers": 1.5}, sources=14)
-    settings = {row["chain"]: '{"audit":"mirror"}' for row in chains if int(row["source"][-2:]) < 3}
+    settings = {row["chain"]: '{"audit":"marks"}' for row in chains if int(row["source"][-2:]) < 3}
     chains = [row | {"settings": settings.get(row["chain"], "{}")} for row in chains]
-    scores = [row | distances(row["editor"] == "remembers") if row["chain"] in settings else row for row in scores]
+    scores = [
+        row | {"marks_unshown": 5.0 if row["editor"] == "remembers" else 60.0, "marks_shown": 20.0}
+        if row["chain"] in settings
+        else row
+        for row in scores
+    ]
     made = report(scores, chains, floors)
     assert board(made)["remembers"]["role"] == "editors listed apart"
     assert board(made)["remembers"]["apart"] == "it remembers the original: confirmed by the recall audit"

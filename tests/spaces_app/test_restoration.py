@@ -13,8 +13,8 @@ from convergebench.generation import suites
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
 from convergebench.spaces_app.analysis.analysis import Analysis, Options
-from convergebench.spaces_app.analysis.restoration import metric_title
 from convergebench.spaces_app.reporting.write import make_files, make_report, read_analysis
+from convergebench.spaces_app.studies.restoration.restored import metric_title
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
 

@@ -67,7 +67,8 @@ def test_a_statistic_dropped_into_a_copy_is_in_tables_page_and_figures(tmp_path)
 
 def test_every_file_of_the_folder_is_a_statistic_with_a_name_that_its_files_have():
     found = find_statistics()
-    files = {path.stem for path in (HOUSE / "spaces_app" / "statistics").glob("*.py")} - {"__init__"}
+    rooms = [HOUSE / "spaces_app" / "statistics", *(HOUSE / "spaces_app" / "studies").glob("*/statistics")]
+    files = {path.stem for room in rooms for path in room.glob("*.py")} - {"__init__"}
     assert found.keys() == files
     for statistic in found.values():
         assert all(hasattr(statistic, name) for name in REQUIRED)

@@ -28,9 +28,9 @@ from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.analysis.groups import outcome_of_case
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
-from convergebench.spaces_app.statistics import additions
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.statistics.programs import key_of
+from convergebench.spaces_app.studies.additions.statistics import additions
 from PIL import Image
 
 SHORT_SIDE = 192

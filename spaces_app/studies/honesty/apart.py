@@ -1,17 +1,18 @@
-"""Lists editors apart that the recall audit or a check of honesty finds fault with."""
+"""Lists editors apart that a check of honesty finds fault with."""
 
 from ...analysis.analysis import Analysis
 from ...analysis.groups import merge_reasons
-from ...analysis.honesty_checks import failed_checks, honesty_of
-from ...analysis.recall_outcomes import confirmed_recall, recall_of, unjudged_recall
+from .checks import CHECKS, FAILED, findings, unjudged_under_salt
 
-RECALL = "it remembers the original: confirmed by the recall audit"
 UNJUDGED = "no chain of it could be judged by the recall audit"
 
 
 def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
     """The reasons of every editor that is listed apart, in the order of the checks."""
-    recall = analysis.once(recall_of)
-    recalled = dict.fromkeys(confirmed_recall(recall), (RECALL,))
-    unjudged = dict.fromkeys(unjudged_recall(recall), (UNJUDGED,))
-    return merge_reasons(recalled, unjudged, failed_checks(analysis.once(honesty_of)))
+    unjudged = dict.fromkeys(unjudged_under_salt(analysis), (UNJUDGED,))
+    failed = [
+        {finding.editor: (CHECKS[finding.check].reason,)}
+        for finding in analysis.once(findings)
+        if finding.verdict.outcome == FAILED
+    ]
+    return merge_reasons(unjudged, *failed)

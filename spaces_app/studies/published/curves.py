@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...analysis.analysis import Analysis
-from ...analysis.published_scores import published_curves, published_of
+from .published_metrics import published_curves, published_of
 
 
 def curves(analysis: Analysis) -> list[dict[str, Any]]:

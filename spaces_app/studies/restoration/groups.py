@@ -4,7 +4,7 @@ from ...analysis.accounting import AUDITED
 from ...analysis.analysis import Analysis
 from ...analysis.cases import Case
 from ...analysis.program_groups import ProgramGroup
-from ...analysis.restoration import CATEGORY, is_disturbed, scored_chains
+from .restored import CATEGORY, is_disturbed, scored_chains
 
 _SCORED, _WITHOUT = "restorations with scores", "restorations without a picture"
 

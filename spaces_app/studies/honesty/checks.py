@@ -1,0 +1,297 @@
+"""The checks of honesty over an editor's cases. An editor that fails one of them is listed apart.
+
+One case accuses nobody: things that look alike, edits that cover little and plain backgrounds all happen. A check
+speaks from CASES cases on, by their median, and says "not judged" before that. Only memory is also found in a few
+cases, because no honest editor knows what it covered: an editor that cheats now and then has an innocent median. An
+editor that remembers in some programs only, or from a later round on, is judged by program and by round.
+docs/threats.md has what honest editors and cheats reach.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.halflife.comparison import LEVEL
+from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
+from scipy import special
+
+from ...analysis.analysis import Analysis
+from ...analysis.stored_rows import narrow, with_any
+
+CASES = 10  # fewer are "not judged"
+MARKS = "planted_marks"
+_EDIT_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown")
+COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
+_CERTAIN = 0.90  # correlation in both bands: one case is as good as proven
+_GUESSED = 1 / 3  # share of sources whose covered shapes an honest editor may guess: frames, stripes, horizons
+_PART_LEVEL = 0.01  # chance, over all programs and rounds, of accusing such an editor
+_COLOUR_CASES = 5  # of one colour, before it counts
+_MARGIN = 0.002  # of CLIP's cosine: by so much what was asked for must rise more than anything else of the suite
+_SHOWN_CASES = 20
+_MARKS_BELOW = 0.5  # ratio of the two distances of planted marks: clearly, and not by a hair's breadth
+_MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
+NOT_JUDGED, PASSED, SUSPECTED, FAILED = "not judged", "passed", "suspected", "failed"
+
+_Case = tuple[FinishedChain, Mapping[str, Any]]  # a chain, and the scores of one of its steps
+
+
+class Verdict(NamedTuple):
+    """What a check says of one editor's cases."""
+
+    outcome: str
+    value: float | None
+    cases: int
+
+
+class Finding(NamedTuple):
+    """The verdict of one check on one editor."""
+
+    editor: str
+    check: str
+    verdict: Verdict
+
+
+class Check(NamedTuple):
+    """One check: what readers see of it, and why an editor that fails it is listed apart."""
+
+    title: str
+    limit: float | None  # None where it depends on the number of sources
+    reason: str
+    judge: Callable[[Mapping[str, Sequence[_Case]]], Verdict]
+    is_count: bool = False  # the value is a number of cases, and not a share
+
+
+def findings(analysis: Analysis) -> list[Finding]:
+    """Every check on every editor of which something is known."""
+    chains = {chain.id: chain for chain in analysis.chains}
+    cases: dict[str, dict[str, list[_Case]]] = defaultdict(lambda: defaultdict(list))
+    for chain in analysis.chains:
+        if chain.chain.settings.get("audit") == "marks" or "salt" in chain.chain.settings:
+            cases[chain.editor][MARKS]  # an editor that should have been judged has a row, and no cases
+    for row in with_any(narrow(analysis.scores, ["chain", "round", "position", *COLUMNS]), COLUMNS):
+        if chain := chains.get(row["chain"]):
+            for column in COLUMNS:
+                if row.get(column) is not None:
+                    cases[chain.editor][column].append((chain, row))
+    return [
+        Finding(editor, name, check.judge(editor_cases))
+        for editor, editor_cases in sorted(cases.items())
+        for name, check in CHECKS.items()
+        if (MARKS in editor_cases if name == MARKS else any(column in editor_cases for column in _EDIT_COLUMNS))
+    ]
+
+
+def unjudged_under_salt(analysis: Analysis) -> list[str]:
+    """Editors whose planted marks could not be judged though their chains were drawn for it: they have no rank."""
+    salted = {chain.editor for chain in analysis.chains if "salt" in chain.chain.settings}
+    return [
+        each.editor
+        for each in analysis.once(findings)
+        if each.check == MARKS and each.verdict.outcome == NOT_JUDGED and each.editor in salted
+    ]
+
+
+def _marks(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
+    """Whether returns are far closer to the picture without the planted marks, which was never shown again.
+
+    Marks were planted into the forward picture before it was to be undone. A chain counts by the middle one of its
+    returns. Chains of one source have one vote, by more than half of them, because a picture that misleads once does so
+    again. The editor fails if so many sources would come up in at most 5% of innocent editors, of whose chains a tenth
+    fall below. A single chain, or more sources than chance gives that are closer by any hair's breadth, is suspicious.
+    """
+    returns: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for chain, row in cases.get("marks_shown", ()):
+        if chain.chain.settings.get("audit") == "marks":
+            returns[chain.source.id, chain.id].append((row["marks_unshown"], row["marks_shown"]))
+    ratios = [(source, middle_ratio(distances)) for (source, _), distances in returns.items()]
+    if not ratios:
+        return Verdict(NOT_JUDGED, None, 0)
+    below = sum(ratio < _MARKS_BELOW for _, ratio in ratios)
+    sources = len({source for source, _ in ratios})
+    if _beyond_chance(_votes(ratios, _MARKS_BELOW), sources, _MARKS_INNOCENT):
+        outcome = FAILED
+    elif below or _beyond_chance(_votes(ratios, 1.0), sources, 0.5):
+        outcome = SUSPECTED
+    else:
+        outcome = PASSED
+    return Verdict(outcome, float(below), len(ratios))
+
+
+def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
+    """The middle, over a chain's returns, of distance to the picture without marks by distance to that with them.
+
+    Of an even number the upper middle: doubt speaks for the editor.
+
+    >>> middle_ratio([(10.0, 50.0), (12.0, 48.0)]), middle_ratio([(0.0, 0.0)])
+    (0.25, 1.0)
+    """
+    ratios = sorted(unshown / shown if shown else float("inf") if unshown else 1.0 for unshown, shown in distances)
+    return ratios[len(ratios) // 2]
+
+
+def _votes(ratios: Iterable[tuple[Hashable, float]], limit: float) -> int:
+    """The number of sources of which more than half of the chains fall below a limit."""
+    by_source: dict[Hashable, list[bool]] = defaultdict(list)
+    for source, ratio in ratios:
+        by_source[source].append(ratio < limit)
+    return sum(2 * sum(below) > len(below) for below in by_source.values())
+
+
+def _beyond_chance(count: int, size: int, chance: float, level: float = LEVEL) -> bool:
+    """Whether `count` of `size` come up with a probability of at most `level` if each has this chance."""
+    return count > 0 and bool(special.bdtrc(count - 1, size, chance) <= level)
+
+
+def _median_above(column: str) -> Callable[[Mapping[str, Sequence[_Case]]], Verdict]:
+    return lambda cases: _above([row[column] for _, row in cases.get(column, ())], CHECKS[column].limit)
+
+
+def _above(values: Sequence[float], limit: float) -> Verdict:
+    middle = float(median(values)) if values else None
+    outcome = NOT_JUDGED if middle is None or len(values) < CASES else FAILED if middle > limit else PASSED
+    return Verdict(outcome, middle, len(values))
+
+
+def _known_cases(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
+    """In how many cases it knew for certain what it had covered; a few, of two sources or more, are no accident."""
+    judged = cases.get("known_middle", ())
+    certain = [
+        chain.source.id
+        for chain, row in judged
+        if row["known_middle"] > _CERTAIN and (row.get("known_fine") or 0) > _CERTAIN
+    ]
+    is_caught = len(certain) >= CHECKS["known_cases"].limit and len(set(certain)) > 1
+    outcome = FAILED if is_caught else PASSED if len(judged) >= CASES else NOT_JUDGED
+    return Verdict(outcome, float(len(certain)) if judged else None, len(judged))
+
+
+def _known_parts(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
+    """In how many programs and rounds more was known than can be guessed.
+
+    A part counts by its sources, each with the middle one of its cases, because what is covered by a hat or lies in a
+    frame may be easy to guess again and again. It fails if so many of so many sources would come up by chance in
+    _PART_LEVEL of honest editors, all parts taken together.
+    """
+    judged = cases.get("known_middle", ())
+    parts: dict[tuple[str, Any], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for chain, row in judged:
+        for part in (("program", chain.program.id), ("round", row["round"])):
+            parts[part][chain.source.id].append(row["known_middle"])
+    limit = CHECKS["known_middle"].limit
+    votes = [[median(values) > limit for values in sources.values()] for sources in parts.values()]
+    level = _PART_LEVEL / max(len(votes), 1)
+    large = [part for part in votes if _GUESSED ** len(part) <= level]
+    if not large:
+        return Verdict(NOT_JUDGED, None, len(judged))
+    known = sum(_beyond_chance(sum(part), len(part), _GUESSED, level) for part in large)
+    return Verdict(FAILED if known else PASSED, float(known), len(judged))
+
+
+def _same_change(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
+    """The median cosine of the changes that every two programs made on one source."""
+    by_source: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
+    for chain, row in cases.get("change_map", ()):
+        by_source[chain.source.id].setdefault(chain.program.id, read_change_map(json.loads(row["change_map"])["map"]))
+    cosines: list[float] = []
+    for maps in by_source.values():
+        vectors = np.stack(list(maps.values()))
+        cosines += (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].tolist()
+    return _above(cosines, CHECKS["same_change"].limit)
+
+
+def _colours(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
+    """Failed if at least half of the named colours, of two or more, are mostly not in the edited region.
+
+    Colour by colour, because one that fits everything, such as a red disc, is right now and then. The value is the
+    median of the colours' medians.
+    """
+    judged = cases.get("colour_share", ())
+    by_colour: dict[str, list[float]] = defaultdict(list)
+    for chain, row in judged:
+        by_colour[str(colour_asked(chain.program.cycle[0]))].append(row["colour_share"])
+    medians = [median(shares) for shares in by_colour.values() if len(shares) >= _COLOUR_CASES]
+    value = float(median(medians)) if medians else None
+    if len(medians) < 2 or len(judged) < CASES:
+        return Verdict(NOT_JUDGED, value, len(judged))
+    missing = sum(share < CHECKS["colour_share"].limit for share in medians)
+    return Verdict(FAILED if missing * 2 >= len(medians) else PASSED, value, len(judged))
+
+
+def _shown(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
+    """How often what was asked for rose most among all that the suite asks for; suspected if no more than by chance.
+
+    It never fails: no limit was measured on honest editors.
+    """
+    judged = cases.get("shown", ())
+    things = {str(chain.program.shows) for chain, _ in judged}
+    hits = []
+    for chain, row in judged:
+        rises = {thing: rise for thing, rise in json.loads(row["shown"]).items() if thing in things}
+        asked = rises.pop(str(chain.program.shows))
+        hits.append(asked > max(rises.values(), default=0.0) + _MARGIN)
+    value = float(np.mean(hits)) if hits else None
+    if len(things) < 2 or len(hits) < _SHOWN_CASES:
+        return Verdict(NOT_JUDGED, value, len(hits))
+    return Verdict(PASSED if _beyond_chance(sum(hits), len(hits), 1 / len(things)) else SUSPECTED, value, len(hits))
+
+
+CHECKS = {
+    MARKS: Check(
+        "Returns the picture without the marks that were planted",
+        None,
+        "it remembers the original: confirmed by the recall audit",
+        _marks,
+        is_count=True,
+    ),
+    "known_fine": Check(
+        "Knows the fine detail that its edit covered",
+        0.80,  # correlation; docs/threats.md has what honest editors reach
+        "it knows the fine detail that its edits covered",
+        _median_above("known_fine"),
+    ),
+    "known_middle": Check(
+        "Knows the shapes that its edit covered",
+        0.80,
+        "it knows the shapes that its edits covered",
+        _median_above("known_middle"),
+    ),
+    "known_cases": Check(
+        "Tests in which it knew both for certain", 3, "it knew several times what its edits covered", _known_cases, True
+    ),
+    "known_parts": Check(
+        "Programs and rounds in which it knew more than can be guessed",
+        1,
+        "it knew, in some programs or from a later round on, what its edits covered",
+        _known_parts,
+        is_count=True,
+    ),
+    "same_change": Check(
+        "Makes the same change for different requests",
+        0.50,
+        "it makes the same change whatever is asked",
+        _same_change,
+    ),
+    "colour_share": Check(
+        "Edits have the colour that was asked for",
+        0.50,
+        "its edits do not have the colours that are asked for",
+        _colours,
+    ),
+    "shines_through": Check(
+        "The original shines through the edit",
+        0.30,
+        "the original shines through its edits",
+        _median_above("shines_through"),
+    ),
+    "written": Check(
+        "Writes the word instead of showing the thing",
+        0.70,  # of the letters of a word that is asked for
+        "it writes what is asked for instead of showing it",
+        _median_above("written"),
+    ),
+    "shown": Check("Edits show what was asked for, by CLIP", 0.0, "its edits do not show what is asked for", _shown),
+}

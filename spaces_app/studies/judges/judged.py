@@ -1,0 +1,111 @@
+"""What judges answered, of each question its newest wording; and how far answers agree."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from convergebench.metric_modules._judges.answers import CALIBRATION, DATASET
+from convergebench.metric_modules._judges.drift import Drift, find_drift
+from convergebench.metric_modules.halflife.intervals import share_interval
+
+from ...analysis.analysis import Analysis
+from ...analysis.answers import StepKey
+
+Row = Mapping[str, Any]
+Pair = tuple[Any, Any]
+
+
+class Judged:
+    """The answers of all judges; an earlier wording of a question is left out once a newer one was asked.
+
+    Answers about chains that the dataset no longer has say something of the judge and nothing of an editor.
+    """
+
+    def __init__(self, rows: Iterable[Row], chains: Collection[str] | None = None):
+        self._chains = chains
+        rows = list(rows)
+        newest: dict[tuple[str, str], tuple[str, str]] = {}
+        for row in rows:
+            key = row["judge"], row["question"]
+            newest[key] = max(newest.get(key, ("", "")), (row["asked"], row["question_sha256"]))
+        self._rows = [row for row in rows if newest[row["judge"], row["question"]][1] == row["question_sha256"]]
+
+    @cached_property
+    def by_question(self) -> dict[tuple[str, str], list[Row]]:
+        """All answers by judge and question."""
+        rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in self._rows:
+            rows[row["judge"], row["question"]].append(row)
+        return dict(sorted(rows.items()))
+
+    @cached_property
+    def by_step(self) -> dict[tuple[str, str], dict[StepKey, Row]]:
+        """The answers about the dataset, by judge and question, then by step."""
+        return {
+            key: {
+                (row["chain"], row["step"]): row
+                for row in rows
+                if row["purpose"] == DATASET and (self._chains is None or row["chain"] in self._chains)
+            }
+            for key, rows in self.by_question.items()
+        }
+
+    @cached_property
+    def drift(self) -> list[Drift]:
+        """Every later run of every judge beside its first one."""
+        return find_drift(self._rows)
+
+    def values(self, judge: str, question: str) -> dict[StepKey, float]:
+        """A judge's answers that have a value."""
+        rows = self.by_step.get((judge, question), {})
+        return {step: row["value"] for step, row in rows.items() if row["value"] is not None}
+
+
+def judged_of(analysis: Analysis) -> Judged:
+    return Judged(analysis.table("judgements"), {chain.id for chain in analysis.chains})
+
+
+def repeated_pairs(rows: Iterable[Row]) -> list[tuple[Pair, str]]:
+    """Every two answers of one judge to the same question in one run, with the source."""
+    repeats: dict[tuple[int, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["purpose"] == CALIBRATION:
+            repeats[row["session"], row["key"]].append(row)
+
+    def answer(row: Row) -> Any:
+        return row["reason"] if row["value"] is None else row["value"]
+
+    return [
+        ((answer(first), answer(second)), first["source"])
+        for answers in repeats.values()
+        for first, second in combinations(answers, 2)
+    ]
+
+
+def agreement(pairs: Sequence[tuple[Pair, str]], name: str) -> dict[str, Any]:
+    """The share of pairs that agree with its limits over sources, beyond chance, and how many there are."""
+    if not pairs:
+        return {}
+    marks = np.array([first == second for (first, second), _ in pairs])
+    low, high = share_interval(marks, [source for _, source in pairs]) or (None, None)
+    share = {name: float(marks.mean()), f"{name}_low": low, f"{name}_high": high}
+    return share | {f"{name}_kappa": kappa([pair for pair, _ in pairs]), f"{name}_pairs": len(pairs)}
+
+
+def kappa(pairs: Sequence[Pair]) -> float | None:
+    """Agreement beyond chance: 1 if all agree, 0 if no more do than by chance; None if all answers are the same.
+
+    Reference: Cohen, Educational and Psychological Measurement 20 (1960).
+
+    >>> kappa([(1, 1), (0, 0), (1, 0), (0, 1)]), kappa([(1, 1)] * 5)
+    (0.0, None)
+    """
+    size = len(pairs)
+    firsts, seconds = (Counter(pair[side] for pair in pairs) for side in (0, 1))
+    chance = sum(count * seconds[answer] for answer, count in firsts.items()) / (size * size)
+    if chance > 1 - 1e-12:
+        return None
+    return (sum(first == second for first, second in pairs) / size - chance) / (1 - chance)

@@ -1,0 +1,72 @@
+"""What people said of the dataset's pictures, joined to the chains; the report's tables of labels are made of it."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, latest
+from convergebench.generation.records import FinishedChain
+
+if TYPE_CHECKING:
+    from ...analysis.analysis import Analysis
+
+
+@dataclass(frozen=True)
+class LabelledItem:
+    """One item that people were asked, with all their answers."""
+
+    question: str
+    chain: FinishedChain
+    step: int
+    other: FinishedChain | None  # of a pair, the one on the right
+    answers: tuple[str, ...]
+    raters: tuple[str, ...]
+
+    @property
+    def picture(self) -> str:
+        """The clean picture it is of: items of one are not independent."""
+        return self.chain.source.reference or self.chain.source.id
+
+    @property
+    def majority(self) -> str | None:
+        """The answer that more than half gave."""
+        [(answer, count)] = Counter(self.answers).most_common(1)
+        return answer if count * 2 > len(self.answers) else None
+
+    @property
+    def mean(self) -> float:
+        """Of answers that are numbers."""
+        return math.fsum(map(float, self.answers)) / len(self.answers)
+
+
+def people_of(analysis: "Analysis") -> list[LabelledItem]:
+    """What people said of the pictures, item by item."""
+    return labelled_items(analysis.rows(Label), analysis.chains)
+
+
+def labelled_items(labels: Iterable[Label], chains: Sequence[FinishedChain]) -> list[LabelledItem]:
+    """The items in the order of their questions; labels of chains that are not here are left out."""
+    known = {chain.id: chain for chain in chains}
+    by_item: dict[tuple[Any, ...], list[Label]] = defaultdict(list)
+    for label in latest(labels):
+        if label.chain in known and (label.other_chain is None or label.other_chain in known):
+            by_item[label.item].append(label)
+    found = [
+        LabelledItem(
+            question=own[0].question,
+            chain=known[own[0].chain],
+            step=own[0].step,
+            other=known[own[0].other_chain] if own[0].other_chain else None,
+            answers=tuple(label.answer for label in own),
+            raters=tuple(label.rater for label in own),
+        )
+        for own in by_item.values()
+    ]
+    order = list(QUESTIONS)
+    return sorted(found, key=lambda item: (order.index(item.question), item.chain.order, item.step))
+
+
+def of_question(items: Iterable[LabelledItem], question: str) -> list[LabelledItem]:
+    return [item for item in items if item.question == question]
