@@ -7,12 +7,12 @@ holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made where a person 
 import json
 from collections.abc import Collection, Mapping
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 from convergebench.dataset_builder.dataset.columns import Column, Config, StepPlace
 
-from .specs import metric_roots, specs
+from .specs import specs
 
 CHANGED_SIZE = "changed_size"  # known from the sizes alone: no metric gives it
 CHANGED_SIZE_ORDER = 60  # its place among the metrics
@@ -66,13 +66,9 @@ OF_THE_ENGINE = {
 }
 
 
+@cache
 def reasons() -> dict[str, Reason]:
     """Every kind of reason by its code: the engine's own, and those that the metrics' specs name."""
-    return _reasons(metric_roots())
-
-
-@lru_cache(maxsize=8)
-def _reasons(roots: tuple[str, ...]) -> dict[str, Reason]:
     found = dict(OF_THE_ENGINE)
     for spec in specs().values():
         found |= {code: Reason(code, Fault(fault), text) for code, (fault, text) in spec.reasons.items()}

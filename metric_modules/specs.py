@@ -9,6 +9,7 @@ in the report and shown in the Space without another line being changed. The eng
     kind*      "picture": compares each picture with the reference
                "round": judges each step from the pictures of its round
                "statistic": computes from numbers, as an `evaluate` module only; the scores have no column of it
+    study      the study that the metric belongs to; the core works without such folders
     order      place among the metrics; a metric that names none comes last
     after      metrics whose values, or whose networks, this one uses; they run first
     rounds     kind "round": only so many first rounds are looked at; all are, unless told
@@ -61,15 +62,13 @@ given the name of one of them as `metric=`.
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Literal, get_args, get_type_hints
 
-LAST = 1000  # the order of a metric that names none
-KINDS = ("picture", "round", "statistic")
-HEADLINES = ("quality", "meaning", "part", "edits", "framing")
-SHOWN = ("curve", "number", "dataset")
+Kind = Literal["picture", "round", "statistic"]
+Headline = Literal["quality", "meaning", "part", "edits", "framing"]
+Show = Literal["curve", "number", "dataset"]
 
 
 @dataclass(frozen=True)
@@ -87,11 +86,11 @@ class ScoreColumn:
     high: float | None = None
     ceiling: float | None = None  # what an untouched picture scores
     floor: bool = False  # unrelated pictures say where nothing is left, and the scores get a column `retained_NAME`
-    headline: str | None = None  # what the headline checks it for: one of HEADLINES, or not at all
+    headline: Headline | None = None  # what the headline checks it for
     floor_of: str | None = None  # the column whose floor counts for this one too
     # "curve": drawn over rounds in the report and in the Space's tab Curves, and listed like a "number";
     # "number": listed for each step in the Space's tab Chains; "dataset": only stored, and explained on the card.
-    show: str = "dataset"
+    show: Show = "dataset"
     bfloat16_error: float = 0.0  # what bfloat16 may be off; a value this near a threshold is computed in float32
     sees: str = ""  # where it differs from the metric's own: a row of its own in that table
     misses: str = ""
@@ -109,10 +108,11 @@ class Spec:
 
     name: str
     title: str
-    kind: str
+    kind: Kind
     folder: str
+    study: str | None = None
     columns: tuple[ScoreColumn, ...] = ()
-    order: int = LAST
+    order: int = 1000  # after those that name a place
     after: tuple[str, ...] = ()
     steps: str = "all"
     rounds: int | None = None
@@ -121,7 +121,7 @@ class Spec:
     sees: str = ""
     misses: str = ""
     reasons: dict[str, tuple[str, str]] = field(default_factory=dict)
-    is_one_of_several: bool = False  # in its folder: the scorer is told which
+    is_one_of_several: bool = False  # in its folder: the scorer gets its name
 
     @property
     def floors(self) -> tuple[str, ...]:
@@ -134,46 +134,49 @@ class Spec:
         return tuple(column.name for column in self.columns)
 
 
+@cache
 def specs() -> dict[str, Spec]:
     """Every metric by its name, in their order, statistics included."""
-    return _found(metric_roots())
-
-
-def metric_roots() -> tuple[str, ...]:
-    """The folders in which metrics are looked for."""
-    from convergebench import metric_modules
-
-    return tuple(str(root) for root in metric_modules.__path__)
-
-
-@lru_cache(maxsize=8)
-def _found(roots: tuple[str, ...]) -> dict[str, Spec]:
-    folders = sorted({path.parent.name for root in roots for path in Path(root).glob("*/spec.py")})
-    found = [spec for folder in folders for spec in read_all(folder)]
+    folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/spec.py"))
+    found = [spec for folder in folders for spec in _read(folder)]
     return {spec.name: spec for spec in sorted(found, key=lambda spec: (spec.order, spec.name))}
 
 
-def read_all(folder: str) -> list[Spec]:
+def _read(folder: str) -> list[Spec]:
     """One folder's specs: one, unless it holds several metrics."""
     module = importlib.import_module(f"convergebench.metric_modules.{folder}.spec")
     if hasattr(module, "SPECS"):
-        return [replace(read(folder, module, given), is_one_of_several=True) for given in module.SPECS]
-    return [read(folder, module, module.SPEC)]
+        return [replace(_checked_spec(folder, given), is_one_of_several=True) for given in module.SPECS]
+    return [_checked_spec(folder, module.SPEC)]
 
 
-def read(folder: str, module: ModuleType, values: Mapping[str, Any]) -> Spec:
-    """One metric's spec."""
-    given: dict[str, Any] = dict(values)
-    if given.get("kind") not in KINDS:
-        raise ValueError(f"{module.__file__} has kind {given.get('kind')!r}; it is one of {', '.join(KINDS)}")
-    columns = tuple(ScoreColumn(**column, metric=given["name"]) for column in given.pop("columns", ()))
-    for column in columns:
-        if column.headline not in (None, *HEADLINES) or column.show not in SHOWN:
-            raise ValueError(f"{module.__file__}, column {column.name}: headline is {column.headline!r}, one of "
-                             f"{', '.join(HEADLINES)}; show is {column.show!r}, one of {', '.join(SHOWN)}")  # fmt: skip
-    reasons = {code: (fault, sentence) for code, (fault, sentence) in given.pop("reasons", {}).items()}
-    after = tuple(given.pop("after", ()))
-    return Spec(**given, folder=folder, columns=columns, after=after, reasons=reasons)
+def _checked_spec(folder: str, given: Mapping[str, object]) -> Spec:
+    """One metric's spec; a key or a value that does not belong there is refused."""
+    values = dict(given)
+    where = f"metric_modules/{folder}/spec.py"
+    columns = []
+    for column in values.pop("columns", []):  # type: ignore[attr-defined]
+        _check(ScoreColumn, column, f"{where}, column {column.get('name')}")
+        columns.append(ScoreColumn(**column, metric=given["name"]))
+    reasons = {code: (fault, text) for code, (fault, text) in values.pop("reasons", {}).items()}  # type: ignore[attr-defined]
+    after = tuple(values.pop("after", ()))  # type: ignore[call-overload]
+    _check(Spec, values, where)
+    return Spec(**values, folder=folder, columns=tuple(columns), after=after, reasons=reasons)  # type: ignore[arg-type]
+
+
+def _check(kind: type, values: Mapping[str, object], where: str) -> None:
+    """Refuse a key that is not a field of the class, or a value that is not of the field's type."""
+    fields = get_type_hints(kind)
+    for key, value in values.items():
+        if key not in fields:
+            raise ValueError(f"{where}: no key {key!r}; the keys are {', '.join(fields)}")
+        # A union's types, and of a Literal its values; a whole number will do for a float.
+        parts = get_args(fields[key]) or (fields[key],)
+        allowed = [one for part in parts for one in get_args(part) or (part,)]
+        types = tuple(one for one in allowed if isinstance(one, type)) + (int,) * (float in allowed)
+        if value not in allowed and not isinstance(value, types):
+            names = ", ".join(one.__name__ if isinstance(one, type) else repr(one) for one in allowed)
+            raise ValueError(f"{where}: {key} must be one of {names}, got {value!r}")
 
 
 def scored_specs() -> dict[str, Spec]:

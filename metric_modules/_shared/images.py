@@ -10,7 +10,7 @@ first axis can be channels. Refused: transparency, CMYK and other colour spaces,
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from convergebench.generation.pictures import DECODER_ERRORS, Undecodable, evaluation_size, open_picture, resize_to
@@ -19,9 +19,12 @@ from PIL import Image, ImageOps
 MAX_PIXELS = 8192 * 8192
 CHANNELS = (1, 3, 4)
 MOST_STRETCH = 1.05  # how much further a picture may be brought in one direction than in the other
-Size = (
-    str | int | None
-)  # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
+# None: equal sizes only; "reference": the reference's own; a number: the reference's short side
+Size = str | int | None
+Pair = tuple[np.ndarray, np.ndarray]  # prediction and reference
+Row = TypeVar("Row")
+Batch = TypeVar("Batch")
+Done = TypeVar("Done")
 
 
 def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
@@ -204,23 +207,28 @@ def pairs(
     return found
 
 
-def batches(
-    found: Sequence[tuple[np.ndarray, np.ndarray]], batch_size: int
-) -> list[list[tuple[np.ndarray, np.ndarray]]]:
-    """The pairs in order, in batches of one picture size and of at most so many pairs."""
+def in_batches(found: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], list[Row]]) -> list[Row]:
+    """What `work` gives for each pair; it is called with batches of one picture size and of at most so many pairs."""
+    return [row for rows in dealt(batches(found, batch_size), work) for row in rows]
+
+
+def batches(found: Sequence[Pair], batch_size: int) -> list[list[Pair]]:
+    """The pairs in order, cut where the picture size changes and after every `batch_size`."""
     if not isinstance(batch_size, int) or batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size!r}; it is a number from 1")
-    cut: list[list[tuple[np.ndarray, np.ndarray]]] = []
-    for one in found:
-        if not cut or len(cut[-1]) == batch_size or cut[-1][0][1].shape != one[1].shape:
+        raise ValueError(f"batch_size must be a whole number from 1, got {batch_size!r}")
+    cut: list[list[Pair]] = []
+    for pair in found:
+        if not cut or len(cut[-1]) == batch_size or cut[-1][0][1].shape != pair[1].shape:
             cut.append([])
-        cut[-1].append(one)
+        cut[-1].append(pair)
     return cut
 
 
-def dealt(batches: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
-    """What `work` gives for every batch, in order. Under `accelerate launch` each rank is handed all the batches, does
-    its share and gathers the rest, so that every rank returns what one process would."""
+def dealt(batches: Sequence[Batch], work: Callable[[Batch], Done]) -> list[Done]:
+    """What `work` gives for each batch, in order.
+
+    Under `accelerate launch` each rank computes its share and gathers the rest: every rank returns the whole result.
+    """
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         return [work(batch) for batch in batches]
@@ -230,7 +238,7 @@ def dealt(batches: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
 
     state = PartialState(cpu=not torch.accelerator.is_available())
     if state.num_processes != world:
-        raise RuntimeError(f"accelerate sees {state.num_processes} processes where WORLD_SIZE says {world}")
+        raise RuntimeError(f"accelerate sees {state.num_processes} processes, but WORLD_SIZE is {world}")
     share = [(n, work(batch)) for n, batch in enumerate(batches) if n % world == state.process_index]
     return [done for _, done in sorted(gather_object(share), key=lambda numbered: numbered[0])]
 

@@ -4,6 +4,7 @@ SPEC = {
     "name": "background",
     "title": "Background of additions",
     "kind": "round",
+    "study": "additions",
     "order": 85,
     "optional": True,
     "rounds": 1000,

@@ -1,13 +1,13 @@
 """BRISQUE as pure functions: a regression from natural scene statistics to the opinions of people."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 from scipy.special import gammaln
 
-from .._shared import parameters
+from .._shared import no_reference, parameters
 from .._shared.nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
 
 FEATURES = 36
@@ -23,7 +23,6 @@ HIGHEST = np.array([
     0.684173, 0.534174, 1.561, 0.100486, 0.685696, 0.536508, 3.264, 0.703171, 1.046, 0.187459, 0.442057, 0.40803,
     1.042, 0.162604, 0.444362, 0.40243, 0.996, 0.098323, 0.531903, 0.369589, 0.99, 0.098658, 0.530092, 0.370399,
 ])  # fmt: skip
-Reason = tuple[str, str] | str
 
 
 class Regression(NamedTuple):
@@ -58,7 +57,7 @@ def read_regression(text: str) -> Regression:
     return Regression(vectors, weights, float(settings["gamma"]), float(settings["rho"]))
 
 
-def brisque(picture: np.ndarray, known: Regression) -> float | Reason:
+def brisque(picture: np.ndarray, known: Regression) -> float | no_reference.Reason:
     """The score of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < SMALLEST:
         return "too_small_for_statistics", str(SMALLEST)
@@ -84,7 +83,7 @@ def statistics(grey: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
-def signature() -> dict[str, Any]:
+def signature() -> no_reference.Signature:
     """What a number depends on besides the picture."""
     digest = parameters.PUBLISHED["brisque"].file_sha256[:12]
     return {"version": 1, "parameters": digest, "device": "cpu", "batch": 1}
@@ -95,16 +94,15 @@ def missing_weights() -> str | None:
     return parameters.missing("brisque")
 
 
-class Scorer:
+class Scorer(no_reference.Scorer):
     """BRISQUE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    column = "brisque"
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.known = published_regression()
         self.signature = signature()
 
-    def prepare(self, picture: np.ndarray) -> None:
-        """The reference is not looked at."""
-
-    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Any]]:
-        """The score of each picture."""
-        return [{"brisque": brisque(picture, self.known)} for picture in pictures]
+    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+        """The number of an RGB picture of bytes, or why there is none."""
+        return brisque(picture, self.known)

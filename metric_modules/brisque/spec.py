@@ -4,6 +4,7 @@ SPEC = {
     "name": "brisque",
     "title": "BRISQUE",
     "kind": "picture",
+    "study": "replication",
     "order": 91,
     "optional": True,
     "needs": "parameters, which `convergebench weights brisque` fetches",

@@ -1,89 +1,64 @@
 """CLIP image similarity as an `evaluate` module; the pure functions are in measure.py."""
 
 import functools
-from typing import Any
 
-import datasets
-import evaluate
-import numpy as np
+from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import (
-    ImageInputs,
+    Pair,
     Size,
     available_device,
-    batches,
-    dealt,
+    in_batches,
     pairs,
     signature_text,
 )
-from convergebench.metric_modules.clip_similarity.measure import CHECKPOINT, Absent, compare, embed, load, signature
+from convergebench.metric_modules.clip_similarity import measure
 
-DESCRIPTION = """Cosine similarity of two pictures' CLIP embeddings, higher is nearer in meaning, -1 to 1 and 1 for
-identical pictures. Where the model's weights are absent the number is None, with a reason."""
+ready = functools.lru_cache(maxsize=2)(measure.load)
 
-CITATION = """@inproceedings{radford2021learning,
+
+class ClipSimilarity(picture_modules.PictureModule):
+    """Cosine similarity of two pictures' CLIP embeddings, higher is nearer in meaning, -1 to 1 and 1 for identical
+    pictures. If the model's weights are absent the number is None, with a reason."""
+
+    cited = """@inproceedings{radford2021learning,
   title = {Learning Transferable Visual Models From Natural Language Supervision},
   author = {Radford, Alec and Kim, Jong Wook and Hallacy, Chris and others},
   booktitle = {ICML}, year = {2021}
 }"""
-
-INPUTS = """
+    arguments = f"""
 Args:
-    predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes.
-    checkpoint: a CLIP-like model's name on the Hub, or its folder; ViT-L/14 unless told.
+    {picture_modules.PAIRS}
+    checkpoint: a CLIP-like model's name on the Hub, or its folder; ViT-L/14 by default.
     size: None takes pairs of any sizes, since the model brings each picture to its own; 'reference' or a number brings
         them to one size first, by one Lanczos resize.
     device: a torch device; dtype: 'float32' or 'bfloat16'.
-    batch_size: pairs computed together; under `accelerate launch` batches are dealt to the ranks.
+    {picture_modules.BATCH}
 Returns:
     clip_similarity: the mean over the examples, or None; clip_similarity_values: one number each, or None;
     reason: why they are None, or None; signature: what they depend on.
 """
 
-ready = functools.lru_cache(maxsize=2)(load)
-
-
-class ClipSimilarity(ImageInputs, evaluate.Metric):
-    """How alike two pictures are in what they show."""
-
-    def _info(self) -> evaluate.MetricInfo:
-        image = datasets.Image()
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=INPUTS,
-            features=datasets.Features({"predictions": image, "references": image}),
-        )
-
     def _compute(
         self,
-        predictions: list[Any],
-        references: list[Any],
-        checkpoint: str = CHECKPOINT,
+        predictions: list[object],
+        references: list[object],
+        checkpoint: str = measure.CHECKPOINT,
         size: Size = None,
         device: str = "cpu",
         dtype: str = "float32",
         batch_size: int = 8,
-    ) -> dict[str, Any]:
-        found = batches(pairs(predictions, references, size, different=True), batch_size)
+    ) -> dict[str, object]:
+        compared = pairs(predictions, references, size, different=True)
         try:
-            known = ready(checkpoint, available_device(device), dtype)
-        except Absent as absent:
-            nothing = [None] * len(predictions)
-            return {
-                "clip_similarity": None,
-                "clip_similarity_values": nothing,
-                "reason": str(absent),
-                "signature": None,
-            }
+            model = ready(checkpoint, available_device(device), dtype)
+        except measure.Absent as absent:
+            result = picture_modules.means([{"clip_similarity": None}] * len(compared), ["clip_similarity"])
+            return result | {"reason": str(absent), "signature": None}
 
-        def similarities(batch: list[tuple[np.ndarray, np.ndarray]]) -> list[float]:
+        def compare(batch: list[Pair]) -> list[dict[str, float]]:
             shown, originals = zip(*batch, strict=True)
-            return compare(embed(known, originals), embed(known, shown))
+            found = measure.compare(measure.embed(model, originals), measure.embed(model, shown))
+            return [{"clip_similarity": similarity} for similarity in found]
 
-        values = [value for batch in dealt(found, similarities) for value in batch]
-        return {
-            "clip_similarity": sum(values) / len(values),
-            "clip_similarity_values": values,
-            "reason": None,
-            "signature": signature_text("clip", signature(known), size=size),
-        }
+        result = picture_modules.means(in_batches(compared, batch_size, compare), ["clip_similarity"])
+        return result | {"reason": None, "signature": signature_text("clip", measure.signature(model), size=size)}

@@ -5,8 +5,7 @@ from collections.abc import Hashable, Sequence
 from numbers import Real
 from typing import Any
 
-import datasets
-import evaluate
+from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules.contraction.growth import (
     exponent,
     factor,
@@ -15,31 +14,6 @@ from convergebench.metric_modules.contraction.growth import (
     measured,
 )
 from convergebench.metric_modules.contraction.shape import shape
-
-_DESCRIPTION = """
-Banach's framing of convergence: an editor that steers well is a contraction. Gives the factor q by which a round scales
-the distance between consecutive returns, the exponent with which MSE grows over rounds (0 jitter, 1 random walk, 2
-drift), which q cannot tell apart, the shape of the curve, and the distance at which the chain comes to rest.
-"""
-
-_KWARGS = """
-Args:
-    predictions: one list per chain, the MSE (or squared distance) of every return against the reference.
-    steps: one list per chain, the distance (RMSE, not squared) of every return to the one before, the first to the
-        reference; consecutive rounds. Without it q and the fixed point are null.
-    rounds: the rounds the values of `predictions` belong to; 1, 2, 3, ... when left out.
-    clusters: the source of each chain; each counts by its own mean.
-    confidence: of the intervals.
-Returns: q, growth_exponent and fixed_point_rmse, each with its interval and the number of chains that have it; growth
-    (which of jitter, random walk, drift the interval allows), shape of the mean curve with its weights, shapes of the
-    chains, per_chain, signature.
-"""
-
-_CITATION = """
-@article{banach1922, author={Banach, Stefan}, journal={Fundamenta Mathematicae},
-title={Sur les operations dans les ensembles abstraits et leur application aux equations integrales}, volume={3},
-year={1922}}
-"""
 
 GROWTHS = {"jitter": 0.0, "random walk": 1.0, "drift": 2.0}
 
@@ -141,17 +115,27 @@ def check(
     return at
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
-class Contraction(evaluate.Metric):
-    """Distances in, factor, growth, shape and fixed point out."""
+class Contraction(modules.Statistic):
+    """Banach's framing of convergence: an editor that steers well is a contraction. Gives the factor q by which a round
+    scales the distance between consecutive returns, the exponent with which MSE grows over rounds (0 jitter, 1
+    random walk, 2 drift), which q cannot tell apart, the shape of the curve, and the distance at which the chain
+    comes to rest."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS,
-            features=datasets.Features({"predictions": datasets.List(datasets.Value("float64"))}),
-        )
-
-    def _compute(self, predictions: list[list[float | None]], **options: Any) -> dict[str, Any]:
-        return contraction(predictions, **options)
+    function = staticmethod(contraction)
+    cited = """
+@article{banach1922, author={Banach, Stefan}, journal={Fundamenta Mathematicae},
+title={Sur les operations dans les ensembles abstraits et leur application aux equations integrales}, volume={3},
+year={1922}}
+"""
+    arguments = """
+Args:
+    predictions: one list per chain, the MSE (or squared distance) of every return against the reference.
+    steps: one list per chain, the distance (RMSE, not squared) of every return to the one before, the first to the
+        reference; consecutive rounds. Without it q and the fixed point are null.
+    rounds: the rounds the values of `predictions` belong to; 1, 2, 3, ... when left out.
+    clusters: the source of each chain; each counts by its own mean.
+    confidence: of the intervals.
+Returns: q, growth_exponent and fixed_point_rmse, each with its interval and the number of chains that have it; growth
+    (which of jitter, random walk, drift the interval allows), shape of the mean curve with its weights, shapes of the
+    chains, per_chain, signature.
+"""

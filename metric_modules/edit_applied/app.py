@@ -1,14 +1,8 @@
-"""A page to try edit_applied on three pictures of one's own."""
+"""A page to try edit_applied on three pictures of your own."""
 
-from pathlib import Path
-
-import evaluate
 import gradio as gr
 import numpy as np
-
-METRIC = evaluate.load(str(Path(__file__).with_name("edit_applied.py")))
-
-Picture = str | None  # a path: the metric reads the bytes as they were uploaded, by its own list of formats
+from convergebench.metric_modules._shared.page import launch, page, picture
 
 
 def example() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -22,37 +16,31 @@ def example() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return before, forward, back
 
 
-def measure(before: Picture, forward: Picture, back: Picture, first: str, second: str, small: bool) -> tuple[str, dict]:
-    """The two answers in words, and everything the metric gives."""
-    if before is None or forward is None or back is None:
-        raise gr.Error("Give all three pictures: before, after the edit, and after taking it back.")
-    try:
-        result = METRIC.compute(
-            references=[before], predictions=[forward], returns=[back], cycle=[first, second], small=small
-        )
-    except ValueError as error:
-        raise gr.Error(str(error)) from error
+def headline(result: dict) -> str:
+    """The two answers in words."""
     words = {1.0: "yes", 0.0: "no", None: "cannot be said"}
-    return f"## Applied: {words[result['applied']]} · Undone: {words[result['undone']]}", result
+    return f"## Applied: {words[result['applied']]} · Undone: {words[result['undone']]}"
 
 
-with gr.Blocks(title="Edit applied") as demo:
-    gr.Markdown("# Edit applied\nDid an image edit happen, and was it taken back?")
-    with gr.Row():
-        pictures = [
-            gr.Image(type="filepath", image_mode=None, format="png", label=label)
-            for label in ("Before", "Edited", "Back again")
-        ]
-    with gr.Row():
-        first = gr.Textbox("add a red ball", label="First instruction", info="Flips and rotations are recognised.")
-        second = gr.Textbox("remove the red ball", label="Second instruction")
-        small = gr.Checkbox(label="Small change", info="Such as glasses: 0.1% of the picture is enough.")
-    button = gr.Button("Measure", variant="primary")
-    headline = gr.Markdown()
-    everything = gr.JSON(label="Everything")
-    inputs = [*pictures, first, second, small]
-    button.click(measure, inputs, [headline, everything])
-    demo.load(example, None, pictures).then(measure, inputs, [headline, everything])
+demo = page(
+    __file__,
+    "edit_applied",
+    "Edit applied",
+    "Did an image edit happen, and was it taken back?",
+    [
+        *(picture(label) for label in ("Before", "Edited", "Back again")),
+        gr.Textbox(
+            "add a red ball", label="First instruction", info="Flips and rotations are recognised.", render=False
+        ),
+        gr.Textbox("remove the red ball", label="Second instruction", render=False),
+        gr.Checkbox(label="Small change", info="Such as glasses: 0.1% of the picture is enough.", render=False),
+    ],
+    lambda metric, before, forward, back, first, second, small: metric.compute(
+        references=[before], predictions=[forward], returns=[back], cycle=[first, second], small=small
+    ),
+    headline,
+    example,
+)
 
 if __name__ == "__main__":
-    demo.launch(theme=gr.themes.Soft())
+    launch(demo)

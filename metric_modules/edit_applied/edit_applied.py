@@ -1,11 +1,11 @@
 """Did the forward edit happen, and was it undone? As an `evaluate` module; the pure functions are in judge.py."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import datasets
-import evaluate
-from convergebench.metric_modules._shared.images import ImageInputs, dealt, pixels, reason_text, signature_text
+from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules._shared.images import dealt, pixels, reason_text, signature_text
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
@@ -15,13 +15,16 @@ from convergebench.metric_modules.edit_applied.spec import SPEC
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")
-FIELDS = FORWARD + UNDO
+Likenesses = Sequence[float] | None
 
-DESCRIPTION = """Whether an edit happened (applied, 0 or 1, with the share of the picture its largest region covers)
-whether a second edit took it back (undone, 0 or 1, with the part of the change that is left), and whether a part of the
-picture was lost on the way (part_lost, 0 or 1). Every null has a reason."""
 
-INPUTS = """
+class EditApplied(picture_modules.PictureModule):
+    """Whether an edit happened (applied, 0 or 1, with the share of the picture its largest region covers), whether a
+    second edit took it back (undone, 0 or 1, with the part of the change that is left), and whether a part of the
+    picture was lost on the way (part_lost, 0 or 1). Every null has a reason."""
+
+    columns: ClassVar = {name: datasets.Image() for name in ("predictions", "references", "returns")}
+    arguments = """
 Args:
     predictions: the pictures that the forward instruction gave.
     references: the pictures it was given.
@@ -38,57 +41,47 @@ Returns:
         signature: what the numbers depend on.
 """
 
-
-class EditApplied(ImageInputs, evaluate.Metric):
-    """Did the forward edit happen, and was it undone?"""
-
-    def _info(self) -> evaluate.MetricInfo:
-        image = datasets.Image()
-        return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation="",
-            inputs_description=INPUTS,
-            features=datasets.Features({"predictions": image, "references": image, "returns": image}),
-        )
-
     def _compute(
         self,
-        predictions: list[Any],
-        references: list[Any],
-        returns: list[Any],
+        predictions: list[object],
+        references: list[object],
+        returns: list[object],
         cycle: Sequence[str] = ("make the edit", "take it back"),
         small: bool = False,
         meaning: Sequence[Sequence[float]] | None = None,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         if isinstance(cycle, str) or [role.kind for role in roles(cycle, closes=True)] != ["forward", "undo"]:
             raise ValueError(f"cycle is {cycle!r}; give two instructions, the second taking back the first")
         if meaning is not None and [len(three) for three in meaning] != [3] * len(predictions):
             raise ValueError(
                 "meaning does not have three numbers for each example: of reference, prediction and return"
             )
-        likenesses: Sequence[Sequence[float] | None] = meaning or [None] * len(predictions)
-        given = list(zip(references, predictions, returns, likenesses, strict=True))
 
-        def both(example: tuple[Any, Any, Any, Sequence[float] | None]) -> Judgement:
-            shown = [pixels(picture) for picture in example[:3]]
-            seen, greys = [look(picture) for picture in shown], [grey(picture) for picture in shown]
-            given: dict[str, Any] = {"source": seen[0], "small": small, "meaning": example[3]}
-            given |= {"greys": greys, "source_grey": greys[0]}
-            made, taken = (judge_step(cycle, True, n, seen, **given) for n in (1, 2))
-            reasons = {name: made.reasons.get(name) for name in FORWARD}
-            reasons |= {name: taken.reasons.get(name) for name in UNDO}
-            known = {name: reason for name, reason in reasons.items() if reason is not None}
-            return taken._replace(applied=made.applied, region_share=made.region_share, reasons=known)
+        def both(example: tuple[object, object, object, Likenesses]) -> Judgement:
+            pictures = [pixels(picture) for picture in example[:3]]
+            looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
+            forward, undo = (
+                judge_step(
+                    cycle,
+                    True,
+                    position,
+                    looks,
+                    source=looks[0],
+                    small=small,
+                    meaning=example[3],
+                    greys=greys,
+                    source_grey=greys[0],
+                )
+                for position in (1, 2)
+            )
+            reasons = {name: forward.reasons[name] for name in FORWARD if name in forward.reasons}
+            reasons |= {name: undo.reasons[name] for name in UNDO if name in undo.reasons}
+            return undo._replace(applied=forward.applied, region_share=forward.region_share, reasons=reasons)
 
-        judged = dealt(given, both)
-        result: dict[str, Any] = {}
-        for field in FIELDS:
-            values = [getattr(one, field) for one in judged]
-            known = [value for value in values if value is not None]
-            result[field] = sum(known) / len(known) if known else None
-            result[f"{field}_values"] = values
-        result["reasons"] = [
-            {name: reason_text(SPEC, reason) for name, reason in one.reasons.items()} for one in judged
-        ]
-        result["signature"] = signature_text("edit_applied", signature(), small_program=small)
-        return result
+        likenesses: Sequence[Likenesses] = meaning or [None] * len(predictions)
+        judged = dealt(list(zip(references, predictions, returns, likenesses, strict=True)), both)
+        return {
+            **picture_modules.means([one._asdict() for one in judged], FORWARD + UNDO),
+            "reasons": [{name: reason_text(SPEC, reason) for name, reason in one.reasons.items()} for one in judged],
+            "signature": signature_text("edit_applied", signature(), small_program=small),
+        }

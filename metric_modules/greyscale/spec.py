@@ -4,6 +4,7 @@ SPEC = {
     "name": "greyscale",
     "title": "Greyscale",
     "kind": "picture",
+    "study": "replication",
     "order": 96,
     "optional": True,
     "sees": "colour that is left where a picture should be grey",

@@ -3,38 +3,12 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import datasets
-import evaluate
+from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules.halflife.checks import check_counts, check_curve, check_options, check_rounds
 from convergebench.metric_modules.halflife.intervals import RESAMPLES, SEED
 from convergebench.metric_modules.halflife.outcomes import Outcome, curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 from convergebench.metric_modules.halflife.survival import kaplan_meier
-
-_DESCRIPTION = """
-How many rounds of use a measured quality survives: the Kaplan-Meier median, over chains, of the first round whose value
-is past a threshold, with a bootstrap interval over sources; the restricted mean; the share that was not lost at all.
-"""
-
-_KWARGS = """
-Args:
-    predictions: one list of values per chain, one value per round; None or NaN where a round was not measured.
-    rounds: the rounds the values belong to, such as [1, 2, 3, 5, 10, 15, 20]; 1, 2, 3, ... when left out.
-    scale: "retained" (values from 0 to 1, 1 = untouched) or "absolute" (the metric's own).
-    threshold: 0.5 on the retained scale; to be given on the absolute one.
-    better: "higher" or "lower", the direction of the metric; "lower" on the absolute scale only.
-    ends: how each chain ended: complete, shrunk, refused, no_image or failed; "complete" for all when left out.
-    end_rounds: the round in which each chain ended, where known; the round after the last value when left out.
-    clusters: the source of each chain; chains of one source are not independent.
-    confidence: of the intervals.
-Returns: half_life (null with a reason where there is none) and half_life_text, restricted_mean, mean_rounds_kept,
-    survival, each with its interval; share_censored; the Kaplan-Meier curve; per_chain, one entry each; signature.
-"""
-
-_CITATION = """
-@article{kaplan1958, author={Kaplan, E. L. and Meier, Paul}, journal={Journal of the American Statistical Association},
-title={Nonparametric Estimation from Incomplete Observations}, volume={53}, year={1958}}
-"""
 
 
 def half_life(
@@ -90,17 +64,27 @@ def entry(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
-class HalfLife(evaluate.Metric):
-    """Curves in, half-life out."""
+class HalfLife(modules.Statistic):
+    """How many rounds of use a measured quality survives: the Kaplan-Meier median, over chains, of the first round
+    whose value is past a threshold, with a bootstrap interval over sources; the restricted mean; the share that was
+    not lost at all."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS,
-            features=datasets.Features({"predictions": datasets.List(datasets.Value("float64"))}),
-        )
-
-    def _compute(self, predictions: list[list[float | None]], **options: Any) -> dict[str, Any]:
-        return half_life(predictions, **options)
+    function = staticmethod(half_life)
+    cited = """
+@article{kaplan1958, author={Kaplan, E. L. and Meier, Paul}, journal={Journal of the American Statistical Association},
+title={Nonparametric Estimation from Incomplete Observations}, volume={53}, year={1958}}
+"""
+    arguments = """
+Args:
+    predictions: one list of values per chain, one value per round; None or NaN where a round was not measured.
+    rounds: the rounds the values belong to, such as [1, 2, 3, 5, 10, 15, 20]; 1, 2, 3, ... when left out.
+    scale: "retained" (values from 0 to 1, 1 = untouched) or "absolute" (the metric's own).
+    threshold: 0.5 on the retained scale; to be given on the absolute one.
+    better: "higher" or "lower", the direction of the metric; "lower" on the absolute scale only.
+    ends: how each chain ended: complete, shrunk, refused, no_image or failed; "complete" for all when left out.
+    end_rounds: the round in which each chain ended, where known; the round after the last value when left out.
+    clusters: the source of each chain; chains of one source are not independent.
+    confidence: of the intervals.
+Returns: half_life (null with a reason where there is none) and half_life_text, restricted_mean, mean_rounds_kept,
+    survival, each with its interval; share_censored; the Kaplan-Meier curve; per_chain, one entry each; signature.
+"""

@@ -4,6 +4,7 @@ SPEC = {
     "name": "honesty",
     "title": "Honesty checks",
     "kind": "round",
+    "study": "honesty",
     "order": 85,
     "rounds": 3,
     "after": ["clip"],

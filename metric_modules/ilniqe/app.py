@@ -1,15 +1,13 @@
 """A page to try ILNIQE on a picture."""
 
-from pathlib import Path
+from convergebench.metric_modules._shared.page import alone_page, launch
 
-import gradio as gr
-from convergebench.metric_modules._shared.no_reference_page import page
-
-demo = page(
-    Path(__file__).with_name("ilniqe.py"),
+demo = alone_page(
+    __file__,
+    "ilniqe",
     "ILNIQE",
     "How far is a picture from undamaged photographs, in contrast, edges and colours? There is no reference.",
 )
 
 if __name__ == "__main__":
-    demo.launch(theme=gr.themes.Soft())
+    launch(demo)

@@ -2,14 +2,14 @@
 statistics: contrast, gradients, log-Gabor responses, their gradients, and colour."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 import cv2
 import numpy as np
 from scipy import fft
 
+from .._shared import no_reference
 from .._shared.nss import asymmetric_fit, beta, contrast_normalised, patch_features, patches_of
 from . import template
 from .template import Template
@@ -24,10 +24,9 @@ WAVELENGTH, WAVELENGTH_FALL, NEXT_WAVE = 2.4, 0.87, 1.31  # of the log-Gabor fil
 BANDWIDTH, ORIENTATIONS, WAVES, SPREAD = 0.55, 4, 3, 1.10
 BLUR = 0.9  # deviation of the Gaussian before every second row and column is taken
 OPPONENT = np.array([[0.3, 0.04, -0.35], [0.34, -0.6, 0.17], [0.06, 0.63, 0.27]])  # colours that oppose each other
-Reason = tuple[str, str] | str
 
 
-def ilniqe(picture: np.ndarray, known: Template) -> float | Reason:
+def ilniqe(picture: np.ndarray, known: Template) -> float | no_reference.Reason:
     """The mean distance of the patches of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < BLOCK:
         return "too_small_for_template", str(BLOCK)
@@ -122,7 +121,7 @@ def features_at(rgb: np.ndarray, opponent: np.ndarray, scale: int) -> np.ndarray
     )
 
 
-def interleaved(planes: Sequence[np.ndarray], side: int, fit: Any) -> np.ndarray:
+def interleaved(planes: Sequence[np.ndarray], side: int, fit: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Patches x two numbers of each plane, plane after plane."""
     patches = np.stack([patches_of(plane, side).reshape(-1, side * side) for plane in planes], axis=1)
     count, channels = patches.shape[:2]
@@ -226,7 +225,7 @@ def log_gabor(side: int, shortest: float) -> tuple[np.ndarray, ...]:
     return tuple(filters)
 
 
-def signature(known: Template) -> dict[str, Any]:
+def signature(known: Template) -> no_reference.Signature:
     """What a number depends on besides the picture."""
     return {"version": 1, "size": SIDE, "block": BLOCK, "parameters": known.digest, "device": "cpu", "batch": 1}
 
@@ -236,16 +235,15 @@ def missing_weights() -> str | None:
     return None if template.path().is_file() else "needs `convergebench weights ilniqe`"
 
 
-class Scorer:
+class Scorer(no_reference.Scorer):
     """IL-NIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    column = "ilniqe"
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.known = template.load()
         self.signature = signature(self.known)
 
-    def prepare(self, picture: np.ndarray) -> None:
-        """The reference is not looked at."""
-
-    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Any]]:
-        """The distance of each picture."""
-        return [{"ilniqe": ilniqe(picture, self.known)} for picture in pictures]
+    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+        """The number of an RGB picture of bytes, or why there is none."""
+        return ilniqe(picture, self.known)

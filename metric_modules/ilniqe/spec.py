@@ -4,6 +4,7 @@ SPEC = {
     "name": "ilniqe",
     "title": "ILNIQE",
     "kind": "picture",
+    "study": "replication",
     "order": 93,
     "optional": True,
     "needs": "a template, which `convergebench weights ilniqe` fetches",

@@ -1,40 +1,30 @@
 """A page to try LPIPS on two pictures."""
 
-from pathlib import Path
-
 import evaluate
 import gradio as gr
-
-METRIC = evaluate.load(str(Path(__file__).with_name("lpips.py")))
-SIZES = [("they have one size", ""), ("bring the answer to the original's size", "reference")]
+from convergebench.metric_modules._shared.page import SIZES, launch, page, picture
 
 
-def measure(original: str | None, answer: str | None, size: str, net: str) -> tuple[str, dict]:
-    """The headline in words, and everything the metric gives."""
-    if original is None or answer is None:
-        raise gr.Error("give two pictures")
-    gr.Info("The network's weights are fetched once; this takes a minute.")
-    try:
-        METRIC.fetch_weights(net)
-        result = METRIC.compute(predictions=[answer], references=[original], size=size or None, net=net)
-    except (ValueError, OSError) as error:
-        raise gr.Error(str(error)) from error
-    return f"## LPIPS {result['lpips']:.4f}, worst tile {result['lpips_worst_tile']:.4f}", result
+def compute(metric: evaluate.Metric, original: str, answer: str, size: str, net: str) -> dict:
+    """Fetch the network's weights if they are not here, then measure."""
+    metric.fetch_weights(net)
+    return metric.compute(predictions=[answer], references=[original], size=size or None, net=net)
 
 
-with gr.Blocks(title="LPIPS") as demo:
-    gr.Markdown("# LPIPS\nHow different does the answer look, as a whole and in its worst place?")
-    with gr.Row():
-        # Paths, in the mode the file has: the metric reads the bytes as they were uploaded.
-        original = gr.Image(type="filepath", image_mode=None, sources=["upload", "clipboard"], label="Original")
-        answer = gr.Image(type="filepath", image_mode=None, sources=["upload", "clipboard"], label="Answer")
-    with gr.Row():
-        size = gr.Dropdown(SIZES, value="reference", label="Sizes")
-        net = gr.Dropdown(["alex", "vgg"], value="alex", label="Network")
-    button = gr.Button("Measure", variant="primary")
-    headline = gr.Markdown()
-    everything = gr.JSON(label="Everything")
-    button.click(measure, [original, answer, size, net], [headline, everything])
+demo = page(
+    __file__,
+    "lpips",
+    "LPIPS",
+    "How different does the answer look, as a whole and in its worst place? A network's weights are fetched once.",
+    [
+        picture("Original"),
+        picture("Answer"),
+        gr.Dropdown(SIZES, value="reference", label="Sizes", render=False),
+        gr.Dropdown(["alex", "vgg"], value="alex", label="Network", render=False),
+    ],
+    compute,
+    lambda result: f"## LPIPS {result['lpips']:.4f}, worst tile {result['lpips_worst_tile']:.4f}",
+)
 
 if __name__ == "__main__":
-    demo.launch(theme=gr.themes.Soft())
+    launch(demo)

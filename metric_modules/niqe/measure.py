@@ -1,18 +1,17 @@
 """NIQE as pure functions: how far a picture's patches are from those of undamaged photographs."""
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from .._shared import parameters
+from .._shared import no_reference, parameters
 from .._shared.nss import contrast_normalised, half_size, luma, patch_features
 
 BLOCK = 96  # pixels of a patch's side
 FEATURES = 36
 SMALLEST = 2 * BLOCK  # two patches at least, or there is no spread among them
-Reason = tuple[str, str] | str
 
 
 class Pristine(NamedTuple):
@@ -28,7 +27,7 @@ def pristine() -> Pristine:
         return Pristine(file["mu_pris_param"].ravel(), file["cov_pris_param"])
 
 
-def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
+def niqe(picture: np.ndarray, known: Pristine) -> float | no_reference.Reason:
     """The distance of an RGB picture of bytes, or why there is none."""
     height, width = (side // BLOCK for side in picture.shape[:2])
     if height * width < 2:
@@ -49,7 +48,7 @@ def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
     return float(np.sqrt(gap @ spread @ gap))
 
 
-def signature() -> dict[str, Any]:
+def signature() -> no_reference.Signature:
     """What a number depends on besides the picture."""
     digest = parameters.PUBLISHED["niqe"].file_sha256[:12]
     return {"version": 1, "block": BLOCK, "parameters": digest, "device": "cpu", "batch": 1}
@@ -60,16 +59,15 @@ def missing_weights() -> str | None:
     return parameters.missing("niqe")
 
 
-class Scorer:
+class Scorer(no_reference.Scorer):
     """NIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    column = "niqe"
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.known = pristine()
         self.signature = signature()
 
-    def prepare(self, picture: np.ndarray) -> None:
-        """The reference is not looked at."""
-
-    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Any]]:
-        """The distance of each picture."""
-        return [{"niqe": niqe(picture, self.known)} for picture in pictures]
+    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+        """The number of an RGB picture of bytes, or why there is none."""
+        return niqe(picture, self.known)

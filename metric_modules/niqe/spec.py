@@ -4,6 +4,7 @@ SPEC = {
     "name": "niqe",
     "title": "NIQE",
     "kind": "picture",
+    "study": "replication",
     "order": 92,
     "optional": True,
     "needs": "parameters, which `convergebench weights niqe` fetches",

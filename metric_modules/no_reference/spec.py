@@ -11,6 +11,7 @@ SPECS = [
         "name": row.column,
         "title": row.name,
         "kind": "picture",
+        "study": "replication",
         "order": 95,
         "optional": True,
         "needs": NEEDS[row.computed_by],

@@ -1,18 +1,20 @@
 """Do no-reference metrics see the damage? The normalised score gap of later steps against step 1."""
 
-from typing import Any
-
-import datasets
-import evaluate
+from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules.nr_gap.gaps import nr_gap
 
-_DESCRIPTION = """
-Banana100's normalised score gap: scores are mapped from the metric's typical range to 0..100 with higher = better, and
-the score at step 1 is taken from that at steps 5, 10 and 20. Quality is falling, so a metric that sees it has negative
-gaps; a positive gap is a failure.
-"""
 
-_KWARGS = """
+class NrGap(modules.Statistic):
+    """Banana100's normalised score gap: scores are mapped from the metric's typical range to 0..100 with higher =
+    better, and the score at step 1 is taken from that at steps 5, 10 and 20. Quality is falling, so a metric that
+    sees it has negative gaps; a positive gap is a failure."""
+
+    function = staticmethod(nr_gap)
+    cited = """
+@article{banana100, title={Banana100: Breaking NR-IQA Metrics by 100 Iterative Image Replications with Nano Banana Pro},
+journal={arXiv:2604.03400}, year={2026}}
+"""
+    arguments = """
 Args:
     predictions: one list of raw scores per series, one score per step; None or NaN where there is none.
     metrics: the metric of each series, or one name for all; the 23 of Banana100's Table 2.
@@ -21,24 +23,3 @@ Args:
     clamp: whether scores outside the typical range are brought to its ends; they are not unless asked for.
 Returns: gaps (one entry per metric, image and step), by_metric, by_image, out_of_range, signature.
 """
-
-_CITATION = """
-@article{banana100, title={Banana100: Breaking NR-IQA Metrics by 100 Iterative Image Replications with Nano Banana Pro},
-journal={arXiv:2604.03400}, year={2026}}
-"""
-
-
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
-class NrGap(evaluate.Metric):
-    """Raw scores in, normalised gaps and counts out."""
-
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS,
-            features=datasets.Features({"predictions": datasets.List(datasets.Value("float64"))}),
-        )
-
-    def _compute(self, predictions: list[list[float | None]], **options: Any) -> dict[str, Any]:
-        return nr_gap(predictions, **options)

@@ -4,6 +4,7 @@ SPEC = {
     "name": "nr_gap",
     "title": "No-reference scores",
     "kind": "statistic",
+    "study": "replication",
     "order": 150,
     "sees": "noise and blur in a picture on its own",
     "misses": "a clean picture of something else: they never see the original",

@@ -1,10 +1,10 @@
 """PIQE as pure functions: the share of a picture's busy blocks that are visibly impaired or noisy."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
+from .._shared import no_reference
 from .._shared.nss import GREY, contrast_normalised
 
 BLOCK = 16
@@ -55,21 +55,20 @@ def is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     return deviation > 2 * share
 
 
-def signature() -> dict[str, Any]:
+def signature() -> no_reference.Signature:
     """What a number depends on besides the picture."""
     known = {"block": BLOCK, "activity": ACTIVITY, "impaired": IMPAIRED}
     return {"version": 1, **known, "device": "cpu", "batch": 1}
 
 
-class Scorer:
+class Scorer(no_reference.Scorer):
     """PIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    column = "piqe"
+
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = signature()
 
-    def prepare(self, picture: np.ndarray) -> None:
-        """The reference is not looked at."""
-
-    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
-        """The score of each picture."""
-        return [{"piqe": piqe(picture)} for picture in pictures]
+    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+        """The number of an RGB picture of bytes, or why there is none."""
+        return piqe(picture)

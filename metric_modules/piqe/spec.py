@@ -4,6 +4,7 @@ SPEC = {
     "name": "piqe",
     "title": "PIQE",
     "kind": "picture",
+    "study": "replication",
     "order": 93,
     "optional": True,
     "sees": "a codec's blocks, blur and noise, in a picture on its own",

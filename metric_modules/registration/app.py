@@ -1,14 +1,7 @@
-"""A page to try registration on two pictures of one's own."""
+"""A page to try registration on two pictures of your own."""
 
-from pathlib import Path
-
-import evaluate
-import gradio as gr
 import numpy as np
-
-METRIC = evaluate.load(str(Path(__file__).with_name("registration.py")))
-
-Picture = str | None  # a path: the metric reads the bytes as they were uploaded, by its own list of formats
+from convergebench.metric_modules._shared.page import launch, page, picture
 
 
 def example() -> tuple[np.ndarray, np.ndarray]:
@@ -19,35 +12,29 @@ def example() -> tuple[np.ndarray, np.ndarray]:
     return soft.astype(np.uint8), np.roll(soft, (-4, 9), (0, 1)).astype(np.uint8)
 
 
-def measure(reference: Picture, prediction: Picture) -> tuple[str, dict]:
-    """Shift and scale in words, and everything the metric gives."""
-    if reference is None or prediction is None:
-        raise gr.Error("Give two pictures: the reference, and the one that may have moved.")
-    try:
-        result = METRIC.compute(references=[reference], predictions=[prediction], size="reference")
-    except ValueError as error:
-        raise gr.Error(str(error)) from error
+def headline(result: dict) -> str:
+    """Shift and scale in words."""
     if result["scale"] is None:
-        return f"## No move can be told: {result['reasons'][0]['scale']}", result
+        return f"## No move can be told: {result['reasons'][0]['scale']}"
     across, down = result["shift_x"], result["shift_y"]
     move = (
         f"{abs(across):.1f} px {'right' if across > 0 else 'left'}, {abs(down):.1f} px {'down' if down > 0 else 'up'}"
     )
-    return f"## Moved {move}, scale {result['scale']:.4f}; moved back, PSNR is {result['psnr']:.1f} dB", result
+    return f"## Moved {move}, scale {result['scale']:.4f}; moved back, PSNR is {result['psnr']:.1f} dB"
 
 
-with gr.Blocks(title="Registration") as demo:
-    gr.Markdown("# Registration\nHow far has a picture moved, and how near is it to its reference once moved back?")
-    with gr.Row():
-        pictures = [
-            gr.Image(type="filepath", image_mode=None, format="png", label=label)
-            for label in ("Reference", "Prediction")
-        ]
-    button = gr.Button("Measure", variant="primary")
-    headline = gr.Markdown()
-    everything = gr.JSON(label="Everything")
-    button.click(measure, pictures, [headline, everything])
-    demo.load(example, None, pictures).then(measure, pictures, [headline, everything])
+demo = page(
+    __file__,
+    "registration",
+    "Registration",
+    "How far has a picture moved, and how near is it to its reference once moved back?",
+    [picture("Reference"), picture("Prediction")],
+    lambda metric, reference, prediction: metric.compute(
+        references=[reference], predictions=[prediction], size="reference"
+    ),
+    headline,
+    example,
+)
 
 if __name__ == "__main__":
-    demo.launch(theme=gr.themes.Soft())
+    launch(demo)

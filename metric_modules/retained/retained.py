@@ -2,28 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import datasets
-import evaluate
+from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules.retained.floors import CEILINGS, retained_value
-
-_DESCRIPTION = """
-How much of what separates the original from an unrelated picture is still there: r = (m - floor) / (ceiling - floor),
-clipped to 0..1, with the floor of each reference from a suite's frozen table. Pixels are measured by RMSE, never in dB.
-"""
-
-_KWARGS = """
-Args:
-    predictions: the metric's values, one per picture; None or NaN where there is none.
-    references: the id of each picture's reference.
-    metric: rmse, ssim, lpips or clip, or any other name together with `ceiling`.
-    floors: a suite's frozen table, {reference id: {metric: floor}}.
-    ceiling: what an untouched picture scores; known for the four metrics above.
-Returns: retained (one value per picture), mean, measured, clipped (how many lay outside 0..1), signature.
-"""
-
-_CITATION = ""
 
 
 def retained(
@@ -93,19 +76,19 @@ def floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, floa
     return bottom
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
-class Retained(evaluate.Metric):
-    """A metric's values in, the retained share out."""
+class Retained(modules.Statistic):
+    """How much of what separates the original from an unrelated picture is still there: r = (m - floor) / (ceiling -
+    floor), clipped to 0..1, with the floor of each reference from a suite's frozen table. Pixels are measured by
+    RMSE, never in dB."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS,
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
-            ),
-        )
-
-    def _compute(self, predictions: list[float | None], references: list[str], **options: Any) -> dict[str, Any]:
-        return retained(predictions, references, **options)
+    function = staticmethod(retained)
+    columns: ClassVar = {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
+    arguments = """
+Args:
+    predictions: the metric's values, one per picture; None or NaN where there is none.
+    references: the id of each picture's reference.
+    metric: rmse, ssim, lpips or clip, or any other name together with `ceiling`.
+    floors: a suite's frozen table, {reference id: {metric: floor}}.
+    ceiling: what an untouched picture scores; known for the four metrics above.
+Returns: retained (one value per picture), mean, measured, clipped (how many lay outside 0..1), signature.
+"""

@@ -4,6 +4,7 @@ SPEC = {
     "name": "second_pass",
     "title": "Further passes",
     "kind": "round",
+    "study": "restoration",
     "order": 87,
     "optional": True,
     "rounds": 10,

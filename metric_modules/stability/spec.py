@@ -4,6 +4,7 @@ SPEC = {
     "name": "stability",
     "title": "Stability",
     "kind": "statistic",
+    "study": "restoration",
     "order": 140,
     "sees": "whether repeated runs of one test differ by more than chance",
     "misses": "a loss that all runs share",

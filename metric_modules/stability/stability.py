@@ -3,28 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
-import evaluate
+from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules.stability.friedman import complete_rows, friedman, permutation_p, ranks
-
-_DESCRIPTION = """
-Friedman's test over repeated runs: each image ranks its runs by a score, and if runs are exchangeable their sums of
-ranks are near to each other. Gives the statistic, its chi-square p, and beside it the p over all permutations.
-"""
-
-_KWARGS = """
-Args:
-    predictions: one list per image, with the score of each run; an image with None or NaN among them is left out.
-    level: below which p the runs are said to differ; 0.05 when left out.
-Returns: statistic, p_chi_square, p_permutation, permutation_exact, differ (by the permutation p), rank_sums, runs,
-    images, images_left_out.
-"""
-
-_CITATION = """
-@article{friedman1937, author={Friedman, Milton}, journal={Journal of the American Statistical Association},
-title={The Use of Ranks to Avoid the Assumption of Normality Implicit in the Analysis of Variance}, volume={32},
-year={1937}}
-"""
 
 
 def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> dict[str, Any]:
@@ -51,17 +31,21 @@ def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> d
     }
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS)
-class Stability(evaluate.Metric):
-    """Scores of repeated runs in, Friedman's test out."""
+class Stability(modules.Statistic):
+    """Friedman's test over repeated runs: each image ranks its runs by a score, and if runs are exchangeable their sums
+    of ranks are near to each other. Gives the statistic, its chi-square p, and beside it the p over all
+    permutations."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS,
-            features=datasets.Features({"predictions": datasets.List(datasets.Value("float64"))}),
-        )
-
-    def _compute(self, predictions: list[list[float | None]], **options: Any) -> dict[str, Any]:
-        return stability(predictions, **options)
+    function = staticmethod(stability)
+    cited = """
+@article{friedman1937, author={Friedman, Milton}, journal={Journal of the American Statistical Association},
+title={The Use of Ranks to Avoid the Assumption of Normality Implicit in the Analysis of Variance}, volume={32},
+year={1937}}
+"""
+    arguments = """
+Args:
+    predictions: one list per image, with the score of each run; an image with None or NaN among them is left out.
+    level: below which p the runs are said to differ; 0.05 when left out.
+Returns: statistic, p_chi_square, p_permutation, permutation_exact, differ (by the permutation p), rank_sums, runs,
+    images, images_left_out.
+"""

@@ -84,9 +84,10 @@ from pathlib import Path
 sys.modules["convergebench"] = None
 found = {}
 for name in ("edit_applied", "registration"):
+    sys.path.insert(0, f"convergebench/{name}")
     page = runpy.run_path(f"convergebench/{name}/app.py")
     words = ["add a red ball", "remove the red ball", False] if name == "edit_applied" else []
-    found[name] = page["measure"](*page["example"](), *words)[0]
+    found[name] = page["demo"].fns[0].fn(*page["example"](), *words)[0]
 Path("found.json").write_text(json.dumps(found))
 """
 

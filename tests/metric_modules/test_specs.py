@@ -2,6 +2,7 @@
 
 import ast
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,24 @@ def test_a_signature_is_structured_and_prose_only_for_readers():
     assert scores.signature_of(row) == signature
     assert scores.signature_texts(signature) == ["engine/1 size=64x48", "psnr/1 ceiling=100"]
     assert scores.signature_of({"signature": "psnr/1 ceiling=100 | ssim/1"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        ({"kind": "odd"}, "kind must be one of 'picture', 'round', 'statistic', got 'odd'"),
+        ({"title": 3}, "title must be one of str, got 3"),
+        ({"colour": "red"}, "no key 'colour'; the keys are name, title, kind"),
+        ({"columns": [{"name": "a", "title": "A", "meaning": "a", "show": "all"}]}, "column a: show must be one of"),
+    ],
+)
+def test_a_spec_with_a_wrong_key_or_value_is_refused(tmp_path, monkeypatch, change, refusal):
+    given = {"name": "odd", "title": "Odd", "kind": "picture"} | change
+    module = type(sys)("convergebench.metric_modules.odd.spec")
+    module.SPEC = given
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "spec.py").write_text("")
+    monkeypatch.setattr(specs, "__file__", str(tmp_path / "specs.py"))
+    with pytest.raises(ValueError, match=refusal):
+        specs.specs.__wrapped__()

@@ -56,12 +56,10 @@ def test_the_examples_in_its_code_hold(path):
 PAGES = """
 import json, runpy, sys
 
-sys.modules["convergebench"] = None
 found = {}
 for name in sys.argv[1:]:
-    page = runpy.run_path(f"metric_modules/{name}/app.py")
-    shown = page["demo"].fns[0]
-    found[name] = page["measure"](*[each.value for each in shown.inputs])[0]
+    shown = runpy.run_path(f"metric_modules/{name}/app.py")["demo"].fns[0]
+    found[name] = shown.fn(*[component.value for component in shown.inputs])[0]
 print(json.dumps(found))
 """
 

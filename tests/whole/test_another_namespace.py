@@ -13,7 +13,7 @@ import scored
 from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
-from convergebench.metric_modules.specs import metric_roots, specs
+from convergebench.metric_modules.specs import specs
 from hub_server import HubServer
 from space_server import serving
 from test_space_browser import CHROMIUM, FLAGS
@@ -71,7 +71,7 @@ def test_published_under_another_namespace_all_of_it_loads_and_starts_from_there
                 assert seen in text_of(server.address, seen)
 
 
-METRICS = sorted({path.parent.name for root in metric_roots() for path in Path(root).glob("*/app.py")})
+METRICS = sorted(path.parent.name for path in Path(metric_modules.__file__).parent.glob("*/app.py"))
 # What these fetch once is on no machine of a test: their page must say so, in words, where others show a number.
 FETCHED = {"brisque": "convergebench weights", "ilniqe": "convergebench weights", "niqe": "convergebench weights"}
 DOWNLOAD = """
