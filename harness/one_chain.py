@@ -18,15 +18,9 @@ from convergebench.generation.records import Source
 from convergebench.generation.store_reader import StoredChain, read_chain, read_source_file
 from convergebench.metric_modules._engine import metrics, table
 from convergebench.metric_modules._engine.chains import find_chains
-from convergebench.metric_modules._engine.earlier_results import Results, Shard, ShardLines
 from convergebench.metric_modules._engine.engine import BATCH, Job
-from convergebench.metric_modules._engine.floors import (
-    FloorTask,
-    Original,
-    floor_medians,
-    floor_place,
-    floor_short_side,
-)
+from convergebench.metric_modules._engine.floors import floor_medians, floor_place, floor_task, originals_of
+from convergebench.metric_modules._engine.results import Results, Shard, ShardLines
 from convergebench.metric_modules._engine.worker import Worker
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.spaces_app.analysis.analysis import Analysis
@@ -66,7 +60,9 @@ class OneChainScorer:
         write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows)
         reader = Reader(folder)
         [chain] = find_chains(reader)
-        task = self.floor_task(reader, stored.source.id, floor_short_side(chain) or 0)
+        originals = originals_of(reader)
+        others = [originals[name] for name in sorted(originals)]
+        task = floor_task(originals[stored.source.id], floor_place(chain)[2], others)
         results = Results(floors={key: known for key, known in self.floors.floors.items() if key[0] == task.key})
         job = Job(folder, reader, [chain], self.metrics, [task], results)
         (folder / "work").mkdir()
@@ -75,7 +71,8 @@ class OneChainScorer:
             worker.compare_floors([task] if job.lacking_floors(task) else [], shard)
             results.add_lines(lines.new(), self.metrics.specs, {})
             self.floors.floors |= results.floors
-            medians = self.medians(task, results)
+            pairs = results.pairs(task, self.metrics.specs)
+            medians = floor_medians(pairs, {source.id for source in self.sources})
             worker.score([chain], BATCH, {floor_place(chain): medians}, shard)
         results.add_lines(lines.new(), self.metrics.specs, {stored.id: chain.digest})
         specs, absent = job.stored_specs(), self.metrics.absent
@@ -85,24 +82,6 @@ class OneChainScorer:
 
     def read(self, source: Source) -> tuple[str, bytes]:
         return read_source_file(self.run, source.sha256)
-
-    def floor_task(self, reader: Reader, source: str, side: int) -> FloorTask:
-        """One reference beside all other pictures of the suite, in the order in which the engine compares them."""
-        table_rows = reader.table("sources", ["source", "sha256"]).to_pylist()
-        originals = {
-            row["source"]: Original(row["source"], row["sha256"], place, "image")
-            for row, place in zip(table_rows, reader.places("sources"), strict=True)
-        }
-        own = originals[source]
-        others = (originals[name] for name in sorted(originals))
-        return FloorTask(own, side, tuple(other for other in others if other.sha256 != own.sha256))
-
-    def medians(self, task: FloorTask, results: Results) -> dict[str, float]:
-        values: dict[str, dict[str, Any]] = {}
-        for name in self.metrics.specs:
-            for other, row in results.floors.get((task.key, name), ({}, {}))[1].items():
-                values.setdefault(other, {}).update(row)
-        return floor_medians(values, {source.id for source in self.sources})
 
     def judged(
         self, reader: Reader, stored: StoredChain, scores: list[Row], floors: Sequence[Mapping[str, Any]], role: str

@@ -1,4 +1,4 @@
-"""What there is to score: every chain of a dataset with its steps, known from the files without decoding a picture."""
+"""What there is to score: every chain of a dataset with its steps, found from the files without decoding a picture."""
 
 import json
 from collections import defaultdict
@@ -13,25 +13,17 @@ from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Read
 from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
 from convergebench.generation.records import FinishedChain, Step
 
-SCORED = ("ok",)  # a shrunk answer ends its chain like a refusal; its distance would tell of the resize
-PictureKey = tuple[str | None, bool]  # equal for steps whose pictures score the same
+# Decoding, resizing and metric calls that do not grow with the picture, in pixels' worth of work.
+_COST_OF_A_PICTURE = 250_000
 
 
 class Unreadable(ValueError):
-    """A picture of the dataset cannot be had; the message says why."""
+    """A picture of the dataset cannot be read; the message says why."""
 
 
 def is_scored(step: Step) -> bool:
-    return step.status in SCORED
-
-
-def was_mirrored(step: Step) -> bool:
-    """Whether the recall audit had mirrored the picture that this step was given."""
-    return bool((step.details.get("audit") or {}).get("mirrored"))
-
-
-def picture_key(step: Step) -> PictureKey:
-    return step.sha256, was_mirrored(step)
+    """A shrunk answer ends its chain like a refusal: its distance would mostly measure the resize."""
+    return step.status == "ok"
 
 
 @dataclass(frozen=True)
@@ -41,34 +33,34 @@ class DatasetChain:
     chain: FinishedChain
     input: PlacedStep | None
     steps: dict[int, PlacedStep | None]  # by number, from 1
-    own_reference: Place | None  # in `chains`, where the reference is another picture than the input
+    own_reference: Place | None  # in `chains`, if the reference is another picture than the input
 
-    @property
+    @cached_property
     def scored_steps(self) -> list[PlacedStep]:
         return [placed for placed in self.steps.values() if placed and is_scored(placed.step)]
 
     @property
     def short_side(self) -> int | None:
-        """The evaluation size that its suite asks for; None where pictures are compared at the reference's own size."""
+        """The evaluation size of its suite; None if pictures are compared at the reference's own size."""
         return self.chain.short_side
 
     @property
     def reference(self) -> str:
         """Names the reference: equal for chains that are compared with the same picture."""
-        shown = str(self.input and self.input.step.sha256)
+        start = str(self.input and self.input.step.sha256)
         if self.own_reference is not None:
-            return f"{self.chain.source.reference or self.chain.id}:{shown}"
-        return shown
+            return f"{self.chain.source.reference or self.chain.id}:{start}"
+        return start
 
     @cached_property
     def digest(self) -> str:
-        """Changes when any picture of the chain does, and so tells whether earlier scores are still its own."""
-        words = [self.reference, self.short_side, *(placed and placed.step.sha256 for placed in self.steps.values())]
-        return sha256(json.dumps(words).encode()).hexdigest()[:16]
+        """Changes with any picture of the chain; scores with another digest are computed again."""
+        content = [self.reference, self.short_side, *(placed and placed.step.sha256 for placed in self.steps.values())]
+        return sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     @property
     def size(self) -> str:
-        """The evaluation size in words."""
+        """The evaluation size as text."""
         if not (self.input and self.input.step.width and self.input.step.height):
             return "unknown"
         width, height = evaluation_size(self.input.step.width, self.input.step.height, self.short_side)
@@ -77,16 +69,16 @@ class DatasetChain:
     @property
     def pixels(self) -> int:
         """Of the largest picture."""
-        return max((area(placed.step) for placed in (self.input, *self.steps.values()) if placed), default=0)
+        return max((_area(placed.step) for placed in (self.input, *self.steps.values()) if placed), default=0)
 
     @cached_property
     def cost(self) -> int:
         """Pixels to decode and compare, with a constant for what does not grow with the picture."""
-        different = {picture_key(placed.step): area(placed.step) for placed in self.scored_steps}
-        return sum(different.values()) + 250_000 * len(different) + 1
+        areas = {placed.step.sha256: _area(placed.step) for placed in self.scored_steps}
+        return sum(areas.values()) + _COST_OF_A_PICTURE * len(areas) + 1
 
 
-def area(step: Step) -> int:
+def _area(step: Step) -> int:
     return (step.width or 0) * (step.height or 0)
 
 
@@ -96,21 +88,21 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
     for placed in reader.all_steps(skip_unreadable=True):
         steps[placed.chain][placed.step.step] = placed
     embedded = [row["reference"] is not None for row in reader.table("chains", ["reference.path"]).to_pylist()]
-    found = []
+    chains = []
     for chain, place, has_reference in zip(reader.chains(), reader.places("chains"), embedded, strict=True):
-        own = steps.get(chain.id, {})
-        numbered = {number: own.get(number) for number in range(1, (chain.calls or 0) + 1)}
+        chain_steps = steps.get(chain.id, {})
+        numbered = {number: chain_steps.get(number) for number in range(1, (chain.calls or 0) + 1)}
         reference = place if has_reference or chain.source.reference else None
-        found.append(DatasetChain(chain, own.get(0), numbered, reference))
-    return sorted(found, key=lambda one: (one.chain.source.id, one.reference, one.chain.order))
+        chains.append(DatasetChain(chain, chain_steps.get(0), numbered, reference))
+    return sorted(chains, key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
 
 
 def read_picture(
     reader: Reader, place: Place, digest: str | None, column: str = "image", of_pixels: bool = False
 ) -> np.ndarray:
-    """A picture of the dataset, decoded; where its hash is known, only the bytes that have it count.
+    """Decode a picture of the dataset. If its hash is known, other bytes are refused.
 
-    With `of_pixels` the hash may be that of the pixels, as a painted source's is.
+    With `of_pixels` the hash may be that of the pixels, as for a painted source.
     """
     try:
         data = reader.picture_at(place, column)
@@ -130,7 +122,7 @@ def read_picture(
 
 
 def read_input(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
-    """A chain's input, from the first of its copies in the dataset that is whole: many chains start alike."""
+    """A chain's input, from the first intact copy in the dataset: many chains start from the same picture."""
     reason = Unreadable("its file is not in the dataset")
     for place in copies:
         try:

@@ -1,16 +1,16 @@
 """The scoring engine: all metrics in one pass over a dataset, on any number of processes.
 
-Work is shared out in whole chains, so that the numbers cannot depend on how it is shared. Each process writes what it
-finished to its own shard; at a barrier they wait for each other, and the first one writes the dataset's files. Where
-one process dies, accelerate ends all of them, and the same command again goes on from the shards.
+Work is shared in whole chains, so that no number depends on how it is shared. Each process writes what it finished to
+its own shards; the processes wait for each other at barriers, and the first one writes the dataset's files. If a
+process dies, accelerate ends all of them, and the same command resumes from the shards.
 """
 
 import contextlib
 import json
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -20,13 +20,13 @@ from convergebench.dataset_builder.dataset.reader import Place, Reader
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
-from ..scores import Missing, Values
+from ..scores import Missing
 from ..specs import Spec
-from . import earlier_results, metrics, table
+from . import metrics, table
 from .chains import DatasetChain, find_chains
-from .earlier_results import Results, Shard, ShardLines
 from .floors import FloorPlace, FloorTask, Medians, floor_medians, floor_place, plan_floors, suite_sources
 from .metrics import MetricRun, Metrics
+from .results import FOLDER, Results, Shard, ShardLines, read_results
 from .worker import Advance, Worker
 
 BATCH = 4
@@ -47,29 +47,25 @@ class Job:
 
     def lacking(self, chain: DatasetChain) -> list[MetricRun]:
         """The metrics that are still to be computed for a chain."""
-        if not chain.scored_steps:
-            return []
-        found = {run: self.results.scores.get((chain.chain.id, run.name)) for run in self.metrics.runs}
-        return [run for run, known in found.items() if known is None or known[0] != run.signature]
+        scores, name = self.results.scores, chain.chain.id
+        runs = self.metrics.runs if chain.scored_steps else ()
+        return [run for run in runs if (name, run.name) not in scores or scores[name, run.name][0] != run.signature]
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
         """The metrics whose floor is still to be computed for a reference."""
-        found = {run: self.results.floors.get((task.key, run.name)) for run in self.metrics.runs if run.spec.floors}
-        return [
-            run
-            for run, known in found.items()
-            if known is None or known[0] != run.floor_signature or self.lacks_pairs(task, known[1])
-        ]
-
-    def lacks_pairs(self, task: FloorTask, values: Mapping[str, Values]) -> bool:
-        """Whether pairs were left out, as where a source was damaged that may be whole by now."""
-        left_out = {other.source for other in task.unrelated} - values.keys()
-        return bool(left_out) and not self.results.damaged.get(task.key)
+        lacking = []
+        for run in [run for run in self.metrics.runs if run.spec.floors]:
+            part, pairs = self.results.floors.get((task.key, run.name), (None, {}))
+            # A pair may have been left out because a source was damaged that has been repaired since.
+            is_partial = any(other.source not in pairs for other in task.unrelated)
+            if part != run.floor_signature or (is_partial and not self.results.damaged.get(task.key)):
+                lacking.append(run)
+        return lacking
 
     def stored_specs(self) -> dict[str, Spec]:
-        """The metrics that have columns in the scores: an optional one where any chain has results of it."""
-        found = {name for _, name in self.results.scores}
-        return {name: spec for name, spec in self.metrics.specs.items() if not spec.optional or name in found}
+        """The metrics that have columns in the scores; an optional one has if any chain has results of it."""
+        computed = {name for _, name in self.results.scores}
+        return {name: spec for name, spec in self.metrics.specs.items() if not spec.optional or name in computed}
 
     @cached_property
     def left(self) -> tuple[list[DatasetChain], list[FloorTask]]:
@@ -81,7 +77,7 @@ class Job:
     def share(self, rank: int, size: int) -> list[DatasetChain]:
         """One part's chains among those that lack something."""
         chains = self.left[0]
-        return [chains[place] for place in share([chain.cost for chain in chains], rank, size)]
+        return [chains[index] for index in share([chain.cost for chain in chains], rank, size)]
 
     def key(self, size: int) -> str:
         """Names what is left to do in this many parts: equal for the same dataset and metrics."""
@@ -101,18 +97,13 @@ class Job:
 
     def floor_medians(self) -> dict[FloorPlace, Medians]:
         """The floor of each column, for every suite, source and evaluation size."""
-        found: dict[FloorPlace, Medians] = {}
+        medians: dict[FloorPlace, Medians] = {}
         suites = suite_sources(self.chains)
         for task in self.tasks:
-            values: dict[str, Values] = defaultdict(dict)
-            if self.results.damaged.get(task.key):
-                continue  # the median of the others would be another number
-            for name in self.metrics.specs:
-                for other, row in self.results.floors.get((task.key, name), ({}, {}))[1].items():
-                    values[other].update(row)
-            for suite, sources in suites.items():
-                found[suite, task.reference.source, task.short_side] = floor_medians(values, sources)
-        return found
+            pairs = self.results.pairs(task, self.metrics.specs)
+            for suite, sources in suites.items() if pairs else ():
+                medians[suite, task.reference.source, task.short_side] = floor_medians(pairs, sources)
+        return medians
 
     def input_copies(self, chain: DatasetChain) -> list[Place]:
         """Where a chain's input can be read, in this chain or in another."""
@@ -120,30 +111,30 @@ class Job:
 
     @cached_property
     def _copies(self) -> dict[str | None, list[Place]]:
-        found: dict[str | None, list[Place]] = defaultdict(list)
+        copies: dict[str | None, list[Place]] = defaultdict(list)
         for chain in self.chains:
             if chain.input:
-                found[chain.input.step.sha256].append(chain.input.place)
-        return found
+                copies[chain.input.step.sha256].append(chain.input.place)
+        return copies
 
 
 @dataclass
 class Outcome:
-    """What came of a run, in this process; the first process also knows of the whole."""
+    """The result of a run in this process; `rows` and `pairs`, of the whole dataset, are known to the first one."""
 
     rank: int
-    chains: int = 0  # scored by this process, as are the images, in so many seconds
+    chains: int = 0  # scored by this process, as are the images
     images: int = 0
     seconds: float = 0.0
-    rows: int = 0  # in the dataset now; 0 in all processes but the first
+    rows: int = 0
     pairs: int = 0
     absent: dict[str, str] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
-    submitted: bool = False  # to others, who are still at it
+    submitted: bool = False  # the tasks run on without this process
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, object]:
+        return dict(vars(self))
 
 
 def prepare(
@@ -155,14 +146,14 @@ def prepare(
     chosen: Metrics | None = None,
     where: str | None = None,
 ) -> Job:
-    """Read what there is and make the metrics ready; `where` names a dataset on the Hub."""
+    """Read the dataset and load the metrics; `where` names a dataset on the Hub."""
     reader = Reader(where or folder)
     if not reader.files("chains"):
-        raise UserError(f"{folder} is no dataset: there is no data/chains; `convergebench build` makes one")
+        raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
     chosen = chosen or metrics.choose(asked, device, dtype, options)
     chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
-    return Job(folder, reader, chains, chosen, tasks, earlier_results.read_results(reader, chains, tasks, chosen.specs))
+    return Job(folder, reader, chains, chosen, tasks, read_results(reader, chains, tasks, chosen.specs))
 
 
 def run(
@@ -174,7 +165,7 @@ def run(
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
     """Score what is lacking, together with other processes; the first writes the dataset's scores and floors."""
-    folder = job.folder / earlier_results.FOLDER
+    folder = job.folder / FOLDER
     with locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # nobody reads a folder that another launch is writing
         job.left  # noqa: B018 - before any shard is read
@@ -206,7 +197,7 @@ def run_part(
     floors_only: bool = False,
 ) -> Outcome:
     """Compute one part, for which no other has to be running: its chains with their floors, or its share of floors."""
-    folder = job.folder / earlier_results.FOLDER
+    folder = job.folder / FOLDER
     job.left  # noqa: B018 - before any shard is read
     with part_held(folder, f"{rank:04d}"):
         # The chains of other parts of this size are not ours; those of another size may be.
@@ -223,9 +214,9 @@ def _compute(
     job: Job, rank: int, size: int, lines: ShardLines, batch: int, advance: Advance, floors_only: bool = False
 ) -> Outcome:
     """Write what a part lacks into its own shards, floors first."""
-    folder, chains, tasks = job.folder / earlier_results.FOLDER, job.share(rank, size), job.left[1]
+    folder, chains, tasks = job.folder / FOLDER, job.share(rank, size), job.left[1]
     if floors_only:
-        tasks = [tasks[place] for place in share([len(task.unrelated) for task in tasks], rank, size)]
+        tasks = [tasks[index] for index in share([len(task.unrelated) for task in tasks], rank, size)]
     else:
         needed = {floor_place(chain)[1:] for chain in chains}
         tasks = [task for task in tasks if size == 1 or (task.reference.source, task.short_side) in needed]
@@ -254,7 +245,7 @@ def part_held(folder: Path, name: str) -> Iterator[None]:
 @contextlib.contextmanager
 def locked_for(job: Job) -> Iterator[None]:
     """Hold the lock of the shards' folder. Refused while a task writes its part, because its files would be lost."""
-    folder = job.folder / earlier_results.FOLDER
+    folder = job.folder / FOLDER
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(locked(folder))
@@ -279,36 +270,34 @@ def clear(folder: Path) -> None:
 def finish(job: Job, outcome: Outcome) -> None:
     """Write the dataset's files from the results."""
     if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
-        raise UserError("other processes left out their share; do all have the same weights and dtype?")
-    medians, specs = job.floor_medians(), job.stored_specs()
+        raise UserError("other processes did not compute their share; do all have the same weights and dtype?")
+    medians, specs, damaged = job.floor_medians(), job.stored_specs(), job.results.damaged
     task_keys = {(task.reference.source, task.short_side): task.key for task in job.tasks}
 
     def rows() -> Iterator[dict[str, Any]]:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
-            _, source, side = floor_place(chain)
-            floors = medians.get(floor_place(chain), {})
-            damaged = job.results.damaged.get(task_keys.get((source, side), ""), {})
-            for row, values in table.chain_rows(chain, job.results, specs, job.metrics.absent, floors, damaged):
-                damage = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
-                sentences = sorted(missing.sentence for missing in damage)
-                outcome.damage += [f"chain {row['chain']}, step {row['step']}: {words}" for words in sentences]
+            place = floor_place(chain)
+            of_task = damaged.get(task_keys.get(place[1:], ""), {})
+            for row, values in table.chain_rows(
+                chain, job.results, specs, job.metrics.absent, medians.get(place, {}), of_task
+            ):
+                missing = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
+                sentences = sorted(each.sentence for each in missing)
+                outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
                 yield row
 
-    outcome.damage += [f"source {name}: {how}" for name, how in sorted(damaged_sources(job).items())]
+    # Without a damaged source there are no floors, and nothing that is computed from floors.
+    sources = {name: reason for of_task in damaged.values() for name, reason in of_task.items()}
+    outcome.damage += [f"source {name}: {reason}" for name, reason in sorted(sources.items())]
     outcome.rows = table.write_scores(job.folder, rows(), specs).rows
     outcome.pairs = table.write_floors(job.folder, table.floor_rows(job.tasks, job.results, job.metrics.specs)).rows
 
 
-def damaged_sources(job: Job) -> dict[str, str]:
-    """The sources that are damaged, and how: without them there are no floors, and nothing that rests on floors."""
-    return {name: how for damaged in job.results.damaged.values() for name, how in damaged.items()}
-
-
 def share(costs: Sequence[int], rank: int, size: int) -> list[int]:
-    """The places of this process: consecutive, so that equal references stay together, and of about equal cost."""
-    total, before, places = sum(costs), 0, []
-    for place, cost in enumerate(costs):
+    """The indices of this process: consecutive, so that equal references stay together, and of about equal cost."""
+    total, before, indices = sum(costs), 0, []
+    for index, cost in enumerate(costs):
         if total and min(int((before + cost / 2) * size / total), size - 1) == rank:
-            places.append(place)
+            indices.append(index)
         before += cost
-    return places
+    return indices

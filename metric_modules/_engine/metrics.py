@@ -1,20 +1,24 @@
-"""Which metrics are asked for, which of them can be had here, and why not the rest.
+"""Which metrics are asked for, which of them can be computed here, and why not the others.
 
-Every metric is found by its folder and run by the protocol of specs.py; no metric is known here by its name.
+Every metric is found by its folder and run by the protocol of specs.py; no metric is named here.
 """
 
 import importlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
-from convergebench.generation.records import UserError
+from convergebench.generation.records import UserError, one_of
 
+from ..scores import Missing, Value
 from ..specs import Spec, scored_specs
 
 DTYPES = ("float32", "bfloat16", "float16")
-Options = Mapping[str, Mapping[str, Any]]  # by metric: further arguments of its Scorer
+Options = Mapping[str, Mapping[str, object]]  # by metric: further arguments of its Scorer
+Part = dict[str, object]  # one metric's part of a signature
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +26,7 @@ class MetricRun:
     """A metric that is ready to run: its spec and the scorer of its folder."""
 
     spec: Spec
-    scorer: Any
+    scorer: Any  # as specs.py explains it
     exact: "MetricRun | None" = None  # the same in float32, for values near a threshold
 
     @property
@@ -30,22 +34,23 @@ class MetricRun:
         return self.spec.name
 
     @property
-    def signature(self) -> dict[str, Any]:
-        """What its values depend on, as JSON gives it back."""
-        return json.loads(json.dumps(self.scorer.signature))
+    def signature(self) -> Part:
+        """What its values depend on, as read back from JSON."""
+        part: Part = json.loads(json.dumps(self.scorer.signature))
+        return part
 
     @property
-    def floor_signature(self) -> dict[str, Any]:
+    def floor_signature(self) -> Part:
         """The same for floors, which are always computed in float32."""
         return (self.exact or self).signature
 
     @property
     def is_heavy(self) -> bool:
-        """Whether it holds weights that it can let go."""
+        """Whether it holds weights that it can release."""
         return hasattr(self.scorer, "release")
 
     def release(self) -> None:
-        """Let large weights go until they are needed again."""
+        """Release large weights until they are needed again."""
         for run in filter(None, (self, self.exact)):
             if run.is_heavy:
                 run.scorer.release()
@@ -56,14 +61,14 @@ class Metrics:
     """The metrics of a run, in the order of their columns."""
 
     runs: tuple[MetricRun, ...]
-    absent: dict[str, str]  # metric: why it cannot be computed here
+    absent: dict[str, str]  # by metric: why it cannot be computed here
     specs: dict[str, Spec]  # of every metric that has columns, asked for or not
 
 
 def choose(
     asked: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
 ) -> Metrics:
-    """The metrics asked for (where none are, all but the optional ones), ready on a device, with their options."""
+    """Load the metrics asked for, by default all but the optional ones, onto a device."""
     specs = scored_specs()
     names = [name for name, spec in specs.items() if (not spec.optional if asked is None else name in asked)]
     for name in asked or ():
@@ -72,18 +77,19 @@ def choose(
     if not names:
         raise UserError(f"no metric was asked for; the metrics are {', '.join(specs)}")
     device = find_device(device)
-    if dtype is not None and dtype not in DTYPES:
-        raise UserError(f"no dtype {dtype!r}; it is one of {', '.join(DTYPES)}")
-    dtype = dtype or fast_dtype(device)
+    if dtype is not None:
+        one_of("dtype", dtype, DTYPES)
     runs: dict[str, MetricRun] = {}
     absent = {}
     for name in names:
         spec = specs[name]
         module = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
         earlier = {other: runs[other].scorer for other in spec.after if other in runs}
+        arguments = {"metric": name} if spec.is_one_of_several else {}
         try:
-            which = {"metric": name} if spec.is_one_of_several else {}
-            scorer = module.Scorer(device, dtype, earlier, **which, **(options or {}).get(name, {}))
+            scorer = module.Scorer(
+                device, dtype or fast_dtype(device), earlier, **arguments, **(options or {}).get(name, {})
+            )
         except FileNotFoundError as error:
             absent[name] = str(error)
             continue
@@ -92,8 +98,19 @@ def choose(
     return Metrics(tuple(runs.values()), absent, specs)
 
 
-def torch_if_installed() -> Any:
-    """The module torch, or None: the metrics without networks are computed without it."""
+def typed(value: object) -> Value:
+    """A metric's value: a number or a dictionary; a reason if it is a code, a code with a detail, or not a number."""
+    if isinstance(value, str):
+        return Missing(value)
+    if isinstance(value, tuple | list):
+        return Missing(*value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return Missing("not_a_number", str(value))
+    return value  # type: ignore[return-value]
+
+
+def torch_if_installed() -> ModuleType | None:
+    """The module torch, or None: metrics without networks are computed without it."""
     try:
         import torch
     except ModuleNotFoundError as error:
@@ -104,24 +121,23 @@ def torch_if_installed() -> Any:
 
 
 def find_device(asked: str | None) -> str:
-    """The device to compute on: the one asked for, or the accelerator where there is one."""
+    """The device to compute on: by default the accelerator if there is one."""
     torch = torch_if_installed()
     has_cuda = torch is not None and torch.cuda.is_available()
     if asked is None:
         return "cuda" if has_cuda else "cpu"
-    if asked.partition(":")[0] not in ("cpu", "cuda"):
-        raise UserError(f"no device {asked!r}; it is cpu or cuda")
+    one_of("device", asked.partition(":")[0], ("cpu", "cuda"))
     if asked.startswith("cuda") and torch is None:
-        raise UserError("device is 'cuda', and torch is not installed: pip install 'convergebench[score]'")
+        raise UserError("device 'cuda' needs torch: pip install 'convergebench[score]'")
     if asked.startswith("cuda") and not has_cuda:
-        raise UserError("device is 'cuda' and there is none here; cpu is")
+        raise UserError("device is 'cuda', but this machine has none; use cpu")
     return asked
 
 
 def device_of(device: str, rank: int) -> str:
-    """The GPU of one task among those that it sees, dealt in turn; another device as it is.
+    """The GPU of one task among those that it sees, assigned in turn; other devices are returned as they are.
 
-    A task that is shown one GPU alone, as Slurm and Ray do it, has that one.
+    Slurm and Ray may show a task a single GPU, which is then the task's.
     """
     torch = torch_if_installed()
     if device != "cuda" or torch is None:
@@ -130,7 +146,7 @@ def device_of(device: str, rank: int) -> str:
 
 
 def fast_dtype(device: str) -> str:
-    """bfloat16 where the hardware multiplies it, float16 on older GPUs."""
+    """bfloat16 if the hardware multiplies it, float16 on older GPUs."""
     torch = torch_if_installed()
     if torch is None:
         return "float32"

@@ -19,9 +19,9 @@ from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError
 from convergebench.generation.transfer import Transfer, arriving
 
-from . import earlier_results, engine, metrics
-from .earlier_results import ShardLines
+from . import engine, metrics
 from .engine import Job, Outcome
+from .results import CHECKED, FOLDER, ShardLines
 
 _CHAIN = re.compile(rb', "chain": "([^"]+)"')  # where a shard's line names its chain, after its checksum
 _FRESH = 600.0  # seconds; a part that finished something since then counts as working
@@ -83,7 +83,7 @@ def _write_files(rank: int, size: int, settings: Mapping[str, Any], launch: Laun
 
 def _finish(job: Job, launch: Launch, stages: Sequence[str]) -> Outcome:
     """Write the dataset's files and forget that the tasks are complete, so that a later launch starts anew."""
-    folder, outcome = job.folder / earlier_results.FOLDER, Outcome(0, absent=dict(job.metrics.absent))
+    folder, outcome = job.folder / FOLDER, Outcome(0, absent=dict(job.metrics.absent))
     job.left  # noqa: B018 - before any shard is read
     try:
         with locked(job.folder), engine.locked_for(job):
@@ -116,7 +116,7 @@ def scored_so_far(dataset: Path, now: float) -> ScoredSoFar | None:
     chains = set()
     for path in shards:
         with path.open("rb") as file:
-            chains |= {match[1] for line in file if (match := _CHAIN.match(line, earlier_results.CHECKED - 2))}
+            chains |= {match[1] for line in file if (match := _CHAIN.match(line, CHECKED - 2))}
     parts = max(int(path.stem.rpartition("-of-")[2]) for path in shards)
     working = {path.stem.removeprefix("floors-") for path, changed in shards.items() if now - changed < _FRESH}
     return ScoredSoFar(len(chains), parts, len(working), max(0.0, now - max(shards.values())))
@@ -124,7 +124,7 @@ def scored_so_far(dataset: Path, now: float) -> ScoredSoFar | None:
 
 def _shards_of(folder: Path) -> list[Path]:
     """What a task has finished."""
-    return sorted((folder / earlier_results.FOLDER).glob("*.jsonl"))
+    return sorted((folder / FOLDER).glob("*.jsonl"))
 
 
 def score_by(

@@ -6,27 +6,28 @@ from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
 from convergebench.generation.pictures import evaluation_size, resize_to
 
 from ..scores import Missing, Value, Values
-from .chains import DatasetChain, PictureKey, Unreadable, picture_key, read_input, read_picture, was_mirrored
-from .metrics import MetricRun
+from .chains import DatasetChain, Unreadable, read_input, read_picture
+from .metrics import MetricRun, typed
 
-LARGE = 3 * 2048 * 2048  # values of a picture
+LARGE = 3 * 2048 * 2048  # values of a picture beside which there is room for the weights of one network only
 Clock = Callable[[str], AbstractContextManager[None]]
 IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
+Digest = str | None  # of a picture's bytes: steps with equal pictures share their values
+Kept = dict[Digest, object]  # what a round metric keeps of each picture
 
 
 @dataclass
 class Reference:
-    """A reference at the evaluation size, with what each metric prepared of it; each is prepared once."""
+    """A reference at the evaluation size, with what each metric prepared of it; each prepares it once."""
 
     picture: np.ndarray
-    prepared: dict[tuple[str, MetricRun], Any] = field(default_factory=dict)
+    prepared: dict[tuple[str, MetricRun], object] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     @classmethod
@@ -40,10 +41,9 @@ class Reference:
 
     @property
     def is_large(self) -> bool:
-        """Whether there is room for the weights of one network only beside it."""
         return self.picture.size > LARGE
 
-    def prepared_for(self, run: MetricRun) -> Any:
+    def prepared_for(self, run: MetricRun) -> object:
         """What the metric prepared of it."""
         key = run.name, run
         with self.lock:
@@ -58,9 +58,9 @@ class Reference:
 class ReadPicture:
     """A step's picture at the evaluation size and what the round metrics need of it; or why it cannot be read."""
 
-    key: PictureKey
+    key: Digest
     picture: np.ndarray | None = None
-    reduced: Mapping[str, Any] = field(default_factory=dict)  # by round metric
+    reduced: Mapping[str, object] = field(default_factory=dict)  # by round metric
     missing: Missing | None = None
 
 
@@ -76,43 +76,37 @@ class PictureReader:
     def batches(
         self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
     ) -> Iterator[list[ReadPicture]]:
-        """Every different picture of the scored steps, once; the next batch is being read while one is worked on."""
-        first: dict[PictureKey, PlacedStep] = {}
+        """Every different picture of the scored steps, once; the next batch is read while one is worked on."""
+        first: dict[Digest, PlacedStep] = {}
         for placed in chain.scored_steps:
-            first.setdefault(picture_key(placed.step), placed)
+            first.setdefault(placed.step.sha256, placed)
         steps = list(first.values())
         batches = [steps[start : start + self.batch] for start in range(0, len(steps), self.batch)]
         reading: list[list[Future[ReadPicture]]] = []
         for number in range(len(batches)):
             for batch in batches[number + len(reading) : number + 2]:
-                reading.append([self.pool.submit(self.read, placed, size, rounds) for placed in batch])
+                reading.append([self.pool.submit(self._read, placed, size, rounds) for placed in batch])
             yield [future.result() for future in reading.pop(0)]
 
-    def read(self, placed: PlacedStep, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture:
-        """Decode a picture and resize it; what the recall audit mirrored is turned back."""
-        key = picture_key(placed.step)
+    def _read(self, placed: PlacedStep, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture:
+        """Decode a picture and resize it."""
         try:
             picture = read_picture(self.reader, placed.place, placed.step.sha256)
         except Unreadable as error:
-            return ReadPicture(key, missing=Missing("unreadable", str(error)))
-        if was_mirrored(placed.step):
-            picture = np.ascontiguousarray(picture[:, ::-1])
-        return self.reduce(key, picture, size, [run for run in rounds if looks_at(run, placed.step.round)])
+            return ReadPicture(placed.step.sha256, missing=Missing("unreadable", str(error)))
+        reduced = {run.name: run.scorer.reduce(picture) for run in rounds if _covers(run, placed.step.round)}
+        return ReadPicture(placed.step.sha256, resize_to(picture, *size), reduced)
 
     def read_input(self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture | None:
-        """The picture that the first call was given, where there is a whole copy of it."""
+        """The picture that the first call was given, if the dataset has an intact copy."""
         if chain.input is None:
             return None
         try:
             picture = read_input(self.reader, chain, self.copies(chain))
         except Unreadable:
             return None
-        return self.reduce(picture_key(chain.input.step), picture, size, rounds)
-
-    @staticmethod
-    def reduce(key: PictureKey, picture: np.ndarray, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture:
         reduced = {run.name: run.scorer.reduce(picture) for run in rounds}
-        return ReadPicture(key, resize_to(picture, *size), reduced)
+        return ReadPicture(chain.input.step.sha256, resize_to(picture, *size), reduced)
 
 
 def score_chain(
@@ -126,83 +120,74 @@ def score_chain(
     """The values of every scored step, by its number; steps with equal pictures share them."""
     rounds = [run for run in runs if run.spec.kind == "round"]
     columns = [column for run in runs for column in run.spec.names]
-    values: dict[PictureKey, Values] = {}
-    kept: dict[str, dict[PictureKey, Any]] = {run.name: {} for run in rounds}  # for the round metrics
-    returns = ReturnPairs(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
+    values: dict[Digest, Values] = {}
+    kept: dict[str, Kept] = {run.name: {} for run in rounds}
+    returns = _ReturnPairs(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
     start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else None
     if start is not None:
         returns.add([start], clock)
     for batch in pictures.batches(chain, reference.size, rounds):
-        values |= {one.key: dict.fromkeys(columns, one.missing) for one in batch if one.missing}
-        whole = [one for one in batch if one.picture is not None]
+        values |= {read.key: dict.fromkeys(columns, read.missing) for read in batch if read.missing}
+        whole = [read for read in batch if read.picture is not None]
         if whole:
-            values |= zip((one.key for one in whole), compare(reference, whole, runs, is_near, clock), strict=True)
+            values |= zip((read.key for read in whole), compare(reference, whole, runs, is_near, clock), strict=True)
             for run in rounds:
-                keep(kept[run.name], run, whole, clock)
+                _keep(kept[run.name], run, whole, clock)
             returns.add(whole, clock)
-    rows = {placed.step.step: dict(values[picture_key(placed.step)]) for placed in chain.scored_steps}
-    for number, found in returns.values().items():
-        rows[number] = found | rows[number]
-    if rounds:
-        for run in rounds:
-            if start is not None:
-                keep(kept[run.name], run, [start], clock)
-            with clock(run.name):
-                for step, judged in judge_rounds(chain, reference, run, kept[run.name], rows).items():
-                    rows[step] = judged | rows[step]  # what could not be read stays so
-    for run in runs:
-        if run.spec.steps == "mirrored":
-            for placed in chain.scored_steps:
-                if not was_mirrored(placed.step):
-                    rows[placed.step.step] |= dict.fromkeys(run.spec.names, Missing("not_audited"))
+    rows = {placed.step.step: dict(values[placed.step.sha256]) for placed in chain.scored_steps}
+    for number, compared in returns.values().items():
+        rows[number] = compared | rows[number]
+    for run in rounds:
+        if start is not None:
+            _keep(kept[run.name], run, [start], clock)
+        with clock(run.name):
+            for number, judged in _judge_rounds(chain, reference, run, kept[run.name], rows).items():
+                rows[number] = judged | rows[number]  # the reason of an unreadable picture stays
     return rows
 
 
-class ReturnPairs:
-    """Each return beside the return before it, for the metrics that compare the two; no picture stays for longer."""
+class _ReturnPairs:
+    """Compares each return with the return before it, for metrics that do so; no picture is held longer than needed."""
 
     def __init__(self, chain: DatasetChain, runs: Sequence[MetricRun]):
         self.runs = runs
         self.scored = [placed.step.step for placed in chain.scored_steps]
-        self.pairs: dict[int, tuple[PictureKey, PictureKey] | None] = {}  # by step; None: there is no return before
-        program, keys = (
-            chain.chain.program,
-            {placed.step.step: picture_key(placed.step) for placed in chain.scored_steps},
-        )
+        self.pairs: dict[int, tuple[Digest, Digest] | None] = {}  # by step; None: there is no return before it
+        digests = {placed.step.step: placed.step.sha256 for placed in chain.scored_steps}
         if chain.input is not None:
-            keys[0] = picture_key(chain.input.step)
-        length = len(program.cycle)
-        for number in self.scored if program.closes else ():
+            digests[0] = chain.input.step.sha256
+        length = len(chain.chain.program.cycle)
+        for number in self.scored if chain.chain.program.closes else ():
             if number % length == 0:
-                before = keys.get(number - length)
-                self.pairs[number] = before and (before, keys[number])
-        self.found: dict[tuple[PictureKey, PictureKey], Values] = {}
-        self.held: dict[PictureKey, np.ndarray] = {}
+                is_there = number - length in digests
+                self.pairs[number] = (digests[number - length], digests[number]) if is_there else None
+        self.compared: dict[tuple[Digest, Digest], Values] = {}
+        self.held: dict[Digest, np.ndarray] = {}
 
     def add(self, pictures: Sequence[ReadPicture], clock: Clock) -> None:
-        """Compare what these pictures complete, and keep what is still waited for."""
+        """Compare the pairs that these pictures complete, and hold the pictures that later pairs need."""
         if not self.runs:
             return
-        self.held |= {one.key: one.picture for one in pictures if one.picture is not None}
-        for pair in set(filter(None, self.pairs.values())) - self.found.keys():
+        self.held |= {read.key: read.picture for read in pictures if read.picture is not None}
+        for pair in set(filter(None, self.pairs.values())) - self.compared.keys():
             if pair[0] in self.held and pair[1] in self.held:
-                self.found[pair] = {}
+                self.compared[pair] = {}
                 for run in self.runs:
                     with clock(run.name):
                         values = run.scorer.compare_previous(*(self.held[key] for key in pair))
-                    self.found[pair] |= {column: typed(value) for column, value in values.items()}
-        waited_for = {key for pair in filter(None, self.pairs.values()) if pair not in self.found for key in pair}
-        self.held = {key: picture for key, picture in self.held.items() if key in waited_for}
+                    self.compared[pair] |= {column: typed(value) for column, value in values.items()}
+        needed = {key for pair in filter(None, self.pairs.values()) if pair not in self.compared for key in pair}
+        self.held = {key: picture for key, picture in self.held.items() if key in needed}
 
     def values(self) -> dict[int, Values]:
-        """The values of every scored step, by its number; where there are none, why."""
+        """The values of every scored step, by its number, or why there are none."""
         columns = [column for run in self.runs for column in run.scorer.previous_columns]
-        found: dict[int, Values] = {}
+        rows: dict[int, Values] = {}
         for number in self.scored if columns else ():
             pair = self.pairs.get(number)
             code = "previous_missing" if number in self.pairs else "ends_no_round"
-            found[number] = (self.found.get(pair) if pair else None) or dict.fromkeys(columns, Missing(code))
-        return found
+            rows[number] = (self.compared.get(pair) if pair else None) or dict.fromkeys(columns, Missing(code))
+        return rows
 
 
 def compare(
@@ -210,88 +195,68 @@ def compare(
 ) -> list[Values]:
     """Every picture metric's values for some pictures; near a threshold those of float32."""
     rows: list[Values] = [{} for _ in pictures]
-    for run in runs:
-        if run.spec.kind != "picture":
-            continue
-        judged = [(one, row) for one, row in zip(pictures, rows, strict=True) if run.spec.steps == "all" or one.key[1]]
-        if not judged:
-            continue
-        arrays, earlier = [one.picture for one, _ in judged], [row for _, row in judged]
+    arrays = [read.picture for read in pictures]
+    for run in [run for run in runs if run.spec.kind == "picture"]:
         with clock(run.name):
-            found = run.scorer.compare(reference.prepared_for(run), arrays, earlier)
-            for number, row in enumerate(found):
-                if run.exact and any(is_near(column, value) for column, value in row.items()):
-                    with room_for_exact(reference, run, run.exact):
+            compared = run.scorer.compare(reference.prepared_for(run), arrays, rows)
+            for number, values in enumerate(compared):
+                if run.exact and any(is_near(column, value) for column, value in values.items()):
+                    with _room_for_exact(reference, run, run.exact):
                         side = reference.prepared_for(run.exact)
-                        [found[number]] = run.exact.scorer.compare(side, [arrays[number]], [earlier[number]])
-        for row, values in zip(earlier, found, strict=True):
+                        [compared[number]] = run.exact.scorer.compare(side, [arrays[number]], [rows[number]])
+        for row, values in zip(rows, compared, strict=True):
             row |= {column: typed(value) for column, value in values.items()}
     return rows
 
 
-def keep(kept: dict[PictureKey, Any], run: MetricRun, pictures: Sequence[ReadPicture], clock: Clock) -> None:
+def _keep(kept: Kept, run: MetricRun, pictures: Sequence[ReadPicture], clock: Clock) -> None:
     """Keep what a round metric needs of some pictures until their rounds are judged."""
-    pictures = [one for one in pictures if run.name in one.reduced]
+    pictures = [read for read in pictures if run.name in read.reduced]
     with clock(run.name):
-        embedded = run.scorer.embed([one.reduced[run.name] for one in pictures], [one.picture for one in pictures])
-    kept |= zip((one.key for one in pictures), embedded, strict=True)
+        embedded = run.scorer.embed([read.reduced[run.name] for read in pictures], [read.picture for read in pictures])
+    kept |= zip((read.key for read in pictures), embedded, strict=True)
 
 
-def judge_rounds(
-    chain: DatasetChain,
-    reference: Reference,
-    run: MetricRun,
-    kept: Mapping[PictureKey, Any],
-    found: Mapping[int, Values],
+def _judge_rounds(
+    chain: DatasetChain, reference: Reference, run: MetricRun, kept: Kept, rows: Mapping[int, Values]
 ) -> dict[int, Values]:
     """A round metric's values of every scored step, by its number; equal rounds are judged once."""
     program = chain.chain.program
-    about = {"cycle": list(program.cycle), "closes": program.closes, "small": program.small, "shows": program.shows}
+    facts = {"cycle": list(program.cycle), "closes": program.closes, "small": program.small, "shows": program.shows}
     placed_steps = {0: chain.input, **chain.steps}
-    known: dict[tuple[object, ...], Values] = {}
-    rows: dict[int, Values] = {}
+    judged: dict[tuple[object, ...], Values] = {}
+    values: dict[int, Values] = {}
     for placed in chain.scored_steps:
         number, position = placed.step.step, placed.step.position
-        if not looks_at(run, placed.step.round):
-            rows[number] = dict.fromkeys(run.spec.names, Missing("later_round"))
+        if not _covers(run, placed.step.round):
+            values[number] = dict.fromkeys(run.spec.names, Missing("later_round"))
             continue
-        round = [placed_steps.get(each) for each in range(number - position, number + 1)]
-        keys = [one and picture_key(one.step) for one in round]
-        audits = [one and one.step.details.get("audit") for one in round[1:]]
+        steps = [placed_steps.get(step) for step in range(number - position, number + 1)]
+        keys = [step and step.step.sha256 for step in steps]
+        audits = [step and step.step.details.get("audit") for step in steps[1:]]
         place = (position, run.spec.rounds and placed.step.round, json.dumps(audits), *keys)
-        if place not in known:
+        if place not in judged:
+            context = facts | {"found": rows[number], "round": placed.step.round, "audits": audits}
+            if run.spec.rounds:  # such a metric may look at earlier rounds too
+                before = [placed_steps.get(step) for step in range(number - position)]
+                context["earlier"] = [step and kept.get(step.step.sha256) for step in before]
             pictures = [kept.get(key) if key else None for key in keys]
-            of_step = about | {"found": found[number], "round": placed.step.round, "audits": audits}
-            if run.spec.rounds:  # such a metric may look at the rounds before as well
-                before = [placed_steps.get(each) for each in range(number - position)]
-                of_step["earlier"] = [one and kept.get(picture_key(one.step)) for one in before]
-            judged = run.scorer.judge(of_step, position, pictures, reference.prepared_for(run))
-            known[place] = {column: typed(value) for column, value in judged.items()}
-        rows[number] = known[place]
-    return rows
+            answers = run.scorer.judge(context, position, pictures, reference.prepared_for(run))
+            judged[place] = {column: typed(value) for column, value in answers.items()}
+        values[number] = judged[place]
+    return values
 
 
-def looks_at(run: MetricRun, round: int) -> bool:
-    """Whether a metric looks at so late a round."""
+def _covers(run: MetricRun, round: int) -> bool:
+    """Whether a metric looks at this round: some look at the first rounds only."""
     return run.spec.rounds is None or round <= run.spec.rounds
 
 
 @contextmanager
-def room_for_exact(reference: Reference, run: MetricRun, exact: MetricRun) -> Iterator[None]:
-    """Beside a large picture there is room for one network's weights."""
+def _room_for_exact(reference: Reference, run: MetricRun, exact: MetricRun) -> Iterator[None]:
+    """Release the weights of one precision while the other computes, if the picture leaves no room for both."""
     if reference.is_large and run.is_heavy:
         run.scorer.release()
     yield
     if reference.is_large and exact.is_heavy:
         exact.scorer.release()
-
-
-def typed(value: Any) -> Value:
-    """A metric's value: a number, or a reason where it gives a code, a code with a detail, or what is no number."""
-    if isinstance(value, str):
-        return Missing(value)
-    if isinstance(value, tuple | list):
-        return Missing(*value)
-    if isinstance(value, float) and not np.isfinite(value):
-        return Missing("not_a_number", str(value))
-    return value

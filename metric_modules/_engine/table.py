@@ -12,26 +12,17 @@ from convergebench.dataset_builder.dataset.schema import Written, write_listed
 from convergebench.generation.records import Step
 
 from ..retained.floors import retained_value
-from ..scores import (
-    CHANGED_SIZE,
-    FLOORS,
-    Missing,
-    Value,
-    Values,
-    reasons_json,
-    scores_config,
-    signature_json,
-)
+from ..scores import CHANGED_SIZE, FLOORS, Missing, Value, Values, reasons_json, scores_config, signature_json
 from ..specs import ScoreColumn, Spec
 from .chains import DatasetChain, is_scored
-from .earlier_results import Results, engine_signature
 from .floors import FloorTask, Medians
+from .results import Results, engine_signature
 
 
-def retained_values(
-    values: Mapping[str, Value], columns: Sequence[ScoreColumn], floors: Medians, damaged: Mapping[str, str]
+def _retained_values(
+    values: Values, columns: Sequence[ScoreColumn], floors: Medians, damaged: Mapping[str, str]
 ) -> Values:
-    """Each column that has floors on the scale from 1, untouched, to 0, another picture altogether."""
+    """These columns, scaled so that 1 is untouched and 0 another picture altogether."""
     row: Values = {}
     for column in columns:
         value, ceiling = values[column.name], column.ceiling or 0.0
@@ -46,24 +37,25 @@ def retained_values(
     return row
 
 
-def changed_sizes(chain: DatasetChain) -> dict[int, Value]:
+def _changed_sizes(chain: DatasetChain) -> dict[int, Value]:
     """Whether the answer of each step has another size than the picture it was made from."""
-    found: dict[int, Value] = {}
+    changed: dict[int, Value] = {}
     before = chain.input and chain.input.step
     for number, placed in chain.steps.items():
         step = placed and placed.step
         if step is None or step.width is None or before is None or before.width is None:
-            unscored = step is None or not is_scored(step)
-            found[number] = why_unscored(step) if unscored else Missing("previous_missing")
+            changed[number] = _why_unscored(step) or Missing("previous_missing")
         else:
-            found[number] = (step.width, step.height) != (before.width, before.height)
+            changed[number] = (step.width, step.height) != (before.width, before.height)
         before = step if step and step.width is not None else before
-    return found
+    return changed
 
 
-def why_unscored(step: Step | None) -> Missing:
-    """Why a step has no values at all."""
-    return Missing(step.status, step.reason or "") if step else Missing("missing")
+def _why_unscored(step: Step | None) -> Missing | None:
+    """Why a step has no values at all; None if it is scored."""
+    if step is None:
+        return Missing("missing")
+    return None if is_scored(step) else Missing(step.status, step.reason or "")
 
 
 def chain_rows(
@@ -76,27 +68,26 @@ def chain_rows(
 ) -> Iterator[tuple[dict[str, Any], Values]]:
     """A chain's rows as they are written, each with its values."""
     done, program = chain.chain, chain.chain.program
-    parts = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
-    signature = {"engine": engine_signature(chain), **{name: part for name, (part, _) in parts.items()}}
-    with_floors = [column for spec in specs.values() for column in spec.columns if column.floor]
-    # What untouched pictures score is known of metrics that compare with the reference, and of no others.
-    comparing = [column.name for spec in specs.values() for column in spec.columns if column.ceiling is not None]
+    computed = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
+    signature = {"engine": engine_signature(chain), **{name: part for name, (part, _) in computed.items()}}
+    # Without a clean picture, metrics that compare with the reference say nothing: those with a ceiling.
     is_blind = program.category == "restoration" and chain.own_reference is None
-    sizes = changed_sizes(chain)
+    comparing = [column.name for spec in specs.values() for column in spec.columns if column.ceiling is not None]
+    with_floors = [column for spec in specs.values() for column in spec.columns if column.floor]
+    sizes = _changed_sizes(chain)
     for number, placed in chain.steps.items():
-        values: Values = {}
+        unscored, values = _why_unscored(placed and placed.step), Values()
         for name, spec in specs.items():
-            if placed is None or not is_scored(placed.step):
-                values |= dict.fromkeys(spec.names, why_unscored(placed and placed.step))
-            elif name in parts:
-                values |= parts[name][1][number]
-            elif name in absent:
-                values |= dict.fromkeys(spec.names, Missing("absent", absent[name]))
+            if unscored:
+                values |= dict.fromkeys(spec.names, unscored)
+            elif name in computed:
+                values |= computed[name][1][number]
             else:
-                values |= dict.fromkeys(spec.names, Missing("not_asked", name))
+                reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
+                values |= dict.fromkeys(spec.names, reason)
         if is_blind:
             values |= {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
-        values |= retained_values(values, with_floors, floors, damaged)
+        values |= _retained_values(values, with_floors, floors, damaged)
         values[CHANGED_SIZE] = sizes[number]
         row = {
             "chain": done.id,
@@ -123,7 +114,7 @@ def stored(value: Value) -> float | bool | str | None:
     return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
 
 
-def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str, Spec]) -> Iterator[dict[str, Any]]:
+def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str, Spec]) -> Iterator[dict[str, object]]:
     """Every unrelated pair's values."""
     for task in tasks:
         for other in task.unrelated if not results.damaged.get(task.key) else ():
@@ -142,21 +133,21 @@ def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str,
 
 
 def write_scores(folder: Path, rows: Iterator[dict[str, Any]], optional: Collection[str] = ()) -> Written:
-    """Write all scores as one file, the same to the byte for the same numbers; with these optional metrics."""
-    return replace_files(folder, scores_config(optional), rows)
+    """Write all scores as one file, the same to the byte for the same numbers, with these optional metrics."""
+    return _replace_files(folder, scores_config(optional), rows)
 
 
-def write_floors(folder: Path, rows: Iterator[dict[str, Any]]) -> Written:
+def write_floors(folder: Path, rows: Iterator[dict[str, object]]) -> Written:
     """Write all floors as one file."""
-    return replace_files(folder, FLOORS, rows)
+    return _replace_files(folder, FLOORS, rows)
 
 
-def replace_files(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) -> Written:
-    """Write one file in the place of all of ours that the config had before."""
+def _replace_files(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) -> Written:
+    """Write one file in place of all files of ours that the config had."""
     reader, file = Reader(folder), f"data/{config.name}/0000.parquet"
-    before = [other for other in reader.files(config.name) if other != file]
-    ours = [other for other in before if other in manifest.listed(folder) or reader.describes_itself(other)]
-    manifest.refuse(folder, {*before} - {*ours}, "this benchmark did not write", "move them away")
+    others = [other for other in reader.files(config.name) if other != file]
+    ours = [other for other in others if other in manifest.listed(folder) or reader.describes_itself(other)]
+    manifest.refuse(folder, {*others} - {*ours}, "this benchmark did not write", "move them away")
     written = write_listed(folder, file, config, rows)
     for other in ours:
         (folder / other).unlink()

@@ -291,7 +291,7 @@ def test_what_cannot_be_had_is_left_out_by_name_and_the_rest_is_scored(dataset, 
     [
         (["--metrics", "pnsr"], "no metric 'pnsr'; the metrics are psnr, ssim, lpips"),
         (["--metrics", ","], "no metric was asked for; the metrics are psnr"),
-        (["--device", "gpu"], "no device 'gpu'; it is cpu or cuda"),
+        (["--device", "gpu"], "no device 'gpu'; it is one of cpu, cuda"),
         (["--dtype", "int8"], "no dtype 'int8'; it is one of float32, bfloat16"),
     ],
 )
@@ -304,7 +304,7 @@ def test_bad_usage_is_one_sentence(dataset, words, sentence):
 def test_a_folder_without_chains_is_refused(tmp_path):
     result = CliRunner().invoke(main, ["score", str(tmp_path)])
     assert result.exit_code == 2
-    assert "there is no data/chains; `convergebench build` makes one" in result.output
+    assert "is not a dataset" in result.output
 
 
 def test_bfloat16_is_the_default_only_where_the_hardware_multiplies_it(monkeypatch):

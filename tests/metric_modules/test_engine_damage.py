@@ -16,7 +16,7 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.publishing import checks
 from convergebench.generation.pictures import Undecodable, decode_array
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import earlier_results, engine
+from convergebench.metric_modules._engine import engine, results
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 
@@ -51,6 +51,18 @@ def rewrite(folder, editor, change):
     for row in rows:
         change(row)
     pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+
+
+def flip(path, place, bit=0):
+    """Change one bit of a file in place."""
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1 << bit
+    path.write_bytes(data)
+
+
+def place_of(path, picture):
+    """The offset of a picture's last bytes in a Parquet file."""
+    return path.read_bytes().index(picture) + len(picture) - 30
 
 
 def damage(row):
@@ -152,30 +164,6 @@ def test_a_chain_with_a_reference_of_its_own_is_compared_with_that(tmp_path):
     score(dataset)
     found = [scores(dataset)["restorer", "source-1", "copy", step]["rmse"] for step in (1, 2, 3)]
     assert found[0] == found[2] == 0 < found[1]
-
-
-def test_what_the_recall_audit_mirrored_is_turned_back(tmp_path):
-    for editor, flip in (("honest", True), ("recalling", False)):
-        chain = scored.chain(editor, 2, "copy", audit="mirror")
-        pixels = scored.worn(scored.picture(2, scored.SIZES[2]), 4)
-        answer = np.ascontiguousarray(pixels[:, ::-1]) if flip else pixels
-        scored.keep(tmp_path / "run", chain, [scored.encoded(answer)] * 3, audit={"mirrored": True})
-    dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
-    score(dataset, ["psnr"])
-    rows = scores(dataset)
-    assert rows["honest", "source-2", "copy", 1]["psnr"] > 30 > rows["recalling", "source-2", "copy", 1]["psnr"]
-
-
-def flip(path, place, bit=0):
-    """Change one bit of a file in place."""
-    data = bytearray(path.read_bytes())
-    data[place] ^= 1 << bit
-    path.write_bytes(data)
-
-
-def place_of(path, picture):
-    """Where a picture's last bytes lie in a Parquet file."""
-    return path.read_bytes().index(picture) + len(picture) - 30
 
 
 def test_a_flipped_bit_in_a_source_is_said_and_costs_only_what_rests_on_its_floors(clean, dataset):
@@ -287,16 +275,16 @@ def test_truncated_files_are_one_sentence_in_every_verb(dataset, tmp_path, confi
 
 
 def test_a_changed_digit_in_the_line_of_a_shard_is_not_merged_but_computed_again(tmp_path):
-    shard = earlier_results.Shard(tmp_path, "0000.jsonl")
+    shard = results.Shard(tmp_path, "0000.jsonl")
     lines = [{"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}}, {"chain": "c", "rows": {"1": None}}]
     for line in lines:
         shard.add(line)
     shard.file.close()
     path = tmp_path / "0000.jsonl"
-    assert [{**line, "check": None} for line in earlier_results.ShardLines(tmp_path).new()] == [
+    assert [{**line, "check": None} for line in results.ShardLines(tmp_path).new()] == [
         {**line, "check": None} for line in lines
     ]
     whole = path.read_bytes()
     for place in range(len(whole) - 1):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert len(list(earlier_results.ShardLines(tmp_path).new())) < len(lines), whole[:place]
+        assert len(list(results.ShardLines(tmp_path).new())) < len(lines), whole[:place]

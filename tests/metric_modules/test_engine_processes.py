@@ -15,7 +15,7 @@ import pytest
 import scored
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import earlier_results, engine
+from convergebench.metric_modules._engine import engine, results
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 LAUNCH = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu"]
@@ -73,7 +73,7 @@ def test_ranks_share_all_chains_and_the_files_are_those_of_one(dataset, alone, s
     assert sum(outcome.images for outcome in outcomes) == scored.PICTURES
     assert all(outcome.images for outcome in outcomes)
     assert [outcome.rows > 0 for outcome in outcomes] == [True] + [False] * (size - 1)
-    assert not (dataset / earlier_results.FOLDER).exists()
+    assert not (dataset / results.FOLDER).exists()
 
 
 def test_shares_are_consecutive_complete_and_of_about_equal_cost():
@@ -88,7 +88,7 @@ def test_work_that_was_finished_is_not_done_again_by_any_number_of_processes(dat
     class Died(RuntimeError):
         pass
 
-    whole, seen = earlier_results.Shard.add, []
+    whole, seen = results.Shard.add, []
 
     def dying(self, line):
         whole(self, line)
@@ -97,10 +97,10 @@ def test_work_that_was_finished_is_not_done_again_by_any_number_of_processes(dat
             self.file.write(b'{"chain": "torn at this by')
             raise Died
 
-    monkeypatch.setattr(earlier_results.Shard, "add", dying)
+    monkeypatch.setattr(results.Shard, "add", dying)
     with pytest.raises(Died):
         engine.run(engine.prepare(dataset, ASKED, "cpu", None))
-    monkeypatch.setattr(earlier_results.Shard, "add", whole)
+    monkeypatch.setattr(results.Shard, "add", whole)
     outcomes = together(dataset, 2)
     assert sum(outcome.chains for outcome in outcomes) == 13 - 5
     assert content(dataset) == alone
@@ -108,7 +108,7 @@ def test_work_that_was_finished_is_not_done_again_by_any_number_of_processes(dat
 
 def test_a_dataset_that_is_being_scored_is_left_to_its_owner(dataset):
     with (
-        locked(dataset / earlier_results.FOLDER),
+        locked(dataset / results.FOLDER),
         pytest.raises(UserError, match="is being scored by another process; wait"),
     ):
         engine.run(engine.prepare(dataset, ["psnr"], "cpu", None))
@@ -124,7 +124,7 @@ def test_a_process_that_had_other_weights_leaves_its_share_out_and_nothing_is_wr
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.submit(rank, 0), pool.submit(rank, 1)
-        with pytest.raises(UserError, match="left out their share; do all have the same weights and dtype"):
+        with pytest.raises(UserError, match="did not compute their share"):
             first.result()
         assert second.result().images
     assert not (dataset / "data" / "scores").exists()
@@ -146,7 +146,7 @@ def ranks_seen(folder, process):
     """The shards that appear while a launch runs: one for each rank that really ran."""
     seen = set()
     while process.poll() is None:
-        seen |= {path.name for path in (folder / earlier_results.FOLDER).glob("*.jsonl")}
+        seen |= {path.name for path in (folder / results.FOLDER).glob("*.jsonl")}
         time.sleep(0.01)
     return seen
 
@@ -183,7 +183,7 @@ def test_two_machines_make_the_files_of_one(dataset, alone):
 @pytest.mark.slow
 def test_a_rank_that_is_killed_costs_only_what_it_had_not_finished(dataset, alone):
     process = launched(dataset, "--num_processes", "2", "--main_process_port", free_port())
-    folder, done = dataset / earlier_results.FOLDER, 0
+    folder, done = dataset / results.FOLDER, 0
     while not done:
         assert process.poll() is None, process.stderr.read()
         lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]

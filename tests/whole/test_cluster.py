@@ -27,7 +27,7 @@ from convergebench.generation import run_log, transfer
 from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
 from convergebench.generation.records import UserError
 from convergebench.generation.store_reader import find_finished
-from convergebench.metric_modules._engine import earlier_results, engine, parts
+from convergebench.metric_modules._engine import engine, parts, results
 from hub_server import HubServer
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
@@ -90,11 +90,11 @@ def test_parts_that_are_scored_one_by_one_in_any_order_are_taken_in_by_the_plain
         assert metric_modules.score(dataset, asked, device="cpu", shard=part, quiet=True).chains
     assert metric_modules.score(dataset, asked, device="cpu", quiet=True).images == 0
     assert content(dataset) == alone(asked)
-    assert not (dataset / earlier_results.FOLDER).exists()
+    assert not (dataset / results.FOLDER).exists()
 
 
 def test_a_part_that_died_goes_on_and_the_plain_command_computes_what_no_part_did(dataset, alone, monkeypatch):
-    whole, seen = earlier_results.Shard.add, []
+    whole, seen = results.Shard.add, []
 
     def dying(self, line):
         whole(self, line)
@@ -104,10 +104,10 @@ def test_a_part_that_died_goes_on_and_the_plain_command_computes_what_no_part_di
             raise KeyboardInterrupt
 
     asked = ["psnr", "ssim"]
-    monkeypatch.setattr(earlier_results.Shard, "add", dying)
+    monkeypatch.setattr(results.Shard, "add", dying)
     with pytest.raises(KeyboardInterrupt):
         metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
-    monkeypatch.setattr(earlier_results.Shard, "add", whole)
+    monkeypatch.setattr(results.Shard, "add", whole)
     again = metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
     assert again.chains + 3 + metric_modules.score(dataset, asked, device="cpu", quiet=True).chains == CHAINS
     assert again.chains
@@ -142,7 +142,7 @@ def test_tasks_of_one_process_read_the_index_once_and_again_where_a_file_changed
 
 
 def test_nobody_takes_the_shards_away_from_a_part_that_is_being_computed(dataset):
-    folder = dataset / earlier_results.FOLDER
+    folder = dataset / results.FOLDER
     with engine.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
         metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
 
