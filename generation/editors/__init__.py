@@ -18,9 +18,9 @@ from .. import own_editor
 from ..records import Answer, EditorInfo, Setting, UserError, one_of
 
 PLUGINS = "convergebench.editors"
-SEEDS = ("per-step", "fixed")
+_SEEDS = ("per-step", "fixed")
 # How fast to ask, not what to ask for: no part of a chain's identity.
-RATES = ("concurrency", "requests_a_minute", "images_a_minute")
+_RATES = ("concurrency", "requests_a_minute", "images_a_minute")
 
 
 class Edits(Protocol):
@@ -41,7 +41,7 @@ class Choice:
     rates: Mapping[str, int] = field(default_factory=dict)
 
 
-TRAITS: dict[str, Any] = {
+_TRAITS: dict[str, Any] = {
     "role": "editor",  # or "baseline", an end of the scale, or "transport", a re-encoding that every answer passes
     "embedded": False,  # runs here, without weights or network
     "audited": False,  # embedded, but the recall audit is for it as for the others
@@ -59,7 +59,7 @@ TRAITS: dict[str, Any] = {
 
 def trait(editor: object, name: str) -> Any:
     """A class attribute that an editor may leave out."""
-    return getattr(editor, name, TRAITS[name])
+    return getattr(editor, name, _TRAITS[name])
 
 
 def names() -> list[str]:
@@ -99,14 +99,14 @@ def choose(spec: str, find_out: bool = True) -> Choice:
     With `find_out` a Hub or a server may be asked what shapes its answers: without, the settings lack that.
     """
     if ".py:" in spec or spec.endswith(".py"):
-        return choose_file(spec)
+        return _choose_file(spec)
     name, _, words = spec.partition(":")
     kind = load(name)
     if not isinstance(kind, type):
-        return own_choice(kind, spec, {"name": name, **dict(map(split_word, filter(None, words.split(","))))})
+        return own_choice(kind, spec, {"name": name, **dict(map(_split_word, filter(None, words.split(","))))})
     given, rates = parse_words("editor", name, words, kind, ("seed",))
     seed = given.pop("seed", "per-step")
-    one_of(f"{name}:seed", str(seed), SEEDS)
+    one_of(f"{name}:seed", str(seed), _SEEDS)
     editor = kind(**given)
     values, label = identity_and_label(name, editor, {} if seed == "per-step" else {"seed": seed})
     found = trait(editor, "identity")() if find_out else {}
@@ -117,7 +117,7 @@ def parse_words(
     what: str, name: str, words: str, kind: type, also: Sequence[str] = ()
 ) -> tuple[dict[str, Setting], dict[str, int]]:
     """Options given as name=value for a class whose fields they are (or that are named in `also`), and the rates."""
-    allowed, hints = [*(field.name for field in fields(kind)), *also, *RATES], get_type_hints(kind)
+    allowed, hints = [*(field.name for field in fields(kind)), *also, *_RATES], get_type_hints(kind)
     given: dict[str, Setting] = {}
     for word in filter(None, words.split(",")):
         key, equals, text = word.partition("=")
@@ -126,8 +126,8 @@ def parse_words(
             raise UserError(f"{what} {name!r} has no option {word!r}; its options are {known}, as name=value")
         if key in given:
             raise UserError(f"{what} {name!r} is given the option {key!r} twice; give it once")
-        given[key] = parse_option(f"{name}:{key}", text, int if key in RATES else hints.get(key, str))
-    rates = {key: int(given.pop(key) or 0) for key in RATES if key in given}
+        given[key] = _parse_option(f"{name}:{key}", text, int if key in _RATES else hints.get(key, str))
+    rates = {key: int(given.pop(key) or 0) for key in _RATES if key in given}
     if low := [key for key, value in rates.items() if value < 1]:
         raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
     return given, rates
@@ -136,24 +136,24 @@ def parse_words(
 def identity_and_label(name: str, made: Any, more: Mapping[str, Setting]) -> tuple[dict[str, Setting], str]:
     """The options that shape answers, and the name with those that differ from their defaults, and with `more`."""
     options = {field.name: field for field in fields(made)}
-    values = {key: value for key in options if is_identity(options[key], value := getattr(made, key))}
-    changed = {key: value for key, value in values.items() if value != default_of(options[key])} | dict(more)
+    values = {key: value for key in options if _is_identity(options[key], value := getattr(made, key))}
+    changed = {key: value for key, value in values.items() if value != _default_of(options[key])} | dict(more)
     return values, name + ":" * bool(changed) + ",".join(f"{key}={value}" for key, value in sorted(changed.items()))
 
 
-def choose_file(spec: str) -> Choice:
+def _choose_file(spec: str) -> Choice:
     """A function in a file: ./my_editor.py:edit, with name=, version=, seed= and the rates after a comma."""
     path, _, rest = spec.partition(".py")
     function, *words = rest.removeprefix(":").split(",")
-    options = dict(map(split_word, words))
+    options = dict(map(_split_word, words))
     return own_choice(own_editor.load(Path(path + ".py"), function or "edit"), spec, options)
 
 
 def own_choice(function: Callable[..., Any], spec: str = "", options: Mapping[str, str] | None = None) -> Choice:
     """A function as an editor. Its name and version are part of a chain's identity, so that resuming goes by them."""
     given = dict(options or {})
-    if unknown := [key for key in given if key not in ("name", "version", "seed", *RATES)]:
-        allowed = ", ".join(("name", "version", "seed", *RATES))
+    if unknown := [key for key in given if key not in ("name", "version", "seed", *_RATES)]:
+        allowed = ", ".join(("name", "version", "seed", *_RATES))
         raise UserError(f"an editor of your own has no option {unknown[0]!r}; its options are {allowed}")
     name, version = (
         own_editor.name_of(function, given.get("name")),
@@ -162,8 +162,8 @@ def own_choice(function: Callable[..., Any], spec: str = "", options: Mapping[st
     if name in names() and name not in plugins():
         raise UserError(f"{name!r} is the name of an editor that is here already; give yours another with name=")
     seed = given.get("seed", "per-step")
-    one_of(f"{name}:seed", seed, SEEDS)
-    rates = {key: int(parse_option(f"{name}:{key}", given[key], int) or 0) for key in RATES if key in given}
+    one_of(f"{name}:seed", seed, _SEEDS)
+    rates = {key: int(_parse_option(f"{name}:{key}", given[key], int) or 0) for key in _RATES if key in given}
     if low := [key for key, value in rates.items() if value < 1]:
         raise UserError(f"{name}:{low[0]} is {rates[low[0]]}; it is a whole number from 1")
     label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"
@@ -171,7 +171,7 @@ def own_choice(function: Callable[..., Any], spec: str = "", options: Mapping[st
     return Choice(spec or name, name, label, settings, own_editor.wrap(function, rates.get("concurrency")), rates)
 
 
-def split_word(word: str) -> tuple[str, str]:
+def _split_word(word: str) -> tuple[str, str]:
     key, _, value = word.partition("=")
     return key, value
 
@@ -191,7 +191,7 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
         return None
 
 
-def is_identity(option: Field[Any], value: Any) -> bool:
+def _is_identity(option: Field[Any], value: Any) -> bool:
     """Whether an option shapes the answers, as most do; a time limit does not and stays out.
 
     One that says "where given" is part of the identity only with a value.
@@ -200,11 +200,11 @@ def is_identity(option: Field[Any], value: Any) -> bool:
     return value not in (None, "") if rule == "where given" else bool(rule)
 
 
-def default_of(option: Field[Any]) -> Any:
+def _default_of(option: Field[Any]) -> Any:
     return option.default_factory() if option.default_factory is not MISSING else option.default
 
 
-def parse_option(name: str, text: str, hint: Any) -> Setting:
+def _parse_option(name: str, text: str, hint: Any) -> Setting:
     """One option's value, by the type that the editor declares for it."""
     kinds = get_args(hint) or (hint,)
     if type(None) in kinds and text in ("", "none", "null"):

@@ -14,8 +14,8 @@ from ..calls import Rejected, Unusable
 from ..records import Answer, UserError, one_of
 from ..vendors.sizes import Size, of_pipeline
 
-PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
-VIDEO_PROCESSORS = ("Qwen2VLProcessor", "Qwen2_5_VLProcessor", "Qwen3VLProcessor")
+_PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
+_VIDEO_PROCESSORS = ("Qwen2VLProcessor", "Qwen2_5_VLProcessor", "Qwen3VLProcessor")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Editor:
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
-        return requirements.missing_packages("diffusers", *PACKAGES) or requirements.missing_weights(
+        return requirements.missing_packages("diffusers", *_PACKAGES) or requirements.missing_weights(
             self.model, "model_index.json"
         )
 
@@ -63,7 +63,7 @@ class Editor:
 
     @functools.cached_property
     def pipeline(self) -> Any:
-        if reason := requirements.missing_packages("diffusers", *PACKAGES):
+        if reason := requirements.missing_packages("diffusers", *_PACKAGES):
             raise Unusable(reason)
         from diffusers import DiffusionPipeline
         from diffusers.utils import logging
@@ -72,7 +72,7 @@ class Editor:
         revision = self.identity().get("commit") or self.revision
         where = {"revision": revision} if revision else {}
         try:
-            parts = {**where, **without_video(self.model, where)}
+            parts = {**where, **_without_video(self.model, where)}
             pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **parts)
         except OSError as error:
             raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}") from error
@@ -107,27 +107,28 @@ class Editor:
             except Exception as error:  # whatever a pipeline raises fails this step and not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
         asked = {key: value for key, value in given.items() if key not in ("image", "prompt", "output_type")}
-        about = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device), **versions(), **asked}
+        details = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device)}
+        details |= {**_versions(), **asked}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
-            return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=about)
-        return Answer(pictures.encode_png(picture), cost=0.0, details=about)
+            return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=details)
+        return Answer(pictures.encode_png(picture), cost=0.0, details=details)
 
 
-def without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
+def _without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
     """Qwen's processors, which ask for torchvision only because of the videos that no editor sees."""
     from diffusers import DiffusionPipeline
 
     if requirements.is_installed("torchvision"):
         return {}
-    parts = {name: part for name, part in DiffusionPipeline.load_config(model, **where).items() if listed(part)}
-    return {name: picture_processor(model, name, kind, where) for name, (_, kind) in parts.items()}
+    parts = {name: part for name, part in DiffusionPipeline.load_config(model, **where).items() if _listed(part)}
+    return {name: _picture_processor(model, name, kind, where) for name, (_, kind) in parts.items()}
 
 
-def listed(part: Any) -> bool:
-    return isinstance(part, list) and part[1] in VIDEO_PROCESSORS
+def _listed(part: Any) -> bool:
+    return isinstance(part, list) and part[1] in _VIDEO_PROCESSORS
 
 
-def picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -> Any:
+def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -> Any:
     """One of Qwen's processors for pictures and words alone; its words may stand in the folder `tokenizer`."""
     import transformers
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
@@ -145,7 +146,7 @@ def picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -
     return Processor(image_processor=seen, tokenizer=read, chat_template=said.get("chat_template", read.chat_template))
 
 
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     import diffusers
     import torch
 

@@ -28,7 +28,7 @@ from ..vendors.wire import Json
 if TYPE_CHECKING:
     import httpx
 
-INSTALL = "python -m venv litellm-env; litellm-env/bin/pip install litellm; and give python=litellm-env/bin/python"
+_INSTALL = "python -m venv litellm-env; litellm-env/bin/pip install litellm; and give python=litellm-env/bin/python"
 _FIND = (
     "import importlib.metadata as m; d = m.distribution('litellm'); print(d.version); print(d.locate_file('litellm'))"
 )
@@ -71,7 +71,7 @@ class Editor(hosted.HostedEditor):
         return self.python or sys.executable
 
     def ready(self) -> str | None:
-        return None if _installed(self.interpreter) else f"litellm is not installed at {self.interpreter}: {INSTALL}"
+        return None if _installed(self.interpreter) else f"litellm is not installed at {self.interpreter}: {_INSTALL}"
 
     def identity(self) -> dict[str, str]:
         """LiteLLM's version: it decides how a model is asked."""

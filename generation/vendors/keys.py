@@ -4,8 +4,8 @@ import os
 import re
 from typing import Any
 
-KEYS = re.compile(r"(_|^)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$")
-SHORTEST = 8  # anything shorter is a word, not a key
+_KEYS = re.compile(r"(_|^)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$")
+_SHORTEST = 8  # anything shorter is a word, not a key
 
 
 class NoKey(Exception):
@@ -32,8 +32,8 @@ def scrub(value: Any) -> Any:
 
     A part of a key counts as one, from SHORTEST characters on: whoever quotes a key may have cut it.
     """
-    secrets = {os.environ[name].strip() for name in os.environ if KEYS.search(name)}
-    long = sorted((secret for secret in secrets if len(secret) >= SHORTEST), key=len, reverse=True)
+    secrets = {os.environ[name].strip() for name in os.environ if _KEYS.search(name)}
+    long = sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)
     return without(value, long) if long else value
 
 
@@ -42,18 +42,18 @@ def scrub_and_cut(text: str, most: int) -> str:
     return str(scrub(text))[:most]
 
 
-def without_parts(text: str, secret: str) -> str:
+def _without_parts(text: str, secret: str) -> str:
     """The text with "[key]" in place of the secret and of its parts, each as long as can be."""
-    parts = {secret[start : start + SHORTEST] for start in range(len(secret) - SHORTEST + 1)}
+    parts = {secret[start : start + _SHORTEST] for start in range(len(secret) - _SHORTEST + 1)}
     if not any(part in text for part in parts):
         return text
     kept, place = [], 0
     while place < len(text):
         end = place
-        while text[end : end + SHORTEST] in parts:
+        while text[end : end + _SHORTEST] in parts:
             end += 1
         kept.append("[key]" if end > place else text[place])
-        place = end + SHORTEST - 1 if end > place else place + 1
+        place = end + _SHORTEST - 1 if end > place else place + 1
     return "".join(kept)
 
 
@@ -61,7 +61,7 @@ def without(value: Any, secrets: list[str]) -> Any:
     """The same value with "[key]" in place of these secrets, at any depth."""
     if isinstance(value, str):
         for secret in secrets:
-            value = without_parts(value, secret)
+            value = _without_parts(value, secret)
         return value
     if isinstance(value, dict):
         return {without(name, secrets): without(item, secrets) for name, item in value.items()}

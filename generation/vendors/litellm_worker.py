@@ -14,10 +14,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+_HERE = Path(__file__).resolve().parent
 
 
-def edit(asked):
+def _edit(asked):
     """One call, with what the model's provider takes of size, seed and quality."""
     import litellm
     from litellm.utils import ProviderConfigManager
@@ -57,7 +57,7 @@ def edit(asked):
     }
 
 
-def described(error):
+def _described(error):
     """What the other side needs to tell a refusal from a fault that may pass."""
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", None) or {}
@@ -69,8 +69,8 @@ def described(error):
     }
 
 
-def main():
-    sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != HERE]  # its files have common names
+def _main():
+    sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != _HERE]  # its files have common names
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what LiteLLM prints is no answer
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else its import fetches the table
@@ -83,9 +83,9 @@ def main():
     def answer(line):
         asked = json.loads(line)
         try:
-            told = edit(asked)
+            told = _edit(asked)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the other side judges it
-            told = {"error": described(error)}
+            told = {"error": _described(error)}
         with writing, contextlib.suppress(OSError):
             out.write(json.dumps({"id": asked["id"], **told}, default=str) + "\n")
             out.flush()
@@ -97,4 +97,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    _main()

@@ -15,7 +15,7 @@ from ..records import UserError
 from ..sources.catalogue import cache_folder
 
 ANY = "*"
-SOON = 60  # days before its end from which a model is warned of
+_SOON = 60  # days before its end from which a model is warned of
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Model:
 
     def warning(self, today: datetime.date | None = None) -> str | None:
         """One sentence where the model has ended or ends soon."""
-        left = (self.ends - (today or datetime.date.today())).days if self.ends else SOON + 1
-        if left > SOON:
+        left = (self.ends - (today or datetime.date.today())).days if self.ends else _SOON + 1
+        if left > _SOON:
             return None
         when = f"was shut down on {self.ends}" if left < 0 else f"is shut down on {self.ends}, in {left} days"
         note, newer = self.facts.get("ends_note"), self.refreshed.get("ends")

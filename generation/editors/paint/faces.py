@@ -11,8 +11,8 @@ import numpy as np
 
 from .drawing import Pixels
 
-WINDOW = 24  # pixels, the cascade's
-LOOKS = ((128, 0), (192, 0), (128, 17), (128, -17))  # short sides and tilts at which faces are looked for
+_WINDOW = 24  # pixels, the cascade's
+_LOOKS = ((128, 0), (192, 0), (128, 17), (128, -17))  # short sides and tilts at which faces are looked for
 LADDER = 1.06  # the ratio between neighbouring face sizes, so that a finder has few to try
 
 
@@ -27,7 +27,7 @@ class Face:
 
 
 @cache
-def cascade() -> Any:
+def _cascade() -> Any:
     import skimage.data
     from skimage.feature import Cascade
 
@@ -37,27 +37,27 @@ def cascade() -> Any:
 def find_face(image: Pixels) -> Face:
     """The largest face near the middle, upright or a little tilted, or the place where a portrait has it."""
     height, width = image.shape[:2]
-    for side, tilt in LOOKS:
+    for side, tilt in _LOOKS:
         scale = min(1.0, side / min(height, width))
         small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         middle = (small.shape[1] / 2, small.shape[0] / 2)
-        turned = small if not tilt else cv2.warpAffine(small, upright(middle, tilt), small.shape[1::-1])
-        boxes = cascade().detect_multi_scale(turned, 1.15, 1, (WINDOW, WINDOW), (min(small.shape[:2]),) * 2)
+        turned = small if not tilt else cv2.warpAffine(small, _upright(middle, tilt), small.shape[1::-1])
+        boxes = _cascade().detect_multi_scale(turned, 1.15, 1, (_WINDOW, _WINDOW), (min(small.shape[:2]),) * 2)
         if boxes:
-            best = max(boxes, key=lambda box: weight(box, small.shape[1]))
-            size = nearest_size(best["width"] / scale)
+            best = max(boxes, key=lambda box: _weight(box, small.shape[1]))
+            size = _nearest_size(best["width"] / scale)
             centre = (best["c"] + best["width"] / 2, best["r"] + best["height"] / 2)
-            x, y = upright(middle, -tilt) @ (*centre, 1)
+            x, y = _upright(middle, -tilt) @ (*centre, 1)
             return Face(x / scale - size / 2, y / scale - size / 2, size)
     return assumed_face(image)
 
 
-def upright(middle: tuple[float, float], tilt: float) -> Pixels:
+def _upright(middle: tuple[float, float], tilt: float) -> Pixels:
     """Turns a picture about its middle by some degrees."""
     return cv2.getRotationMatrix2D(middle, tilt, 1.0)
 
 
-def weight(box: dict[str, int], width: int) -> float:
+def _weight(box: dict[str, int], width: int) -> float:
     """Large faces in the middle count most."""
     return box["width"] * (1 - abs((box["c"] + box["width"] / 2) / width - 0.5))
 
@@ -70,10 +70,10 @@ def assumed_face(image: Pixels) -> Face:
 
 def usual_size(image: Pixels) -> float:
     """The size of a face in a portrait."""
-    return nearest_size(0.36 * min(image.shape[:2]))
+    return _nearest_size(0.36 * min(image.shape[:2]))
 
 
-def nearest_size(size: float) -> float:
+def _nearest_size(size: float) -> float:
     """The nearest size on the ladder."""
     return LADDER ** rung(size)
 
@@ -83,7 +83,7 @@ def rung(size: float) -> int:
     return round(math.log(size) / math.log(LADDER))
 
 
-LIFT = 0.055  # of the face, how far the corners of the mouth move
+_LIFT = 0.055  # of the face, how far the corners of the mouth move
 
 
 def neutral(image: Pixels) -> Pixels | str:
@@ -96,7 +96,7 @@ def neutral(image: Pixels) -> Pixels | str:
     right, down = np.zeros_like(x), np.zeros_like(y)
     for at, up, out in ((0.3, -1.0, 0.5), (0.7, -1.0, -0.5), (0.5, 0.35, 0.0)):
         far = np.square((x - face.x) / face.size - at) + np.square(((y - face.y) / face.size - 0.8) * 1.4)
-        pull = np.exp(-far / (2 * 0.075**2)) * face.size * LIFT
+        pull = np.exp(-far / (2 * 0.075**2)) * face.size * _LIFT
         right += out * pull
         down -= up * pull
     return cv2.remap(image, x - right, y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)

@@ -5,8 +5,8 @@ import numpy as np
 
 from .drawing import Pixels
 
-THIN = 0.012  # half-width of a hole, as a share of the short side, up to which smoothness is enough
-MIRROR = 0.045  # of the short side, how far outside a hole mirrored pixels may come from
+_THIN = 0.012  # half-width of a hole, as a share of the short side, up to which smoothness is enough
+_MIRROR = 0.045  # of the short side, how far outside a hole mirrored pixels may come from
 
 
 def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
@@ -16,18 +16,18 @@ def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
     pad = 12 + round(0.05 * min(image.shape[:2]))
     x, y, wide, high = cv2.boundingRect(hole.astype(np.uint8))
     part = np.s_[max(0, y - pad) : y + high + pad, max(0, x - pad) : x + wide + pad]
-    filled = membrane(image[part].astype(np.float32), hole[part])
-    deep = cv2.distanceTransform(hole[part].astype(np.uint8), cv2.DIST_L2, 3).max() > THIN * min(image.shape[:2])
+    filled = _membrane(image[part].astype(np.float32), hole[part])
+    deep = cv2.distanceTransform(hole[part].astype(np.uint8), cv2.DIST_L2, 3).max() > _THIN * min(image.shape[:2])
     if deep:
-        borrowed = clone(image, hole, part) if borrow else None
-        filled = mirrored(image, hole, part, filled) if borrowed is None else borrowed
+        borrowed = _clone(image, hole, part) if borrow else None
+        filled = _mirrored(image, hole, part, filled) if borrowed is None else borrowed
     result = image.copy()
     inside = hole[part][..., None]
     result[part] = np.where(inside, np.rint(filled).clip(0, 255), image[part]).astype(np.uint8)
     return result
 
 
-def mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pixels) -> Pixels:
+def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pixels) -> Pixels:
     """What is outside the nearest rim, mirrored into the hole; towards its middle, the smooth filling takes over."""
     rows, columns = part
     far, labels = cv2.distanceTransformWithLabels(hole.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
@@ -37,7 +37,7 @@ def mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pix
     near = place[:, labels[part]]
     here = np.mgrid[rows.start : rows.start + near.shape[1], columns.start : columns.start + near.shape[2]]
     even = max(3, round(0.012 * min(image.shape[:2])))
-    reach = MIRROR * min(image.shape[:2])
+    reach = _MIRROR * min(image.shape[:2])
     back = reach - abs(far[part] % (2 * reach) - reach)  # to and fro, so that nothing comes from far away
     y, x = (cv2.blur(at.astype(np.float32), (even, even)) for at in near + (near - here) * back / (far[part] + 1e-3))
     inside = (x >= 0) & (x < image.shape[1]) & (y >= 0) & (y < image.shape[0])
@@ -51,29 +51,29 @@ def mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pix
     return share * seen + (1 - share) * (filled + texture)
 
 
-def membrane(values: Pixels, hole: Pixels) -> Pixels:
+def _membrane(values: Pixels, hole: Pixels) -> Pixels:
     """The smooth surface through the values around the hole: pulled down a pyramid, pushed up again."""
     known = (~hole).astype(np.float32)[..., None]
-    filled = pyramid(values * known, known[..., 0])
+    filled = _pyramid(values * known, known[..., 0])
     result = np.where(hole[..., None], filled, values)
     for _ in range(12):
         result = np.where(hole[..., None], cv2.blur(result, (3, 3)), values)
     return result
 
 
-def pyramid(values: Pixels, weight: Pixels) -> Pixels:
+def _pyramid(values: Pixels, weight: Pixels) -> Pixels:
     """Weighted values, completed from half their size wherever the weight is missing."""
     full = np.clip(weight, 1e-6, None)[..., None]
     if min(weight.shape) < 3 or weight.min() > 0.01:
         mean = values.sum((0, 1)) / max(1e-6, float(weight.sum()))
         return np.where(weight[..., None] > 1e-3, values / full, mean).astype(np.float32)
-    below = pyramid(cv2.pyrDown(values), cv2.pyrDown(weight))
+    below = _pyramid(cv2.pyrDown(values), cv2.pyrDown(weight))
     rest = cv2.pyrUp(below, dstsize=weight.shape[::-1])
     part = np.clip(weight * 4, 0, 1)[..., None]
     return part * values / full + (1 - part) * rest
 
 
-def clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | None:
+def _clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | None:
     """The like piece whose surroundings agree best with the hole's, shifted in level to join seamlessly."""
     rows, columns = part
     scale = min(1.0, 96 / min(image.shape[:2]))
@@ -103,4 +103,4 @@ def clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | No
     gap = hole[top : top + height, left : left + width] & hole[part]
     if gap.any():
         return None
-    return source + membrane(image[part].astype(np.float32) - source, hole[part])
+    return source + _membrane(image[part].astype(np.float32) - source, hole[part])

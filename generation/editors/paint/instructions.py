@@ -5,22 +5,22 @@ from dataclasses import dataclass
 
 from .drawing import COLOURS, all_things
 
-VERBS = {
+_VERBS = {
     "remove": r"remove|take (?:\w+ ){0,4}(?:away|off|out)|erase|delete|get rid of|clear away|undo|without",
     "add": r"add|put|place|draw|give|insert|include|paint in",
 }
-COPY = r"replica|replicate|reproduce|recreate|duplicate|copy|no alterations|no changes|same (?:image|picture)"
-DENOISE = r"denois\w*|(?:remov|reduc|clean|without|avoid)\w* .*(?:noise|grain|artifacts)"
-BACK = "restore|bring back|return|give back|add|recover|back to"
+_COPY = r"replica|replicate|reproduce|recreate|duplicate|copy|no alterations|no changes|same (?:image|picture)"
+_DENOISE = r"denois\w*|(?:remov|reduc|clean|without|avoid)\w* .*(?:noise|grain|artifacts)"
+_BACK = "restore|bring back|return|give back|add|recover|back to"
 TONES = (  # the first that fits
     ("enhance", r"(?:restor|improv|enhanc|repair)\w* .*(?:image|quality|clarity|noise|blur|degrad\w*)"),
-    ("denoise", DENOISE),
+    ("denoise", _DENOISE),
     ("smile", r"(?:smil|laugh|grin)\w*|happy"),
     ("neutral", r"neutral|serious|stop smiling"),
     ("photograph", r"photograph|photorealistic|photo realistic"),
     ("edges", r"edges?|outlines?|line drawing|sketch"),
     ("patches", r"patches"),
-    ("colour", rf"(?:{BACK})\w* .*colou?rs?|colou?r(?:i[sz]e)? the|in (?:full )?colou?r"),
+    ("colour", rf"(?:{_BACK})\w* .*colou?rs?|colou?r(?:i[sz]e)? the|in (?:full )?colou?r"),
     ("grey", r"gr[ea]y ?scale|monochrome|black and white|desaturate"),
     ("sepia", r"sepia"),
     ("warmer", r"warm(?:er)?"),
@@ -35,8 +35,8 @@ TONES = (  # the first that fits
     ("pale", r"pale|muted|less (?:saturated|colou?rful)|(?:decrease|reduce|lower) (?:the )?saturation"),
     ("invert", r"invert|negative"),
 )
-SIDES = ("left", "right", "middle", "centre", "center")
-TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
+_SIDES = ("left", "right", "middle", "centre", "center")
+_TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ def parse(instruction: str) -> Request | None:
     """The wish in an instruction, or None."""
     text = re.sub(r"[^a-z0-9°%' -]+", " ", instruction.lower().replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
-    return copy(text) or geometry(text) or change(text) or tone(text)
+    return copy(text) or _geometry(text) or _change(text) or tone(text)
 
 
 def copy(text: str) -> Request | None:
     """The wish for the same picture again, perhaps cleaner."""
-    if not re.search(rf"\b(?:{COPY})\b", text):
+    if not re.search(rf"\b(?:{_COPY})\b", text):
         return None
-    return Request("copy", "denoise" if re.search(rf"\b(?:{DENOISE})", text) else "")
+    return Request("copy", "denoise" if re.search(rf"\b(?:{_DENOISE})", text) else "")
 
 
 def tone(text: str) -> Request | None:
@@ -70,39 +70,39 @@ def tone(text: str) -> Request | None:
     return Request("tone", found) if found else None
 
 
-def geometry(text: str) -> Request | None:
+def _geometry(text: str) -> Request | None:
     """Flips and turns."""
     if re.search(r"\b(flip|mirror)\w*\b", text):
         way = "vertical" if re.search(r"vertical|upside|top to bottom", text) else "horizontal"
         return Request("flip", side=way)
     if re.search(r"\b(rotate|turn)\b", text):
-        found = next((quarters for word, quarters in TURNS.items() if re.search(rf"\b{word}", text)), None)
+        found = next((quarters for word, quarters in _TURNS.items() if re.search(rf"\b{word}", text)), None)
         back = re.search(r"counter ?clockwise|anti ?clockwise|to the left", text)
         if found and (back or found == 2 or re.search(r"clockwise|to the right", text)):
             return Request("turn", amount=(-found if back else found) % 4)
     return None
 
 
-def change(text: str) -> Request | None:
+def _change(text: str) -> Request | None:
     """Additions and removals of a thing that can be drawn."""
-    verb = next((name for name, pattern in VERBS.items() if re.search(rf"\b(?:{pattern})\b", text)), "")
-    named = first_thing_named(text)
+    verb = next((name for name, pattern in _VERBS.items() if re.search(rf"\b(?:{pattern})\b", text)), "")
+    named = _first_thing_named(text)
     if not verb or not named:
         return None
     thing, at = named
     before = text[:at].split()[-3:]
     colour = next(
-        (word.replace("gray", "grey").replace("golden", "gold") for word in reversed(before) if is_colour(word)), ""
+        (word.replace("gray", "grey").replace("golden", "gold") for word in reversed(before) if _is_colour(word)), ""
     )
-    side = next((word for word in SIDES if re.search(rf"\b{word}\b", text)), "")
+    side = next((word for word in _SIDES if re.search(rf"\b{word}\b", text)), "")
     return Request(verb, thing, colour, "middle" if side in ("centre", "center") else side)
 
 
-def is_colour(word: str) -> bool:
+def _is_colour(word: str) -> bool:
     return word.replace("gray", "grey").replace("golden", "gold") in COLOURS
 
 
-def first_thing_named(text: str) -> tuple[str, int] | None:
+def _first_thing_named(text: str) -> tuple[str, int] | None:
     """The thing that is named first, and where; of two at one place, the longer name."""
     spots = []
     for name, thing in all_things().items():

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from . import faces
 from .drawing import Layer, Pixels, Thing, draw_at_size, is_lopsided
 
-LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # of the height
+_LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # of the height
 LADDER = faces.LADDER  # between neighbouring sizes of a thing
-SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": (0.08, 0.92)}
+_SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": (0.08, 0.92)}
 
 Place = tuple[int, int, int, int, bool]  # left, top, width, height, mirrored
 
@@ -52,11 +52,11 @@ def place_in_scene(image: NDArray[np.uint8], thing: Thing, side: str, chance: np
     small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA).astype(np.float32)
     busy = abs(cv2.Sobel(small, cv2.CV_32F, 1, 0)) + abs(cv2.Sobel(small, cv2.CV_32F, 0, 1))
     total = cv2.integral(busy)
-    low, high = SIDES[side]
+    low, high = _SIDES[side]
     best, least = (0, 0), np.inf
     for _ in range(24):
         x = low + (high - low) * chance.random()
-        level = LEVELS[thing.place]
+        level = _LEVELS[thing.place]
         y = level[0] + (level[1] - level[0]) * chance.random()
         left = int(np.clip(x * width - wide / 2, 2, max(2, width - wide - 2)))
         bottom = y * height + (tall if thing.place in ("wall", "air") else 0)
@@ -72,7 +72,7 @@ def place_in_scene(image: NDArray[np.uint8], thing: Thing, side: str, chance: np
 def standing_out(image: NDArray[np.uint8], thing: Thing, place: Place) -> str:
     """The first of the thing's colours that differs enough from what is behind it, or the one that differs most."""
     left, top, width, height, mirrored = place
-    behind = part_behind(image, left, top, width, height)
+    behind = _part_behind(image, left, top, width, height)
     apart = {}
     for colour in thing.colours:
         drawn = draw_at_size(thing.name, colour, width, height, mirrored)
@@ -84,36 +84,36 @@ def standing_out(image: NDArray[np.uint8], thing: Thing, place: Place) -> str:
     return max(apart, key=lambda colour: apart[colour])
 
 
-def part_behind(image: NDArray[np.uint8], left: int, top: int, width: int, height: int) -> Pixels:
+def _part_behind(image: NDArray[np.uint8], left: int, top: int, width: int, height: int) -> Pixels:
     """A part of the picture that may hang over its edge, continued there by its last pixels."""
     rows = np.clip(np.arange(top, top + height), 0, image.shape[0] - 1)
     columns = np.clip(np.arange(left, left + width), 0, image.shape[1] - 1)
     return image[rows[:, None], columns[None]].astype(np.float32)
 
 
-SHADOW = {"worn": 0.3, "ground": 0.5, "table": 0.5, "wall": 0.35, "air": 0.0}
+_SHADOW = {"worn": 0.3, "ground": 0.5, "table": 0.5, "wall": 0.35, "air": 0.0}
 
 
-def reach(place: Place) -> int:
+def _reach(place: Place) -> int:
     """How far a thing's shadow goes beyond its outline, in pixels."""
     return max(3, round(0.22 * max(place[2], place[3])))
 
 
-def shadow(thing: Thing, drawn: Layer, place: Place) -> Pixels:
+def _shadow(thing: Thing, drawn: Layer, place: Place) -> Pixels:
     """The darkness a thing casts, on its own box grown by its reach."""
-    far = reach(place)
+    far = _reach(place)
     cover = cv2.copyMakeBorder(drawn.cover, far, far, far, far, cv2.BORDER_CONSTANT, value=0)
-    strength = SHADOW[thing.place]
+    strength = _SHADOW[thing.place]
     if not strength:
         return cover * 0
     if thing.place in ("ground", "table"):
-        return strength * contact(drawn.cover, cover.shape, far)
+        return strength * _contact(drawn.cover, cover.shape, far)
     shift = max(1, far // 5), max(1, far // 3)
     moved = cv2.warpAffine(cover, np.array([[1, 0, shift[0]], [0, 1, shift[1]]], np.float32), cover.shape[::-1])
     return strength * cv2.GaussianBlur(moved, (0, 0), max(1.0, far / 7))
 
 
-def contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
+def _contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
     """A soft pool under whatever touches the ground, drawn out to the right, away from the light."""
     height, width = cover.shape
     feet = np.flatnonzero(cover[-max(2, height // 8) :].max(0) > 0.5)
@@ -137,8 +137,8 @@ def composite(image: NDArray[np.uint8], thing: Thing, drawn: Layer, place: Place
     """The picture with the thing in it."""
     result = image.astype(np.float32)
     left, top = place[:2]
-    dark = shadow(thing, drawn, place)
-    far = reach(place)
+    dark = _shadow(thing, drawn, place)
+    far = _reach(place)
     there, here = overlap(image, left - far, top - far, dark.shape)
     result[there] *= 1 - dark[here][..., None]
     there, here = overlap(image, left, top, drawn.cover.shape)
@@ -160,8 +160,8 @@ def uncomposite(
     hole[there] = drawn.cover[here] > 0.3
     grow = 1 + round(0.002 * min(image.shape[:2]))
     hole = cv2.dilate(hole.astype(np.uint8), np.ones((grow * 2 + 1,) * 2, np.uint8)).astype(np.bool_)
-    dark = shadow(thing, drawn, place)
-    far = reach(place)
+    dark = _shadow(thing, drawn, place)
+    far = _reach(place)
     there, here = overlap(image, left - far, top - far, dark.shape)
     result[there] /= 1 - dark[here][..., None]
     return np.rint(result).clip(0, 255).astype(np.uint8), hole
