@@ -6,11 +6,13 @@ holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made where a person 
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from enum import Enum
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
-from convergebench.dataset_builder.dataset.columns import Column, Config, StepPlace
+from convergebench.dataset_builder.dataset.columns import Column, Config, Row, StepPlace
 
 from .specs import specs
 
@@ -146,11 +148,12 @@ def signature_texts(signature: Mapping[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-STEP = (
-    *StepPlace.columns(),
-    Column("status", "string", "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"),
-    Column("sha256", "string", "of the picture the numbers belong to"),
-)
+@dataclass(frozen=True, kw_only=True)
+class _Scored(StepPlace):
+    """What stands before the metrics' columns."""
+
+    status: Annotated[str, "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"]
+    sha256: Annotated[str | None, "of the picture the numbers belong to"]
 
 
 def scores_config(optional: Collection[str] = ()) -> Config:
@@ -173,7 +176,7 @@ def scores_config(optional: Collection[str] = ()) -> Config:
         "scores",
         "the numbers of one step against its chain's reference",
         (
-            *STEP,
+            *_Scored.columns(),
             *measured[:place],
             sizes,
             *measured[place:],
@@ -184,16 +187,99 @@ def scores_config(optional: Collection[str] = ()) -> Config:
     )
 
 
-FLOORS = Config(
-    "floors",
-    "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means",
-    (
-        Column("source", "string", "id of the reference's source"),
-        Column("other", "string", "id of the unrelated source"),
-        Column("short_side", "int32", "pixels on the short side at which both were compared"),
-        Column("metric", "string", "name of the metric"),
-        Column("value", "float64", "its value for this pair"),
-        Column("signature", "string", "JSON: versions, weights, dtype and the pictures behind the number"),
-    ),
-)
 SCORES = scores_config()
+
+
+@cache
+def score_column_names() -> frozenset[str]:
+    """The names of all columns that scores can have, those of optional metrics among them."""
+    return frozenset(column.name for column in scores_config([*specs()]).columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRow(_Scored):
+    """One step's scores. What the statistics of the core read is an attribute, None if it was not computed.
+
+    The other columns, such as those of a metric that was dropped in, are read by `value`. What the metrics' columns
+    mean is in their specs.
+    """
+
+    TABLE: ClassVar = "scores"
+    ROW: ClassVar = SCORES.row
+
+    changed_size: bool | None
+    rmse_previous: float | None
+    psnr_registered: float | None
+    ssim_registered: float | None
+    framing_loss: float | None
+    edit_applied: bool | None
+    edit_undone: bool | None
+    edit_share: float | None
+    undo_ratio: float | None
+    undo_explained: float | None
+    part_lost: bool | None
+    part_lost_share: float | None
+    part_redrawn_share: float | None
+    part_outline: str | None
+    reasons: str | None
+    signature: str | None
+
+    @classmethod
+    def columns(cls) -> tuple[Column, ...]:
+        return scores_config([*specs()]).columns
+
+    @classmethod
+    def from_scores(cls, values: Mapping[str, Any]) -> Self:
+        """A whole row; columns that its file does not have are None."""
+        return cls.from_values(dict.fromkeys(score_column_names()) | dict(values))
+
+    def value(self, column: str) -> Any:
+        """The value in a column whose name is data. A name that no column has, or that was not read, is an error."""
+        if column in self.__dict__:
+            return self.__dict__[column]
+        if column in score_column_names():
+            raise KeyError(f"the column {column!r} of the scores was not read")
+        near = get_close_matches(column, score_column_names(), 1)
+        raise KeyError(f"the scores have no column {column!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+    def get(self, column: str, default: Any = None) -> Any:
+        return self.__dict__.get(column, default)
+
+    __getitem__ = value
+
+    def __contains__(self, column: str) -> bool:
+        return self.__dict__.get(column) is not None
+
+    @property
+    def missing(self) -> dict[str, Missing]:
+        """Why values are missing, by column."""
+        return missing_values(self.__dict__)
+
+
+def _check_fields(row: type[Row]) -> None:
+    """A field that no column fills would be None for ever, and a check that reads it never in force."""
+    if unknown := {field.name for field in fields(row)} - score_column_names():  # type: ignore[arg-type]  # a dataclass
+        raise TypeError(f"{row.__name__} has fields that are no columns of the scores: {', '.join(sorted(unknown))}")
+
+
+_check_fields(ScoreRow)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorRow(Row):
+    """One metric between a reference and an unrelated picture."""
+
+    TABLE: ClassVar = "floors"
+    ROW: ClassVar = (
+        "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means"
+    )
+
+    source: Annotated[str, "id of the reference's source"]
+    other: Annotated[str, "id of the unrelated source"]
+    short_side: Annotated[int, "pixels on the short side at which both were compared"]
+    metric: Annotated[str, "name of the metric"]
+    value: Annotated[float | None, "its value for this pair"]
+    signature: Annotated[str, "JSON: versions, weights, dtype and the pictures behind the number"]
+
+
+FLOORS = FloorRow.config()

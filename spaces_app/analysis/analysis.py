@@ -7,15 +7,17 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from convergebench.dataset_builder.dataset import columns as dataset_columns
+from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.metric_modules.scores import FloorRow, ScoreRow
 
 from ..studies import study_modules
 from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, merge_reasons, outcome_of_case
-from .stored_rows import StoredRows, narrow
+from .stored_rows import StoredRows, narrow, score_rows
 
 Row = Mapping[str, Any]
 R = TypeVar("R", bound=dataset_columns.Row)
@@ -31,28 +33,32 @@ class Options:
     suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # what programs each suite has
 
 
+def _typed(rows: Iterable[R | Row], row_type: type[R]) -> list[R]:
+    return [row if isinstance(row, row_type) else row_type.from_values(row) for row in rows]
+
+
 class Analysis:
     """A dataset's chains and the rows of its tables; `calls` are rows of its steps with what each call took."""
 
     def __init__(
         self,
-        scores: Sequence[Row] | StoredRows,
+        scores: Iterable[ScoreRow | Row],
         chains: Sequence[FinishedChain],
-        floors: Sequence[Row] = (),
-        calls: Sequence[Row] | StoredRows = (),
+        floors: Iterable[FloorRow | Row] = (),
+        calls: Iterable[StepRow | Row] = (),
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
         options: Options = Options(),
         tables: Mapping[str, Iterable[Any]] | None = None,  # by name: what studies read
     ):
-        self.scores = scores
+        self.scores = score_rows(scores)
         self.chains = chains
-        self.floor_rows = floors
+        self.floor_rows = _typed(floors, FloorRow)
         self.options = options
         self.roles = roles or {}
-        self.floors = Floors(floors, chains)
+        self.floors = Floors(self.floor_rows, chains)
         self.look_alikes = self.floors.look_alikes(chains)
         self.excluded = list(self.look_alikes)
-        self._calls = calls
+        self._calls = calls if isinstance(calls, StoredRows) else _typed(calls, StepRow)
         self._tables = tables or {}
         self._computed: dict[Callable[[Analysis], Any], Any] = {}
 
@@ -62,10 +68,9 @@ class Analysis:
             raise ValueError(f"the dataset has no table {name!r}; did you mean {near[0]!r}?")
         return self._tables.get(name, ())
 
-    def rows(self, row_type: type[R]) -> Iterable[R]:
+    def rows(self, row_type: type[R]) -> list[R]:
         """The same as rows of their type."""
-        for row in self.table(row_type.TABLE):
-            yield row if isinstance(row, row_type) else row_type.from_values(row)
+        return _typed(self.table(row_type.TABLE), row_type)
 
     def once(self, function: "Callable[[Analysis], T]") -> T:
         """What `function` computes of this analysis; computed the first time it is asked for."""
@@ -90,7 +95,7 @@ class Analysis:
     @cached_property
     def unscored(self) -> list[str]:
         """The editors none of whose chains has scores."""
-        scored = {row["chain"] for row in narrow(self.scores, ["chain"])}
+        scored = {row.chain for row in narrow(self.scores, ["chain"])}
         measured = {chain.editor for chain in self.chains if chain.id in scored}
         return sorted({chain.editor for chain in self.chains} - measured)
 

@@ -1,15 +1,15 @@
 """One case is one chain as the statistics see it: what each round's return kept, and whether its edits were made."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import Any
 
+from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.retained.floors import retained_value
-from convergebench.metric_modules.scores import Fault, missing_values
+from convergebench.metric_modules.scores import Fault, ScoreRow
 from convergebench.metric_modules.specs import (
     curve_columns,
     meaning_columns,
@@ -28,7 +28,14 @@ RETAINED = tuple(retained_columns())  # on the scale from 1, untouched, to 0
 QUALITIES = quality_columns()
 MEANINGS = meaning_columns()
 
-Row = Mapping[str, Any]
+# Every column of the scores that a case is made of: no other is read for it.
+CASE_COLUMNS = (
+    *("chain", "round", "position", "reasons", "rmse_previous", "psnr_registered", "ssim_registered", "framing_loss"),
+    *("edit_applied", "edit_undone", "undo_ratio", "part_lost", "part_lost_share", "part_redrawn_share"),
+    *CURVES,
+    *(f"retained_{name}" for name in RETAINED),
+)
+NOT_SCORED = ScoreRow.from_scores({})  # stands for a step without a row
 Values = list[float | None]
 CaseKey = tuple[str, str, int]  # source, program, run
 
@@ -111,7 +118,10 @@ class Case:
 
 
 def read_cases(
-    scores: Iterable[Row], chains: Iterable[FinishedChain], floors: Floors, calls: Iterable[Row] = ()
+    scores: Sequence[ScoreRow] | StoredRows[ScoreRow],
+    chains: Iterable[FinishedChain],
+    floors: Floors,
+    calls: Iterable[StepRow] = (),
 ) -> tuple[list[Case], list[str]]:
     """Every chain that has scores, and the ids of those that count twice or have none.
 
@@ -119,8 +129,7 @@ def read_cases(
     """
     chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
     left_out = []
-    scores = scores if isinstance(scores, StoredRows) else list(scores)
-    scored = {row["chain"] for row in narrow(scores, ["chain"])}
+    scored = {row.chain for row in narrow(scores, ["chain"])}
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
         # A chain that failed before anything could be scored is a case all the same: not to be there never helps.
@@ -130,45 +139,45 @@ def read_cases(
             chosen[key] = chain
     of_id = {chain.id: chain for chain in chosen.values()}
     answered = {
-        name: mean_call([row for row in rows if row["round"] and row["status"] == "ok"], of_id[name])
+        name: mean_call([row for row in rows if row.round and row.status == "ok"], of_id[name])
         for name, rows in by_chain(calls)
         if name in of_id
     }
     cases = {
         name: case_of_chain(of_id[name], rows, floors, answered.get(name, (None, None)))
-        for name, rows in by_chain(scores)
+        for name, rows in by_chain(narrow(scores, CASE_COLUMNS))
         if name in of_id
     }
     return [cases.get(one.id) or case_of_chain(one, (), floors, answered.get(one.id, (None, None)))
             for one in chosen.values()], left_out  # fmt: skip
 
 
-def mean_call(calls: Sequence[Row], chain: FinishedChain) -> tuple[float | None, float | None]:
+def mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:
     """What a round of a chain took in seconds and in US dollars."""
-    seconds, cost = ([row.get(name) for row in calls] for name in ("latency", "cost"))
-    return mean_per_round(seconds, len(chain.program.cycle)), mean_per_round(cost, len(chain.program.cycle))
+    steps = len(chain.program.cycle)
+    return mean_per_round([row.latency for row in calls], steps), mean_per_round([row.cost for row in calls], steps)
 
 
 def case_of_chain(
     chain: FinishedChain,
-    scores: Sequence[Row],
+    scores: Sequence[ScoreRow],
     floors: Floors,
     call: tuple[float | None, float | None] = (None, None),
 ) -> Case:
     """One chain with what was measured of its rounds; `call` is what a round took in seconds and US dollars."""
     cycle, planned = chain.program.cycle, range(1, chain.rounds + 1)
     kinds = [role.kind for role in roles(cycle, chain.program.closes)]
-    at: dict[tuple[int, int], Row] = {(row["round"], row["position"]): row for row in scores}
-    returns = [at.get((round, len(cycle)), {}) for round in planned]
-    by_round = [[at.get((round, place), {}) for place in range(1, len(cycle) + 1)] for round in planned]
-    measured = [round for round, row in enumerate(returns, 1) if any(row.get(name) is not None for name in CURVES)]
+    at = {(row.round, row.position): row for row in scores}
+    returns = [at.get((round, len(cycle)), NOT_SCORED) for round in planned]
+    by_round = [[at.get((round, place), NOT_SCORED) for place in range(1, len(cycle) + 1)] for round in planned]
+    measured = [round for round, row in enumerate(returns, 1) if any(row.value(name) is not None for name in CURVES)]
     not_judged: dict[str, dict[int, str]] = {}
 
     def edits_by_round(kind: str, column: str, cause: str) -> list[bool | None] | None:
         positions = [position for position, each in enumerate(kinds, 1) if each == kind]
         if not positions:
             return None
-        steps = [[at.get((round, position), {}) for position in positions] for round in planned]
+        steps = [[at.get((round, position), NOT_SCORED) for position in positions] for round in planned]
         made = [all_edits(each, column) for each in steps]
         codes = [
             None if value is not None else why_nobody_can_tell(each, column)
@@ -182,15 +191,15 @@ def case_of_chain(
     return Case(
         chain,
         group_of_chain(chain),
-        end_round=None if chain.status == "complete" else max((row["round"] for row in scores), default=1),
-        retained={name: [row.get(f"retained_{name}") for row in returns] for name in RETAINED},
+        end_round=None if chain.status == "complete" else max((row.round for row in scores), default=1),
+        retained={name: [row.value(f"retained_{name}") for row in returns] for name in RETAINED},
         registered=registered_qualities(chain, returns, floors),
-        framing=[row.get("framing_loss") for row in returns],
-        raw={name: [row.get(name) for row in returns] for name in CURVES},
-        to_previous=[row.get("rmse_previous") for row in returns],
+        framing=[row.framing_loss for row in returns],
+        raw={name: [row.value(name) for row in returns] for name in CURVES},
+        to_previous=[row.rmse_previous for row in returns],
         part_lost=[part_lost_by(steps) for steps in by_round],
-        part_share=[row.get("part_lost_share") for row in returns],
-        redrawn_share=[row.get("part_redrawn_share") for row in returns],
+        part_share=[row.part_lost_share for row in returns],
+        redrawn_share=[row.part_redrawn_share for row in returns],
         left=[most_left(steps) for steps in by_round],
         applied=edits_by_round("forward", "edit_applied", "not applied"),
         undone=edits_by_round("undo", "edit_undone", "not undone"),
@@ -200,12 +209,12 @@ def case_of_chain(
     )
 
 
-def all_edits(steps: Sequence[Row], column: str) -> bool | None:
+def all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
     """Whether all edits of a round were made, or taken back; None where that is not known.
 
     A step that nobody can judge is left out, unless there is no other.
     """
-    values = [step.get(column) for step in steps]
+    values = [step.value(column) for step in steps]
     if False in values:
         return False
     if None not in values:
@@ -218,11 +227,11 @@ def all_edits(steps: Sequence[Row], column: str) -> bool | None:
     return None if None in judged or not judged else True
 
 
-def registered_qualities(chain: FinishedChain, returns: Sequence[Row], floors: Floors) -> dict[str, Values]:
+def registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> dict[str, Values]:
     """Retained quality of each return once shift and scale are undone; LPIPS and CLIP are not computed for that."""
     measured: dict[str, Values] = {
-        "rmse": [value_or_none(row.get("psnr_registered"), lambda psnr: 255 / 10 ** (psnr / 20)) for row in returns],
-        "ssim": [row.get("ssim_registered") for row in returns],
+        "rmse": [value_or_none(row.psnr_registered, lambda psnr: 255 / 10 ** (psnr / 20)) for row in returns],
+        "ssim": [row.ssim_registered for row in returns],
     }
     found = {}
     for name, values in measured.items():
@@ -238,16 +247,16 @@ def value_or_none(value: float | None, change: Callable[[float], float]) -> floa
     return None if value is None else change(value)
 
 
-def part_lost_by(steps: Sequence[Row]) -> bool | None:
+def part_lost_by(steps: Sequence[ScoreRow]) -> bool | None:
     """Whether the return of a round, or an undo before it, lost a part."""
-    if any(step.get("part_lost") for step in steps):
+    if any(step.part_lost for step in steps):
         return True
-    return steps[-1].get("part_lost")
+    return steps[-1].part_lost
 
 
-def most_left(steps: Sequence[Row]) -> float | None:
+def most_left(steps: Sequence[ScoreRow]) -> float | None:
     """How much of an edit is left after a round; of several edits the one of which most is left."""
-    return max((step["undo_ratio"] for step in steps if step.get("undo_ratio") is not None), default=None)
+    return max((step.undo_ratio for step in steps if step.undo_ratio is not None), default=None)
 
 
 def checks_left_out(case: Case) -> dict[str, str]:
@@ -263,9 +272,9 @@ def checks_left_out(case: Case) -> dict[str, str]:
     return found
 
 
-def why_nobody_can_tell(steps: Sequence[Row], column: str) -> str:
+def why_nobody_can_tell(steps: Sequence[ScoreRow], column: str) -> str:
     """The code of the reason why none of these steps has a value, where that is nobody's fault; or nothing."""
-    missing = [missing_values(step).get(column) for step in steps]
+    missing = [step.missing.get(column) for step in steps]
     if any(each is None or each.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for each in missing):
         return ""
     return missing[0].code if missing and missing[0] else ""

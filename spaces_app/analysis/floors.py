@@ -2,24 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.retained.floors import SHARE, floor, resembling
+from convergebench.metric_modules.scores import FloorRow
 from convergebench.metric_modules.specs import ceilings, quality_columns
 
-Row = Mapping[str, Any]
 ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value
 
 
 class Floors:
     """The dataset's floors by source and size, over the unrelated sources of each chain's own suite."""
 
-    def __init__(self, floors: Iterable[Row], chains: Iterable[FinishedChain]):
+    def __init__(self, floors: Iterable[FloorRow], chains: Iterable[FinishedChain]):
         self.values: dict[tuple[str, int], ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
         for row in floors:
-            if row["value"] is not None:
-                self.values[row["source"], row["short_side"]][row["metric"]][row["other"]] = row["value"]
+            if row.value is not None:
+                self.values[row.source, row.short_side][row.metric][row.other] = row.value
         self.sources_of_suite: dict[str, set[str]] = defaultdict(set)
         self.name_of: dict[str, str] = {}  # imported sources are NAME-DIGEST: two encodings of a picture share the name
         for chain in chains:

@@ -7,6 +7,7 @@ from typing import Any
 
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.metric_modules.scores import ScoreRow
 
 from .cases import COLUMNS, MEANINGS, QUALITIES, Case
 from .groups import HALF
@@ -37,7 +38,7 @@ Row = Mapping[str, Any]
 
 
 def loss_clause(
-    case: Case, outcome: Outcome, checks: Sequence[str], threshold: float = HALF, row: Row | None = None
+    case: Case, outcome: Outcome, checks: Sequence[str], threshold: float = HALF, row: ScoreRow | None = None
 ) -> str:
     """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; empty where nothing was lost.
 
@@ -55,24 +56,25 @@ def loss_clause(
             return f"{COLUMNS[name].title} {below(known[name], threshold)} < {threshold:.0%}"
         return TITLES[cause].lower()
     words = WORDS.get(cause, cause)
-    left = (row or {}).get("undo_ratio")
+    left = row.undo_ratio if row else None
     if cause == "not undone" and left is not None and math.isfinite(left):
         return f"{words}, {min(left, 1):.0%} of it left"
-    shares = [(row or {}).get(name) for name in ("part_lost_share", "part_redrawn_share")]
+    shares = [row.part_lost_share, row.part_redrawn_share] if row else []
     share = max((each for each in shares if each is not None), default=None)
     if cause == "part lost" and share is not None and math.isfinite(share):
         return f"{share:.1%} of the picture no longer matches"
     return words
 
 
-def lost_outline(row: Row | None) -> list[list[list[float]]]:
+def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
     """The polygons around the part that a step lost, as points from 0 to 1; none where no part was lost.
 
-    >>> lost_outline({"part_outline": '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'})
+    >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'
+    >>> lost_outline(ScoreRow.from_scores({"part_outline": polygons}))
     [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]
     """
-    told = (row or {}).get("part_outline")
-    return list(json.loads(told)["polygons"]) if told else []
+    outline = row.part_outline if row else None
+    return list(json.loads(outline)["polygons"]) if outline else []
 
 
 def below(value: float, threshold: float) -> str:
@@ -85,7 +87,7 @@ def below(value: float, threshold: float) -> str:
     return rounded if rounded != f"{threshold:.0%}" else f"{math.floor(value * 100)}%"
 
 
-def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, Row]) -> int | None:
+def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) -> int | None:
     """The step in which the case was lost: the edit that was not made, or else the last of the round."""
     if outcome.lost_at is None:
         return None
@@ -95,7 +97,7 @@ def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, Row]) -> int 
         forward = [
             place for place, role in enumerate(roles(cycle, case.chain.program.closes), 1) if role.kind == "forward"
         ]
-        missed = [place for place in forward if (scores.get(first + place) or {}).get("edit_applied") is False]
+        missed = [place for place in forward if getattr(scores.get(first + place), "edit_applied", None) is False]
         return first + (missed or forward or [len(cycle)])[0]
     last_there = case.chain.calls if case.end != "complete" else case.rounds * len(cycle)
     return max(1, min(first + len(cycle), last_there))

@@ -7,144 +7,166 @@ import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from convergebench.dataset_builder.dataset.columns import ChainPlace
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.metric_modules.scores import ScoreRow, score_column_names
 
-Row = Mapping[str, Any]
+R = TypeVar("R", bound=ChainPlace)
 
 
-class StoredRows:
-    """The rows of one config, or some of their columns."""
+class StoredRows(Generic[R]):
+    """The rows of one table, with all columns or only some. Reading a column that is not among them is an error."""
 
-    def __init__(self, reader: Reader, config: str, columns: Sequence[str] | None = None):
-        self.reader, self.config, self.columns = reader, config, columns
+    def __init__(self, reader: Reader, kind: type[R], columns: Collection[str] | None = None):
+        self.reader, self.kind, self.columns = reader, kind, columns
 
     def __len__(self) -> int:
-        return sum(self.reader.footer(file).num_rows for file in self.reader.files(self.config))
+        return sum(self.reader.footer(file).num_rows for file in self.reader.files(self.kind.TABLE))
 
-    def __iter__(self) -> Iterator[Row]:
-        return self.reader.rows(self.config, self.columns)
+    def __iter__(self) -> Iterator[R]:
+        yield from self._rows(self.reader.rows(self.kind.TABLE, self._stored()))
 
-    def select(self, columns: Collection[str]) -> "StoredRows":
-        """The same rows with those of these columns that there are."""
-        there = {name for file in self.reader.files(self.config) for name in self.reader.plain_columns(file)}
-        return StoredRows(self.reader, self.config, [name for name in columns if name in there])
+    def select(self, columns: Collection[str]) -> "StoredRows[R]":
+        """The same rows with only these columns."""
+        return StoredRows(self.reader, self.kind, columns)
 
-    def of_chains(self, chains: Collection[str]) -> Iterator[Row]:
+    def of_chains(self, chains: Collection[str]) -> Iterator[R]:
         """The rows of some chains, made only for these."""
         wanted = pa.array(sorted(chains))
-        for file, group in self.reader.groups(self.config) if chains else ():
-            part = self.reader.read(file, group, self.columns)
-            yield from part.filter(pc.is_in(part["chain"], wanted)).to_pylist()
+        for file, group in self.reader.groups(self.kind.TABLE) if chains else ():
+            part = self.reader.read(file, group, self._stored())
+            yield from self._rows(part.filter(pc.is_in(part["chain"], wanted)).to_pylist())
 
-    def with_any(self, columns: Collection[str]) -> Iterator[Row]:
+    def with_any(self, columns: Collection[str]) -> Iterator[R]:
         """The rows that have a value in any of these columns, made only for these."""
-        for file, group in self.reader.groups(self.config):
-            yield from any_value(self.reader.read(file, group, self.columns), columns).to_pylist()
+        for file, group in self.reader.groups(self.kind.TABLE):
+            yield from self._rows(_any_value(self.reader.read(file, group, self._stored()), columns).to_pylist())
+
+    def _stored(self) -> list[str] | None:
+        """The columns to read: those asked for that the files have."""
+        if self.columns is None:
+            return None
+        files = self.reader.files(self.kind.TABLE)
+        stored = {name for file in files for name in self.reader.plain_columns(file)}
+        return [name for name in self.columns if name in stored]
+
+    def _rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[R]:
+        """The rows with their type. A column that was asked for, and that the file does not have, is None."""
+        known = score_column_names() if self.kind is ScoreRow else ()
+        absent: dict[str, None] = dict.fromkeys(known if self.columns is None else self.columns)
+        for row in rows:
+            yield self.kind.from_values(absent | row)  # type: ignore[operator]  # a row is a dictionary
 
 
-def any_value(table: pa.Table, columns: Collection[str]) -> pa.Table:
+class SlicedRows(StoredRows[ScoreRow]):
+    """Some slices of a table of scores in memory, each with the rows of one chain."""
+
+    kind = ScoreRow
+
+    def __init__(self, table: pa.Table, slices: Sequence[tuple[int, int]], columns: Collection[str] | None = None):
+        self.table, self.slices, self.columns = table, slices, columns
+
+    def __len__(self) -> int:
+        return sum(end - start for start, end in self.slices)
+
+    def __iter__(self) -> Iterator[ScoreRow]:
+        parts = [self.table.slice(start, end - start) for start, end in self.slices if start < end]
+        if not parts:
+            return
+        columns = [_plain_values(column) for column in pa.concat_tables(parts).itercolumns()]
+        names = self.table.column_names
+        yield from self._rows(dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+
+    def by_chain(self) -> Iterator[tuple[str, list[ScoreRow]]]:
+        """Each chain with its rows."""
+        rows = iter(self)
+        for start, end in self.slices:
+            if chain_rows := list(itertools.islice(rows, end - start)):
+                yield chain_rows[0].chain, chain_rows
+
+    def select(self, columns: Collection[str]) -> "SlicedRows":
+        # A column without any value takes time and says no more than one that is not there.
+        filled = [
+            name
+            for name in columns
+            if name in self.table.column_names and self.table[name].null_count < self.table.num_rows
+        ]
+        return SlicedRows(self.table.select(filled), self.slices, columns)
+
+    def of_chains(self, chains: Collection[str]) -> Iterator[ScoreRow]:
+        return (row for row in self if row.chain in chains)
+
+    def with_any(self, columns: Collection[str]) -> Iterator[ScoreRow]:
+        for start, end in self.slices:
+            yield from self._rows(_any_value(self.table.slice(start, end - start), columns).to_pylist())
+
+
+def _any_value(table: pa.Table, columns: Collection[str]) -> pa.Table:
     """The rows of a table that have a value in any of these columns."""
     valid = [pc.is_valid(table[column]) for column in columns if column in table.column_names]
     return table.filter(functools.reduce(pc.or_, valid)) if valid else table.slice(0, 0)
 
 
-class SlicedRows(StoredRows):
-    """Some slices of a table in memory, each with the rows of one chain."""
-
-    def __init__(self, table: pa.Table, slices: Sequence[tuple[int, int]]):
-        self.table, self.slices = table, slices
-
-    def __len__(self) -> int:
-        return sum(end - start for start, end in self.slices)
-
-    def __iter__(self) -> Iterator[Row]:
-        parts = [self.table.slice(start, end - start) for start, end in self.slices if start < end]
-        if not parts:
-            return
-        columns = [plain_values(column) for column in pa.concat_tables(parts).itercolumns()]
-        names = self.table.column_names
-        for values in zip(*columns, strict=True):
-            yield dict(zip(names, values, strict=True))
-
-    def by_chain(self) -> Iterator[tuple[str, list[Row]]]:
-        """Each chain with its rows."""
-        rows = iter(self)
-        for start, end in self.slices:
-            if own := list(itertools.islice(rows, end - start)):
-                yield own[0]["chain"], own
-
-    def select(self, columns: Collection[str]) -> "SlicedRows":
-        there = [name for name in columns if name in self.table.column_names]
-        return SlicedRows(self.table.select(there), self.slices)
-
-    def of_chains(self, chains: Collection[str]) -> Iterator[Row]:
-        return (row for row in self if row["chain"] in chains)
-
-    def with_any(self, columns: Collection[str]) -> Iterator[Row]:
-        for start, end in self.slices:
-            yield from any_value(self.table.slice(start, end - start), columns).to_pylist()
-
-
-def plain_values(column: pa.ChunkedArray) -> list[Any]:
+def _plain_values(column: pa.ChunkedArray) -> list[Any]:
     """What `to_pylist` gives, much faster for numbers and repeated words."""
     array = column.combine_chunks()
     if array.null_count == len(array):
         return [None] * len(array)
     if pa.types.is_dictionary(array.type):
         words = array.dictionary.to_pylist()
-        return [None if code is None else words[code] for code in plain_values(pa.chunked_array([array.indices]))]
+        return [None if code is None else words[code] for code in _plain_values(pa.chunked_array([array.indices]))]
     is_number = pa.types.is_floating(array.type) or pa.types.is_integer(array.type)
     if not pa.types.is_boolean(array.type) and not (is_number and not array.null_count):
-        return array.to_pylist()
-    return array.to_numpy(zero_copy_only=False).tolist()
+        return list(array.to_pylist())
+    return list(array.to_numpy(zero_copy_only=False).tolist())
 
 
-def narrow(rows: Iterable[Row], columns: Collection[str]) -> Iterable[Row]:
-    """Rows with no more than these columns where that saves memory."""
+def score_rows(rows: Iterable[ScoreRow | Mapping[str, Any]]) -> Sequence[ScoreRow] | StoredRows[ScoreRow]:
+    """Rows of the scores with their type, from the dataset or from a list of rows or of dictionaries."""
+    if isinstance(rows, StoredRows):
+        return rows
+    return [row if isinstance(row, ScoreRow) else ScoreRow.from_scores(row) for row in rows]
+
+
+def narrow(rows: Iterable[R], columns: Collection[str]) -> Iterable[R]:
+    """Rows with no more than these columns if that saves memory."""
     return rows.select(columns) if isinstance(rows, StoredRows) else rows
 
 
-def rows_of(rows: Iterable[Row], chains: Collection[str]) -> Iterable[Row]:
+def rows_of(rows: Iterable[R], chains: Collection[str]) -> Iterable[R]:
     """The rows of some chains."""
     if isinstance(rows, StoredRows):
         return rows.of_chains(chains)
-    return (row for row in rows if row["chain"] in chains)
+    return (row for row in rows if row.chain in chains)
 
 
-def with_any(rows: Iterable[Row], columns: Collection[str]) -> Iterator[Row]:
+def with_any(rows: Iterable[ScoreRow], columns: Collection[str]) -> Iterator[ScoreRow]:
     """The rows that have a value in any of these columns."""
     if isinstance(rows, StoredRows):
         return rows.with_any(columns)
-    return (row for row in rows if any(row.get(column) is not None for column in columns))
+    return (row for row in rows if any(row.value(column) is not None for column in columns))
 
 
-def by_chain(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Each chain with its rows. Stored rows of a chain that stand together are given before the next are read."""
+def by_chain(rows: Iterable[R]) -> Iterator[tuple[str, list[R]]]:
+    """Each chain with its rows. Stored rows of a chain that are side by side are given before the next are read."""
     if isinstance(rows, SlicedRows):
         yield from rows.by_chain()
-        return
-    if not isinstance(rows, StoredRows) or not stand_together(rows):
-        found: dict[str, list[Row]] = defaultdict(list)
+    elif isinstance(rows, StoredRows) and _is_grouped(rows):
+        for chain, chain_rows in itertools.groupby(rows, key=lambda row: row.chain):
+            yield chain, list(chain_rows)
+    else:
+        grouped: dict[str, list[R]] = defaultdict(list)
         for row in rows:
-            found[row["chain"]].append(row)
-        yield from found.items()
-        return
-    own: list[Row] = []
-    for row in rows:
-        if own and own[0]["chain"] != row["chain"]:
-            yield own[0]["chain"], own
-            own = []
-        own.append(row)
-    if own:
-        yield own[0]["chain"], own
+            grouped[row.chain].append(row)
+        yield from grouped.items()
 
 
-def stand_together(rows: StoredRows) -> bool:
-    """Whether no chain's rows are in two places, as no program of ours writes them."""
-    names = [row["chain"] for row in rows.select(["chain"])]
-    changes = sum(one != other for one, other in itertools.pairwise(names))
+def _is_grouped(rows: StoredRows[Any]) -> bool:
+    """Whether no chain's rows are in two places; no program of ours writes them so."""
+    names = [row.chain for row in rows.select(["chain"])]
+    changes = sum(first != second for first, second in itertools.pairwise(names))
     return changes + bool(names) == len(set(names))

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.files import locked
+from convergebench.metric_modules.scores import FloorRow, ScoreRow
 
 from ..analysis.analysis import Analysis, Options
 from ..analysis.stored_rows import StoredRows, rows_of
@@ -20,6 +22,7 @@ from .sentences import methods_paragraph, page_sentences, stand_in
 
 PAGE = "index.html"
 MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
+READ_OTHERWISE = ("steps", "chains", "sources", "editors", "scores", "floors")
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
 
@@ -43,12 +46,10 @@ class WrittenReport:
 
 def read_analysis(reader: Reader, options: Options = Options(), steps: bool = True) -> Analysis:  # noqa: B008 - frozen
     """Everything that the statistics need of a dataset; without `steps` neither time nor cost."""
-    scores, floors = StoredRows(reader, "scores"), list(reader.rows("floors"))
-    calls: StoredRows | Sequence[Mapping[str, object]] = (
-        StoredRows(reader, "steps", CALLS) if steps and reader.files("steps") else []
-    )
+    scores, floors = StoredRows(reader, ScoreRow), reader.rows_of(FloorRow)
+    calls = StoredRows(reader, StepRow, CALLS) if steps and reader.files("steps") else ()
     roles = {label: editor.role for label, editor in reader.editors().items()}
-    tables = {name: StoredRows(reader, name) for name in reader.configs()}
+    tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in READ_OTHERWISE}
     return Analysis(scores, reader.chains(), floors, calls, roles, options, tables)
 
 
@@ -82,7 +83,7 @@ def typical_strips(report: Report, reader: Reader) -> list[Strip]:
     for editor in shown:
         if case := case_at(group, editor, key):
             outcome = outcomes[editor][group.cases[editor].index(case)]
-            scores = {row["step"]: row for row in rows_of(report.analysis.scores, {case.chain.id})}
+            scores = {row.step: row for row in rows_of(report.analysis.scores, {case.chain.id})}
             threshold = report.analysis.options.threshold
             found.append(typical_strip(case, outcome, group.checks_of(editor), threshold, scores, reader))
     return found

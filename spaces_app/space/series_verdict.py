@@ -10,7 +10,7 @@ from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Prog
 from convergebench.metric_modules.edit_applied.measure import KeptPicture
 from convergebench.metric_modules.edit_applied.measure import Scorer as EditScorer
 from convergebench.metric_modules.registration.measure import Scorer as RegistrationScorer
-from convergebench.metric_modules.scores import Missing, reasons_json
+from convergebench.metric_modules.scores import Missing, ScoreRow, reasons_json
 
 from ..analysis.cases import RETAINED, Case, Values, case_of_chain
 from ..analysis.floors import Floors
@@ -68,7 +68,7 @@ class RoundJudge:
 
     def rows(
         self, round: int, edit: np.ndarray | None, back: np.ndarray, at_size: np.ndarray, values: Mapping[str, float]
-    ) -> list[Row]:
+    ) -> list[ScoreRow]:
         """The rows of one round; `at_size` is the return at the reference's size, `values` what it scores there."""
         pictures = [self.before, *([self.keep(edit)] if edit is not None else []), self.keep(back)]
         [found] = self.registration.compare(self.sides[0], [at_size], [values])
@@ -78,7 +78,8 @@ class RoundJudge:
             measured = {**values, **found} if is_return else {}
             program = {"cycle": self.cycle, "closes": True, "small": self.small, "shows": None, "found": found}
             judged = self.edits.judge(program, position, pictures[: position + 1], self.sides[1])
-            rows.append({"round": round, "position": position} | as_stored(measured | judged))
+            stored = {"round": round, "position": position} | as_stored(measured | judged)
+            rows.append(ScoreRow.from_scores(stored))
         self.before = pictures[-1]
         return rows
 
@@ -96,11 +97,13 @@ def as_stored(values: Mapping[str, Any]) -> Row:
     }
 
 
-def series_case(rows: Sequence[Row], cycle: Sequence[str], floors: Mapping[str, float], size: tuple[int, int]) -> Case:
+def series_case(
+    rows: Sequence[ScoreRow], cycle: Sequence[str], floors: Mapping[str, float], size: tuple[int, int]
+) -> Case:
     """The series as a case, as the statistics have one for every chain."""
     source = Source("yours", "", *size, "scene", "real", UNKNOWN, UNKNOWN)
     program = Program("yours", tuple(cycle), "", True, "clear")
-    rounds = rows[-1]["round"]
+    rounds = rows[-1].round
     chain = Chain(source, program, "yours", {}, 1, rounds)
     finished = FinishedChain("yours", chain, "yours", "1", "complete", len(rows), None)
     return case_of_chain(finished, rows, KnownFloors(floors))
@@ -112,7 +115,7 @@ def checks_of(case: Case, checks: Sequence[str]) -> tuple[str, ...]:
     return tuple(check for check in checks if check in known or check in ("part_lost", "edits"))
 
 
-def verdicts(case: Case, rows: Sequence[Row], checks: Sequence[str]) -> list[Row]:
+def verdicts(case: Case, rows: Sequence[ScoreRow], checks: Sequence[str]) -> list[Row]:
     """What became of the series at each threshold that a visitor can choose."""
     scores = dict(enumerate(rows, 1))
     found = []
@@ -132,17 +135,17 @@ def verdicts(case: Case, rows: Sequence[Row], checks: Sequence[str]) -> list[Row
     return found
 
 
-def steps_told(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+def steps_told(rows: Sequence[ScoreRow], names: Sequence[str]) -> list[Row]:
     """What the viewer says of each step besides its metrics, with the name of its file."""
     return [
         {
             "name": name,
-            "round": row["round"],
-            "position": row["position"],
-            "applied": row["edit_applied"],
-            "undone": row["edit_undone"],
-            "undo_ratio": row["undo_ratio"],
-            "part_lost": row["part_lost"],
+            "round": row.round,
+            "position": row.position,
+            "applied": row.edit_applied,
+            "undone": row.edit_undone,
+            "undo_ratio": row.undo_ratio,
+            "part_lost": row.part_lost,
             "outline": lost_outline(row),
         }
         for row, name in zip(rows, names, strict=True)

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.records import FinishedChain, Step, UserError
-from convergebench.metric_modules.specs import score_columns
+from convergebench.metric_modules.scores import FloorRow, ScoreRow
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case, read_cases
@@ -28,8 +29,6 @@ from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
 REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
-# Columns of the scores that the statistics do not look at, beside the metrics' that are only stored.
-UNUSED_BY_STATISTICS = {"editor", "source", "program", "run", "step", "status", "sha256", "signature", "changed_size"}
 MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call took
 PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes the names of its dataset there
 Row = dict[str, Any]
@@ -71,7 +70,7 @@ class ServedDataset:
             refuse_missing(self.folder, besides="steps")  # a chain's pictures may be missing
         self.chains = {chain.id: chain for chain in chains}
         self.roles = {label: editor.role for label, editor in reader.editors().items()}
-        self.floors = Floors(list(reader.rows("floors")), chains)
+        self.floors = Floors(reader.rows_of(FloorRow), chains)
         self.look_alikes = self.floors.look_alikes(chains)
         self.excluded = list(self.look_alikes)
         self.scores = read_scores(reader)
@@ -92,15 +91,10 @@ class ServedDataset:
         by_editor: dict[str, list[FinishedChain]] = defaultdict(list)
         for chain in self.chains.values():
             by_editor[chain.editor].append(chain)
-        stored = {
-            column.name for column in score_columns().values() if column.show == "dataset" and not column.headline
-        }
-        unused = UNUSED_BY_STATISTICS | stored - {"rmse_previous"}
-        empty = {name for name in self.scores.column_names if self.scores[name].null_count == self.scores.num_rows}
-        needed = self.scores.select([name for name in self.scores.column_names if name not in unused | empty])
         found = []
         for chains in by_editor.values():
-            scores = SlicedRows(needed, [self.score_slices.get(chain.id, (0, 0)) for chain in chains])
+            slices = [self.score_slices.get(chain.id, (0, 0)) for chain in chains]
+            scores = SlicedRows(self.scores, slices)
             calls = [self.mean_calls[chain.id] for chain in chains if chain.id in self.mean_calls]
             found += read_cases(scores, chains, self.floors, calls)[0]
         return found
@@ -126,7 +120,7 @@ class ServedDataset:
         return Analysis(rows, list(self.chains.values()), roles=self.roles).apart
 
     @cached_property
-    def mean_calls(self) -> dict[str, Row]:
+    def mean_calls(self) -> dict[str, StepRow]:
         """What an answered call of each chain took and cost on average, as a row of the config `steps`.
 
         On the Hub and in very large folders only the costs are known: reading all steps would take too long.
@@ -192,9 +186,10 @@ class ServedDataset:
             )
         return steps[number]
 
-    def _scores_of(self, chain: str) -> dict[int, Row]:
+    def _scores_of(self, chain: str) -> dict[int, ScoreRow]:
         start, end = self.score_slices.get(chain, (0, 0))
-        return {row["step"]: row for row in self.scores.slice(start, end - start).to_pylist()}
+        rows = map(ScoreRow.from_scores, self.scores.slice(start, end - start).to_pylist())
+        return {row.step: row for row in rows}
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
@@ -256,9 +251,9 @@ def slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
     return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=True)}
 
 
-def mean_calls_of_steps(reader: Reader) -> dict[str, Row]:
+def mean_calls_of_steps(reader: Reader) -> dict[str, StepRow]:
     """Latency and cost from the steps themselves; a file that cannot be read is left out."""
-    found: dict[str, Row] = {}
+    found: dict[str, StepRow] = {}
     for file in reader.files("steps"):
         try:
             calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
@@ -271,9 +266,9 @@ def mean_calls_of_steps(reader: Reader) -> dict[str, Row]:
     return found
 
 
-def mean_calls_of_chains(chains: Iterable[FinishedChain]) -> dict[str, Row]:
+def mean_calls_of_chains(chains: Iterable[FinishedChain]) -> dict[str, StepRow]:
     """Cost alone, from the totals that the config `chains` holds."""
-    found: dict[str, Row] = {}
+    found: dict[str, StepRow] = {}
     for chain in chains:
         answered = chain.calls - (chain.status != "complete")  # the call that ended a chain is no answer
         if chain.cost is not None and answered > 0:
@@ -281,5 +276,5 @@ def mean_calls_of_chains(chains: Iterable[FinishedChain]) -> dict[str, Row]:
     return found
 
 
-def mean_call(chain: str, latency: float | None, cost: float | None) -> Row:
-    return {"chain": chain, "round": 1, "status": "ok", "latency": latency, "cost": cost}
+def mean_call(chain: str, latency: float | None, cost: float | None) -> StepRow:
+    return StepRow.from_values({"chain": chain, "round": 1, "status": "ok", "latency": latency, "cost": cost})

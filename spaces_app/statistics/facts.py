@@ -86,5 +86,5 @@ def group_facts(analysis: Analysis, name: str) -> dict[str, Any]:
 
 def signatures(analysis: Analysis) -> list[str]:
     """Every metric's signatures, each once."""
-    written = {row["signature"]: row for row in narrow(analysis.scores, ["signature"]) if row.get("signature")}
-    return sorted({text for row in written.values() for text in signature_texts(signature_of(row))})
+    written = {row.signature for row in narrow(analysis.scores, ["signature"]) if row.signature}
+    return sorted({text for signature in written for text in signature_texts(signature_of({"signature": signature}))})

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from convergebench.metric_modules.edit_applied.judge import LEFT, SHARE
+from convergebench.metric_modules.scores import ScoreRow
 from convergebench.spaces_app.analysis.edit_limits import EditLimits, judge_again
 from convergebench.spaces_app.reporting.figures import FigureContext, house_style
 from convergebench.spaces_app.reporting.page import editor_looks
@@ -36,19 +37,20 @@ def back(undone, ratio, explained=0.9, part=False, area=0.001):
     ],
 )
 def test_a_step_is_judged_again_by_its_numbers(row, limits, column, expected):
-    assert judge_again(row, EditLimits(**limits))[column] is expected
+    row = ScoreRow.from_scores(row)
+    assert judge_again(row, EditLimits(**limits)).value(column) is expected
     assert judge_again(row, EditLimits()) is row
 
 
 def test_small_programs_keep_their_own_smaller_area():
-    row = forward(True, 0.0015)
+    row = ScoreRow.from_scores(forward(True, 0.0015))
     assert judge_again(row, EditLimits(), small=True) is row
-    assert judge_again(row, EditLimits(share=2 * SHARE), small=True)["edit_applied"] is False
+    assert judge_again(row, EditLimits(share=2 * SHARE), small=True).edit_applied is False
 
 
 def test_what_an_exact_oracle_judged_has_no_limit():
     reasons = json.dumps({"undo_explained": "whole_picture"})
-    row = back(True, 0.01, None) | {"reasons": reasons}
+    row = ScoreRow.from_scores(back(True, 0.01, None) | {"reasons": reasons})
     assert judge_again(row, EditLimits(left=0.001)) is row
 
 

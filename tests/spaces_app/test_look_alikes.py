@@ -6,6 +6,7 @@ import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.scores import FloorRow
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.reporting.sentences import headline, methods_paragraph, page_sentences
 from convergebench.spaces_app.space.leaderboard import Choice, checked
@@ -29,7 +30,7 @@ def floors_of(names, near):
         if one != other
         for metric, value in (NEAR if near(one, other) else FAR).items()
     ]
-    return Floors(rows, chains), chains, ids
+    return Floors(map(FloorRow.from_values, rows), chains), chains, ids
 
 
 def test_two_encodings_of_one_picture_are_not_unrelated_and_exclude_nothing():

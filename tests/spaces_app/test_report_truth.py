@@ -8,10 +8,12 @@ import numpy
 import pytest
 from convergebench.metric_modules.halflife.comparison import compare
 from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.metric_modules.scores import FloorRow
 from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.comparisons import compare_editors, outcomes_by_case, verdict_name
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.analysis.groups import group_cases, outcome_of_case
+from convergebench.spaces_app.analysis.stored_rows import score_rows as typed
 from convergebench.spaces_app.statistics import leaderboard
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -106,7 +108,7 @@ def test_two_equal_editors_are_called_different_in_at_most_65_of_1000(sources):
 def headline(scores, chains, floors):
     """One editor's row, as the report makes it."""
     chains = finished(chains)
-    cases, _ = read_cases(scores, chains, Floors(floors, chains))
+    cases, _ = read_cases(typed(scores), chains, Floors(map(FloorRow.from_values, floors), chains))
     group = group_cases(cases)["round trips"]
     outcomes = [outcome_of_case(case, group.checks) for case in group.cases["one"]]
     return leaderboard.editor_row("one", group, outcomes, None, 0.5)
@@ -163,7 +165,7 @@ def test_a_refusal_never_helps_in_a_comparison_whatever_else_failed(
 
 def difference(scores, chains, floors):
     chains = finished(chains)
-    cases, _ = read_cases(scores, chains, Floors(floors, chains))
+    cases, _ = read_cases(typed(scores), chains, Floors(map(FloorRow.from_values, floors), chains))
     [pair] = compare_editors(outcomes_by_case(group_cases(cases)["round trips"]), ["one", "two"])
     return pair.difference
 

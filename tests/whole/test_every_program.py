@@ -22,11 +22,13 @@ from convergebench.metric_modules.edit_applied.judge import judge_forward, judge
 from convergebench.metric_modules.edit_applied.measure import Reduced
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
+from convergebench.metric_modules.scores import FloorRow, ScoreRow
 from convergebench.spaces_app.analysis.accounting import places
 from convergebench.spaces_app.analysis.analysis import Analysis, Options
 from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.analysis.groups import outcome_of_case
+from convergebench.spaces_app.analysis.stored_rows import StoredRows
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.statistics.programs import key_of
@@ -77,8 +79,8 @@ def made(tmp_path_factory):
 def outcomes(made):
     """The outcome of the oracle's chain of each program."""
     reader = made
-    floors = Floors(reader.rows("floors"), reader.chains())
-    cases, left_out = read_cases(reader.rows("scores"), reader.chains(), floors)
+    floors = Floors(reader.rows_of(FloorRow), reader.chains())
+    cases, left_out = read_cases(StoredRows(reader, ScoreRow), reader.chains(), floors)
     assert not left_out
     return {case.program: outcome_of_case(case, CHECKS) for case in cases if case.group != "additions"}
 

@@ -39,7 +39,9 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
         asked = program.cycle[place]
         is_forward = roles(program.cycle, program.closes)[place].kind == "forward"
         if is_forward and any(word in asked.lower() for word in ASKED):
-            found.setdefault((chain.editor, chain.program.id, asked), []).append(dict(row, source=chain.source.id))
+            found.setdefault((chain.editor, chain.program.id, asked), []).append(
+                {**row.values, "source": chain.source.id}
+            )
     return [
         {"editor": editor, "program": program, "instruction": asked} | grey_row(steps)
         for (editor, program, asked), steps in sorted(found.items())
