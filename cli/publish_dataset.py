@@ -84,11 +84,10 @@ def _publish(api: "HfApi", folder: Path, repo: str, tag: str | None, dry_run: bo
 
 def _write_results(folder: Path, leaderboard: Path, repo: str, commit: str | None, quiet: bool) -> dict[str, Path]:
     """Write a results file for each model repository; it names the commit if there is one."""
-    from convergebench.dataset_builder.publishing import eval_results
+    from convergebench.dataset_builder.publishing import results
 
-    values = eval_results.leaderboard_values(leaderboard)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    written = eval_results.write_results(folder, Path("eval_results"), values, repo, commit, today)
+    written = results.write_results(folder, Path("eval_results"), leaderboard, repo, commit, today)
     if not quiet:
         for model, path in written.items():
             click.echo(f"{path}: to propose to {model}")
@@ -99,9 +98,9 @@ def _write_results(folder: Path, leaderboard: Path, repo: str, commit: str | Non
 
 def _propose_results(api: "HfApi", written: dict[str, Path], repo: str, dry_run: bool, quiet: bool) -> dict[str, str]:
     """Open the pull requests, or say which would be opened; their addresses by model."""
-    from convergebench.dataset_builder.publishing import eval_results
+    from convergebench.dataset_builder.publishing import results
 
-    addresses = {} if dry_run else eval_results.propose(api, written, repo)
+    addresses = {} if dry_run else results.propose(api, written, repo)
     if not quiet:
         for model in written:
             state = "would be opened" if dry_run else f"is open at {addresses[model]}"

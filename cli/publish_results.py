@@ -33,10 +33,10 @@ def command(
     convergebench publish results report/leaderboard.json \\
       --organization "My laboratory" --repo NAMESPACE/convergebench
     """
-    from convergebench.dataset_builder.publishing import every_eval_ever
+    from convergebench.dataset_builder.publishing import results
 
-    publisher = every_eval_ever.Publisher(organization, relationship, repo)
-    written = every_eval_ever.write_records(dataset, leaderboard, out, publisher, int(time.time()))
+    publisher = results.Publisher(organization, relationship, repo)
+    written = results.write_records(dataset, leaderboard, out, publisher, int(time.time()))
     if as_json:
         click.echo(json.dumps({editor: str(path) for editor, path in written.items()}))
         return

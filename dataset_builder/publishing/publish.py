@@ -1,25 +1,86 @@
-"""Publishes the dataset: checks it, says what will change, uploads what is new, tags the commit that holds it all."""
+"""Publishes the dataset: checks it, says what will change, uploads what is new, tags the commit that holds it all.
+
+A version is vMAJOR.MINOR.PATCH. Major: the suite, the protocol or the schema changed, or chains are gone. Minor: chains
+or scores were added. Patch: the card alone changed.
+"""
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from convergebench.generation.records import UserError
 
 from ..building import card
 from ..building.card import front_matter
-from ..building.card_tables import plain
+from ..building.card_tables import count_text, plain
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from ..dataset.schema import hash_file
-from . import checks, hub, verify, versions
-from .versions import Change, State
+from . import hub
+from .verify import check_publishable, verify_references
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+
+LEVELS = ("patch", "minor", "major")
+_TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+
+
+class Version(NamedTuple):
+    """A version of the dataset or of a Space."""
+
+    major: int
+    minor: int
+    patch: int
+
+    def __str__(self) -> str:
+        return f"v{self.major}.{self.minor}.{self.patch}"
+
+    @classmethod
+    def parse(cls, tag: str) -> "Version":
+        match = _TAG.fullmatch(tag)
+        if not match:
+            raise UserError(f"{tag!r} is not a tag; a tag is vMAJOR.MINOR.PATCH, such as v1.0.0")
+        return cls(*map(int, match.groups()))
+
+    def next(self, level: str) -> "Version":
+        return {
+            "major": Version(self.major + 1, 0, 0),
+            "minor": Version(self.major, self.minor + 1, 0),
+            "patch": Version(self.major, self.minor, self.patch + 1),
+        }[level]
+
+
+def version_tags(tags: Sequence[str]) -> list[str]:
+    """The tags that are versions, the newest last."""
+    return sorted((tag for tag in tags if _TAG.fullmatch(tag)), key=Version.parse)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a published version holds, or a folder that is to become one."""
+
+    schema: Mapping[str, Sequence[Mapping[str, str]]]  # features by config, as the card lists them
+    rows: Mapping[str, int]
+    chains: frozenset[str]
+    suites: frozenset[tuple[str, str]]
+    editors: frozenset[str]
+    files: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # data files: sha256 and size
+
+
+@dataclass(frozen=True)
+class Change:
+    """What differs between two states, in words, and the level of version it asks for."""
+
+    level: str
+    words: tuple[str, ...]
+    added: tuple[str, ...]  # data files to upload
+    removed: tuple[str, ...]
+    unchanged: int
+    bytes: int  # of the files to upload
 
 
 @dataclass(frozen=True)
@@ -32,40 +93,7 @@ class Plan:
     change: Change
     rows: dict[str, tuple[int, int]]  # of each config: before and after
     foreign: tuple[str, ...] = ()  # files of others in the repository, which stay
-    commit: str | None = None  # where the tag is already, with exactly this folder: nothing is left to do
-
-
-def plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
-    """Compare the folder with what is published, and refuse a tag that does not fit the change."""
-    remote = hub.read_repo(api, repo, "dataset")
-    tags = sorted(name for name in remote.tags if re.fullmatch(r"v\d+\.\d+\.\d+", name))
-    last = max(tags, key=versions.Version.parse, default=None)
-    new = state_of_folder(folder)
-    old = state_of_version(api, repo, last) if last else None
-    change = versions.describe_change(old, new)
-    files = published_files(folder)
-    done = tag is not None and hub.is_published(api, repo, "dataset", files, tag, remote)
-    if tag in remote.tags and not done:
-        raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-    if tag and not done:
-        versions.check_tag(tag, list(remote.tags), change)
-    elif not tag and last is None:
-        raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
-    ours = hub.listed_files(api, repo, "dataset", remote)
-    foreign = hub.foreign_files(files, remote, ours)
-    if not done:
-        hub.refuse_foreign(repo, files, foreign)
-        change = compare_with_head(change, new, *hub.differences(files, remote, ours))
-    before = old.rows if old else {}
-    rows = {name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}}
-    return Plan(repo, tag, last, change, rows, tuple(foreign), remote.tags[tag] if tag and done else None)
-
-
-def compare_with_head(change: Change, new: State, added: Sequence[str], removed: Sequence[str]) -> Change:
-    """The change with the files that the commit adds and removes: they differ from the head, not from the last tag."""
-    data = tuple(file for file in added if file in new.files)
-    size = sum(new.files[file][1] for file in data)
-    return replace(change, added=data, removed=tuple(removed), unchanged=len(new.files) - len(data), bytes=size)
+    commit: str | None = None  # if the tag is there already, with exactly this folder: nothing is left to do
 
 
 def publish(
@@ -78,48 +106,73 @@ def publish(
     dry_run: bool = False,
 ) -> str | None:
     """Publish a dataset folder as a version; the commit's id, or None for a dry run."""
-    checks.check(folder, progress)
-    for finding in verify.verify_references(Reader(folder)):
+    check_publishable(folder, progress)
+    for finding in verify_references(Reader(folder)):
         raise UserError(finding.sentence)
-    planned = plan_version(api, folder, repo, tag)
+    planned = _plan_version(api, folder, repo, tag)
     report(planned)
     if dry_run:
         return None
     if planned.commit:
         return planned.commit
     if tag:
-        card.write(folder, repo, versions=version_text(api, repo, tag, planned.change))
+        card.write(folder, repo, versions=_version_text(api, repo, tag, planned.change))
     message = f"{tag}: {planned.change.words[0]}" if tag else planned.change.words[0]
     return hub.commit_files(api, repo, "dataset", published_files(folder), message, tag)
 
 
 def published_files(folder: Path) -> dict[str, Path]:
     """The dataset's files: its card, manifest and data. The metric folders beside them have their own Spaces."""
-    files = {name: folder / name for name in (*card.OWN_TEXTS, MANIFEST) if (folder / name).exists()}
+    files = [name for name in (*card.OWN_TEXTS, MANIFEST) if (folder / name).exists()]
+    return {file: folder / file for file in (*files, *Reader(folder).data_files())}
+
+
+def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
+    """Compare the folder with what is published, and refuse a tag that does not fit the change."""
+    remote = hub.read_repo(api, repo, "dataset")
+    last = next(reversed(version_tags([*remote.tags])), None)
+    new = _state_of_folder(folder)
+    old = _state_of_version(api, repo, last) if last else None
+    change = describe_change(old, new)
+    files = published_files(folder)
+    done = tag is not None and hub.is_published(api, repo, "dataset", files, tag, remote)
+    if tag in remote.tags and not done:
+        raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
+    if tag and not done:
+        check_tag(tag, list(remote.tags), change)
+    elif not tag and last is None:
+        raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
+    ours = hub.listed_files(api, repo, "dataset", remote)
+    foreign = hub.foreign_files(files, remote, ours)
+    if not done:
+        hub.refuse_foreign(repo, files, foreign)
+        # The commit adds and removes what differs from the head, which need not be the last version.
+        added, removed = hub.differences(files, remote, ours)
+        data = tuple(file for file in added if file in new.files)
+        size = sum(new.files[file][1] for file in data)
+        unchanged = len(new.files) - len(data)
+        change = replace(change, added=data, removed=tuple(removed), unchanged=unchanged, bytes=size)
+    before = old.rows if old else {}
+    rows = {name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}}
+    return Plan(repo, tag, last, change, rows, tuple(foreign), remote.tags[tag] if tag and done else None)
+
+
+def _state_of_folder(folder: Path) -> State:
     reader = Reader(folder)
-    return files | {file: folder / file for config in reader.configs() for file in reader.files(config)}
+    files = {file: (hash_file(folder / file), (folder / file).stat().st_size) for file in reader.data_files()}
+    return _state_of(reader, folder / "README.md", files)
 
 
-def state_of_folder(folder: Path) -> State:
-    reader = Reader(folder)
-    files = {}
-    for config in reader.configs():
-        for file in reader.files(config):
-            files[file] = (hash_file(folder / file), (folder / file).stat().st_size)
-    return state_of(reader, folder / "README.md", files)
-
-
-def state_of_version(api: "HfApi", repo: str, tag: str) -> State:
+def _state_of_version(api: "HfApi", repo: str, tag: str) -> State:
     """A published version, from its card and its small chains table."""
     with hub.hub_errors_explained(repo):
         path = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=tag))
         remote = hub.read_repo(api, repo, "dataset", tag)
-        reader = Reader(f"hf://datasets/{repo}@{tag}", api)
-        data = {file: about for file, about in remote.files.items() if file.startswith("data/")}
-        return state_of(reader, path, data)
+        data = {file: content for file, content in remote.files.items() if file.startswith("data/")}
+        return _state_of(Reader(f"hf://datasets/{repo}@{tag}", api), path, data)
 
 
-def state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -> State:
+def _state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -> State:
     infos = front_matter(readme)[0]["dataset_info"]
     chains = reader.table("chains", ["chain", "editor", "suite", "suite_version"]).to_pydict()
     return State(
@@ -132,7 +185,74 @@ def state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) ->
     )
 
 
-def version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
+def describe_change(old: State | None, new: State) -> Change:
+    """What changes from the last published version to what is to be published."""
+    old_files = old.files if old else {}
+    added = tuple(sorted(file for file, content in new.files.items() if old_files.get(file) != content))
+    removed = tuple(sorted(set(old_files) - set(new.files)))
+    major = _major_changes(old, new) if old else []
+    minor = _minor_changes(old, new)
+    if old and (added or removed) and not minor:
+        minor = ["data files changed"]
+    level = "major" if major else "minor" if minor else "patch"
+    size = sum(new.files[file][1] for file in added)
+    words = tuple([*major, *minor] or ["the card changed"])
+    return Change(level, words, added, removed, len(new.files) - len(added), size)
+
+
+def _major_changes(old: State, new: State) -> list[str]:
+    words = []
+    for name in sorted(set(old.schema) & set(new.schema)):
+        if old.schema[name] != new.schema[name]:
+            before, after = (
+                {f"{feature['name']}:{feature['dtype']}" for feature in state.schema[name]} for state in (old, new)
+            )
+            differences = [f"-{feature}" for feature in sorted(before - after)]
+            differences += [f"+{feature}" for feature in sorted(after - before)]
+            # A metric added to the scores changes nothing for those who read the others.
+            if name != "scores" or before - after or not after - before:
+                words.append(f"the schema of {name} changed ({', '.join(differences)})")
+    for name in sorted(set(old.schema) - set(new.schema)):
+        words.append(f"the config {name} is gone")
+    if lost := len(old.chains - new.chains):
+        words.append(f"{count_text(lost, 'chain')} gone")
+    old_versions = dict(old.suites)
+    for suite, version in sorted(new.suites):
+        if old_versions.get(suite, version) != version:
+            words.append(f"suite {suite} went from version {old_versions[suite]} to {version}")
+    return words
+
+
+def _minor_changes(old: State | None, new: State) -> list[str]:
+    words = []
+    if chains := new.chains - (old.chains if old else frozenset()):
+        editors = sorted(new.editors - (old.editors if old else frozenset()))
+        whose = f", with the editors {', '.join(editors)}" if editors else ""
+        words.append(f"{count_text(len(chains), 'chain')} added{whose}")
+    if old:
+        words += [f"the config {name} is new" for name in sorted(set(new.schema) - set(old.schema))]
+        if "scores" in old.rows and old.rows["scores"] != new.rows.get("scores"):
+            words.append(f"scores went from {old.rows['scores']:,} to {new.rows.get('scores', 0):,} rows")
+    return words
+
+
+def check_tag(tag: str, tags: Sequence[str], change: Change) -> Version:
+    """Refuse a tag that does not come after the last one, or whose level is below that of the change."""
+    wanted = Version.parse(tag)
+    published = version_tags(tags)
+    if not published:
+        return wanted
+    last = Version.parse(published[-1])
+    if wanted <= last:
+        raise UserError(f"the tag {tag} does not come after the last one, {last}; choose a later one")
+    level = "major" if wanted.major > last.major else "minor" if wanted.minor > last.minor else "patch"
+    if LEVELS.index(level) < LEVELS.index(change.level):
+        needed = last.next(change.level)
+        raise UserError(f"{tag} is a {level} version after {last}, but {change.words[0]}; it must be {needed} or later")
+    return wanted
+
+
+def _version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
     """The card's list of versions with this one on top; one that an interrupted attempt began stays as it was."""
     remote = hub.read_repo(api, repo, "dataset")
     published = ""

@@ -1,5 +1,7 @@
-"""Checks a dataset or a run against its own hashes, counts and references: what is broken, and what depends on it."""
+"""Checks a dataset or a run against its own hashes, counts and references, and a dataset for what publishing needs."""
 
+import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,19 +19,28 @@ from convergebench.generation.store_reader import (
     read_steps,
 )
 
+from ..building.card import digest, front_matter
+from ..building.card_tables import code, escape_cell
 from ..building.metric_folders import changed_files
 from ..dataset import manifest
 from ..dataset.columns import Config
-from ..dataset.damage import check_file
+from ..dataset.damage import RowValues, check_file
 from ..dataset.reader import Reader
-from ..dataset.rows import STEPS, configs
-from ..dataset.schema import hash_file
-from . import checks
+from ..dataset.rows import BUILT, CHAINS, EDITORS, STEPS, SourceRow, configs
+from ..dataset.schema import UNEXPLAINED, arrow, config_of, hash_file
 
 SET_ASIDE = ".set-aside"
-# The first is written with every change, without the second nothing is a run, and money is for a person to count.
-STAY = ("README.md", "run.json", LEDGER)
-Told = Callable[[str], None]
+# Never set aside: the first is written with every change, without the second nothing is a run, and the ledger's money
+# is for a person to count.
+_STAY = ("README.md", "run.json", LEDGER)
+_SECRETS = re.compile(
+    r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}|r8_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
+    r"|AKIA[A-Z0-9]{16}|eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{10,}\.)|\bBearer\s+[A-Za-z0-9._-]{16,}"
+)
+_SECRET_NAMES = re.compile(r"(_|^)(TOKEN|KEY|SECRET|PASSWORD)$")
+_LOCAL_PATHS = re.compile(
+    r"(?<![\w:/.])(/(?:home|Users|root|tmp|mnt|media|private|var/folders)/[\w.-]+|[A-Z]:\\[\w.-]+)"
+)
 
 
 class Finding(NamedTuple):
@@ -41,20 +52,20 @@ class Finding(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        return f"{self.path}: {self.what}; on it depend {self.depends}"
+        return f"{self.path}: {self.what}; affected: {self.depends}"
 
 
-def verify(folder: Path, progress: Told = lambda file: None) -> list[Finding]:
-    """Everything that is broken in a dataset or a run."""
+def verify(folder: Path, progress: Callable[[str], None] = lambda file: None) -> list[Finding]:
+    """Everything that is broken in a dataset or a run; `progress` is told each file or chain once it is read."""
     if (folder / "run.json").exists() or (folder / "chains").is_dir():
-        return list(verify_run(folder, progress))
+        return list(_verify_run(folder, progress))
     if not (folder / "data").is_dir():
         raise UserError(f"{folder} is neither a run nor a dataset: there is no run.json and no data folder in it")
     return list(verify_dataset(folder, progress))
 
 
-def verify_run(run: Path, progress: Told) -> Iterator[Finding]:
-    """What the run is of, what it cost, and each chain that is not what its own records say, finished or not."""
+def _verify_run(run: Path, progress: Callable[[str], None]) -> Iterator[Finding]:
+    """The run's own files, and each chain that is not what its records say, finished or not."""
     for file, read, depends in files_of_run(run):
         try:
             read()
@@ -63,7 +74,11 @@ def verify_run(run: Path, progress: Told) -> Iterator[Finding]:
     for folder in sorted((run / "chains").glob("[!.]*")):
         try:
             if (folder / "done.json").exists():
-                verify_chain(folder)
+                chain = read_chain(folder, "", "")
+                for step in read_steps(chain):
+                    read_picture(chain, step)
+                read_reference(chain)
+                read_source(chain)
             elif folder.is_dir():
                 check_unfinished(folder)
         except (UserError, OSError) as error:
@@ -71,69 +86,60 @@ def verify_run(run: Path, progress: Told) -> Iterator[Finding]:
         progress(folder.name)
 
 
-def verify_chain(folder: Path) -> None:
-    """Read all that belongs to a finished chain; raises UserError where something is broken."""
-    chain = read_chain(folder, "", "")
-    for step in read_steps(chain):
-        read_picture(chain, step)
-    read_reference(chain)
-    read_source(chain)
-
-
-def verify_dataset(folder: Path, progress: Told) -> Iterator[Finding]:
-    """Each file that is missing or not what was written, and each row that belongs to none."""
+def verify_dataset(folder: Path, progress: Callable[[str], None] = lambda file: None) -> Iterator[Finding]:
+    """Each file that is missing or not what was written, and each row that refers to something that is not there."""
     reader = Reader(folder)
-    there = [file for config in reader.configs() for file in reader.files(config)]
+    files = reader.data_files()
     written, _ = manifest.read(folder)
-    for file in sorted(written.keys() - {*there}):
+    for file in sorted(written.keys() - {*files}):
         if not (folder / file).exists():
-            yield finding(file, "it is missing")
-    damaged = set()
-    for file in there:
+            yield _finding(file, "it is missing")
+    damaged = False
+    for file in files:
         try:
             check_file(reader, file)
-            digest = hash_file(folder / file)
-            if file in written and digest != written[file].get("sha256", digest):
+            sha256 = hash_file(folder / file)
+            if file in written and sha256 != written[file].get("sha256", sha256):
                 raise UserError("it is not the file that was written: its sha256 differs")
         except (UserError, OSError) as error:
-            damaged.add(file.split("/")[1])
-            yield finding(file, str(error))
+            damaged = True
+            yield _finding(file, str(error))
         progress(file)
     for file in changed_files(folder):
         yield Finding(file, "it is not the file that was written", "what evaluate.load computes beside the dataset")
-    if not damaged and {"steps", "chains", "sources"} <= {*reader.configs()}:
+    if not damaged and {*reader.configs()} >= {table.name for table in BUILT if table != EDITORS}:
         yield from verify_references(reader)
         try:
-            checks.check_card(folder, reader)
+            _check_card(folder, reader)
         except (UserError, OSError) as error:
             yield Finding("README.md", str(error), "what load_dataset takes from its cache")
 
 
 def verify_references(reader: Reader) -> Iterator[Finding]:
-    """Chains with all their steps and their source, scores and floors of what is there."""
+    """Chains that lack steps or their source, and steps, scores and floors of what is not there."""
     chains = {chain.id: chain for chain in reader.chains()}
     sources = set(reader.sources())
     counts: dict[str, int] = dict.fromkeys(chains, 0)
     for placed in reader.all_steps():
         if placed.chain not in chains:
-            yield finding(
-                placed.place.file, f"step {placed.step.step} belongs to chain {placed.chain}, which is not there"
-            )
+            what = f"step {placed.step.step} belongs to chain {placed.chain}, which is not there"
+            yield _finding(placed.place.file, what)
         counts[placed.chain] = counts.get(placed.chain, 0) + 1
     for chain in chains.values():
         if counts[chain.id] != chain.calls + 1:
             what = f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}"
             yield Finding("data/steps", what, STEPS.depends)
         if chain.source.id not in sources:
-            yield Finding("data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there", "it")
-    for config, column, known in (("scores", "chain", set(chains)), ("floors", "source", sources)):
+            what = f"chain {chain.id} has the source {chain.source.id}, which is not there"
+            yield Finding("data/chains", what, CHAINS.depends)
+    for config, column, ids in (("scores", "chain", set(chains)), ("floors", "source", sources)):
         if reader.files(config):
-            depends = configs()[config].depends
-            for name in sorted({*reader.table(config, [column])[column].to_pylist()} - known):
-                yield Finding(f"data/{config}", f"it has rows of {column} {name}, which is not there", depends)
+            for name in sorted({*reader.table(config, [column])[column].to_pylist()} - ids):
+                what = f"it has rows of {column} {name}, which is not there"
+                yield Finding(f"data/{config}", what, configs()[config].depends)
 
 
-def finding(file: str, what: str) -> Finding:
+def _finding(file: str, what: str) -> Finding:
     table = configs().get(file.split("/")[1] if "/" in file else "", Config(""))
     return Finding(file, what, table.depends)
 
@@ -143,8 +149,8 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     moved = []
     with locked(folder):
         for path in dict.fromkeys(finding.path for finding in findings):
-            whole_chain = path.startswith("chains/")
-            if not ((folder / path).is_file() or whole_chain) or path in STAY or not (folder / path).exists():
+            is_chain = path.startswith("chains/") and (folder / path).exists()
+            if path in _STAY or not (is_chain or (folder / path).is_file()):
                 continue
             number = 1
             while (folder / SET_ASIDE / str(number) / path).exists():
@@ -154,3 +160,92 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
             (folder / path).replace(target)
             moved.append(path)
     return moved
+
+
+# What publishing needs besides
+
+
+def check_publishable(folder: Path, progress: Callable[[str], None] = lambda file: None) -> None:
+    """Raise one UserError with the first thing that keeps a dataset from being published."""
+    for name in ("steps", "chains", "sources"):
+        if not list((folder / "data" / name).rglob("*.parquet")):
+            raise UserError(f"{folder} has no data/{name}; `convergebench build` makes a dataset")
+    if not (folder / "README.md").exists():
+        raise UserError(f"{folder} has no card; `convergebench build` writes it")
+    reader = Reader(folder)
+    _check_schema(reader)
+    _check_card(folder, reader)
+    for row in reader.rows_of(SourceRow, ["source", "licence", "attribution"]):
+        for name in ("licence", "attribution"):
+            if (row.values[name] or "").strip() in ("", "unknown"):
+                raise UserError(f"source {row.source!r} has no known {name}; `build --{name}` says it")
+    secrets = known_secrets()
+    check_text("README.md", (folder / "README.md").read_text(encoding="utf-8"), secrets)
+    for file in reader.data_files():
+
+        def look(row: RowValues, file: str = file) -> None:
+            for name, value in row.items():
+                text = value.get("path") if isinstance(value, dict) else value
+                if isinstance(text, str):
+                    check_text(f"{file}, column {name}", text, secrets)
+
+        check_file(reader, file, look)
+        progress(file)
+
+
+def _check_schema(reader: Reader) -> None:
+    """Raise unless the files of each table have the same columns, and those that this version gives it."""
+    for name in reader.configs():
+        table = configs().get(name, Config(name, may_have_more=True))
+        wanted = list(arrow(table.columns))
+        schemas = [reader.footer(file).schema.to_arrow_schema() for file in reader.files(name)]
+        for file, schema in zip(reader.files(name), schemas, strict=True):
+            if schema != schemas[0]:
+                raise UserError(f"{file} has other columns than the first file of {name}; build or score again")
+            if list(schema)[: len(wanted)] != wanted or (len(schema) > len(wanted) and not table.may_have_more):
+                raise UserError(f"{file} has not the columns of {name} in this version; build or score again")
+
+
+def _check_card(folder: Path, reader: Reader) -> None:
+    """Raise unless the card's counts, digests and columns are those of the files as they are now."""
+    meta, body = front_matter(folder / "README.md")
+    described = {config["config_name"]: config for config in meta.get("configs", [])}
+    infos = {info["config_name"]: info for info in meta.get("dataset_info", [])}
+    present = reader.configs()
+    if sorted(described) != sorted(present) or sorted(infos) != sorted(present):
+        raise UserError(f"the card describes {sorted(described)} but there are files of {sorted(present)}; build again")
+    for name in present:
+        files = reader.files(name)
+        rows = sum(reader.footer(file).num_rows for file in files)
+        if infos[name]["splits"][0]["num_examples"] != rows:
+            raise UserError(f"the card counts other rows of {name} than the {rows:,} in its files; build again")
+        if not described[name]["description"].endswith(digest(files, lambda file: hash_file(folder / file))):
+            raise UserError(f"the files of {name} are not those the card was written for; build again")
+    for name in present:
+        for column in config_of(reader.footer(reader.files(name)[0]), name).columns:
+            if column.meaning == UNEXPLAINED:
+                raise UserError(f"no file of {name} says what its column {column.name!r} means; build or score again")
+            if f"| {escape_cell(code(column.name))} | {column.type} | {escape_cell(column.meaning)} |" not in body:
+                raise UserError(f"the card does not explain the column {column.name!r}; build again")
+    if placeholder := re.search(r"\{\{(\w+)\}\}", body):
+        raise UserError(f"the card is incomplete: {placeholder[0]} was never filled in; build again")
+
+
+def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
+    """Refuse text that holds a secret or a path of this machine; the secret itself is never repeated."""
+    if _SECRETS.search(text):
+        raise UserError(f"{place} holds what looks like an access token; take it out before it is published")
+    for name, value in secrets.items():
+        if value in text:
+            raise UserError(f"{place} holds the value of {name}; take it out before it is published")
+    if path := _LOCAL_PATHS.search(text):
+        raise UserError(f"{place} holds the local path {path[0]!r}; take it out before it is published")
+
+
+def known_secrets() -> dict[str, str]:
+    """The secrets of this environment, by name: its variables and the Hub's own token."""
+    from huggingface_hub import get_token
+
+    secrets = {name: value for name, value in os.environ.items() if _SECRET_NAMES.search(name) and len(value) >= 12}
+    token = get_token()
+    return secrets | ({"the Hub token": token} if token else {})

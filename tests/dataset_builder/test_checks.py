@@ -8,7 +8,7 @@ from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
-from convergebench.dataset_builder.publishing import checks
+from convergebench.dataset_builder.publishing import verify
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO
@@ -89,7 +89,7 @@ def test_what_must_not_be_published_is_named_before_anything_leaves(hub, api, fo
 
 def test_an_honest_dataset_passes_every_check(folder):
     seen = []
-    checks.check(folder, seen.append)
+    verify.check_publishable(folder, seen.append)
     assert seen == [
         *Reader(folder).files("steps"),
         *(f"data/{name}/0000.parquet" for name in ("chains", "sources", "editors", "scores")),

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.publishing import eval_results, publish
+from convergebench.dataset_builder.publishing import publish, results
 from convergebench.generation import store_reader
 from convergebench.generation.records import Chain, UserError
 from hub_fixtures import REPO
@@ -33,8 +33,8 @@ def test_results_are_entries_for_the_editors_that_have_a_model_repository(tmp_pa
     board += [{"editor": "paint", "group": "round trips", "rounds_kept": 9.0}]
     board += [{"editor": "diffusers", "group": "replication", "rounds_kept": 1.0}]
     stores.write(tmp_path / "leaderboard.json", json.dumps({"rows": board}))
-    values = eval_results.leaderboard_values(tmp_path / "leaderboard.json")
-    written = eval_results.write_results(tmp_path / "out", tmp_path / "results", values, REPO, "a" * 40, "2026-01-01")
+    board = tmp_path / "leaderboard.json"
+    written = results.write_results(tmp_path / "out", tmp_path / "results", board, REPO, "a" * 40, "2026-01-01")
     assert list(written) == ["org/Editor-1"]
     entries = huggingface_hub.hf_api.parse_eval_result_entries(yaml.safe_load(written["org/Editor-1"].read_text()))
     assert [(entry.value, entry.notes) for entry in entries] == [(3.25, None), (2.0, "diffusers:steps=8")]
@@ -46,7 +46,7 @@ def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
     base = stores.chain("diffusers")
     stores.keep(tmp_path / "run", Chain(base.source, base.program, "diffusers", {"model": model}, 1, 1))
     building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
-    assert eval_results.model_repos(tmp_path / "out") == {}
+    assert results.model_repos(tmp_path / "out") == {}
 
 
 def test_the_ready_eval_yaml_is_taken_by_the_hub_and_one_with_other_fields_is_not(hub, api):
@@ -105,4 +105,4 @@ def test_results_are_proposed_as_pull_requests_and_a_dry_run_opens_none(hub, api
 def test_a_file_that_is_no_leaderboard_is_one_sentence(tmp_path):
     stores.write(tmp_path / "board.json", "{}")
     with pytest.raises(UserError, match=r"board\.json is no leaderboard; `convergebench report` writes"):
-        eval_results.leaderboard_values(tmp_path / "board.json")
+        results.read_leaderboard(tmp_path / "board.json")

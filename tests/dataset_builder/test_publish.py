@@ -108,9 +108,7 @@ def test_a_chain_that_lacks_a_step_is_not_published(hub, api, folder):
     paint = [row for row in rows if row["editor"] == "paint"]
     schema.write_listed(folder, "data/steps/paint/0000.parquet", STEPS, paint[:-1])
     card.write(folder)
-    with pytest.raises(
-        UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; on it depend the scores"
-    ):
+    with pytest.raises(UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; affected: the scores"):
         publish(api, folder, REPO, "v1.0.0")
     assert hub.store.repos == {}
 
@@ -227,8 +225,7 @@ def test_large_files_may_go_up_in_parts(hub, api, folder):
 
 def test_a_commit_of_the_card_alone_is_not_announced_as_no_file(capsys):
     from convergebench.cli.publish_dataset import _print_plan as print_plan
-    from convergebench.dataset_builder.publishing.publish import Plan
-    from convergebench.dataset_builder.publishing.versions import Change
+    from convergebench.dataset_builder.publishing.publish import Change, Plan
 
     change = Change("patch", ("a new card",), (), (), 4, 0)
     print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}))

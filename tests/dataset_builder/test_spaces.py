@@ -131,7 +131,7 @@ def test_a_dataset_in_place_of_a_space_is_one_sentence(hub, monkeypatch, tmp_pat
     stores.write(tmp_path / "mine" / "data" / "chains" / "x", "")
     done = CliRunner().invoke(main, ["publish", "space", str(tmp_path / "mine"), "--repo", "NS2/app"])
     assert done.exit_code == 2
-    assert "is a dataset, and what is published here is a Space" in done.output
+    assert "is a dataset, not a Space" in done.output
     done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS2/app", "--dataset", "mine"])
     assert done.exit_code == 2
     assert "--dataset is 'mine'; it is NAMESPACE/NAME or NAMESPACE/NAME@TAG" in done.output

@@ -54,7 +54,7 @@ def test_any_flipped_bit_of_a_dataset_is_named_with_what_depends_on_it(folder, c
         result = verify(folder / "dataset")
         assert result.exit_code == 1, place
         assert f"broken: {path.relative_to(folder / 'dataset')}: " in result.output
-        assert "; on it depend " in result.output
+        assert "; affected: " in result.output
         flip(path, place)
 
 
@@ -74,9 +74,7 @@ def test_a_missing_file_and_a_missing_chain_are_named(folder):
     (folder / "dataset" / "data" / "steps" / "gentle" / "0000.parquet").unlink()
     result = verify(folder / "dataset")
     assert result.exit_code == 1
-    assert (
-        "broken: data/steps/gentle/0000.parquet: it is missing; on it depend the scores of its chains" in result.output
-    )
+    assert "broken: data/steps/gentle/0000.parquet: it is missing; affected: the scores of its chains" in result.output
 
 
 def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
@@ -117,7 +115,7 @@ def test_what_is_broken_in_a_run_that_is_not_finished_is_named_and_a_person_coun
     result = verify(run, "--repair")
     assert result.exit_code == 1
     stays = what == "ledger"
-    assert ("set aside: " in result.output) != stays
+    assert (run / ".set-aside").exists() != stays
     assert verify(run).exit_code == (1 if stays else 0)
     assert stranger.read_text() == "theirs"
 
@@ -229,7 +227,7 @@ def test_a_run_whose_description_is_broken_is_named_and_stays_a_run(folder, text
     result = verify(folder / "run", "--repair")
     assert result.exit_code == 1
     assert "broken: run.json: " in result.output
-    assert "on it depend all its chains" in result.output
+    assert "affected: all its chains" in result.output
     assert (folder / "run" / "run.json").read_text() == text
 
 
@@ -242,7 +240,8 @@ def test_a_copied_metric_that_was_changed_is_named_set_aside_and_copied_again(fo
     again = CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)])
     assert again.exit_code == 2
     assert "psnr/psnr.py, which is no longer as `convergebench build` wrote it" in again.output
-    assert "set aside: psnr/psnr.py" in verify(dataset, "--repair").output
+    assert verify(dataset, "--repair").exit_code == 1
+    assert (dataset / ".set-aside" / "1" / "psnr" / "psnr.py").read_text() == "cut"
     assert CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)]).exit_code == 0
     assert verify(dataset).exit_code == 0
     assert (dataset / "psnr" / "psnr.py").read_text() != "cut"

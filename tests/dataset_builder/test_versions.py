@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from convergebench.dataset_builder.publishing import versions
-from convergebench.dataset_builder.publishing.versions import State, Version
+from convergebench.dataset_builder.publishing import publish as versions
+from convergebench.dataset_builder.publishing.publish import State, Version
 from convergebench.generation.records import UserError
 
 FEATURES = [{"name": "chain", "dtype": "string"}]
@@ -80,8 +80,8 @@ def test_only_new_files_are_uploaded_and_gone_ones_deleted():
             "v1.1.0 is a minor version after v1.0.0, but the schema of steps changed .* v2.0.0 or later",
         ),
         ("v0.9.0", OLD, OLD, "the tag v0.9.0 does not come after the last one, v1.0.0"),
-        ("1.0", OLD, OLD, "no tag '1.0'; a tag is vMAJOR.MINOR.PATCH"),
-        ("v1.01.0", OLD, OLD, "no tag 'v1.01.0'"),
+        ("1.0", OLD, OLD, "'1.0' is not a tag; a tag is vMAJOR.MINOR.PATCH"),
+        ("v1.01.0", OLD, OLD, "'v1.01.0'"),
     ],
 )
 def test_a_tag_that_promises_less_than_the_change_is_refused(tag, old, new, says):

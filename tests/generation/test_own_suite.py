@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from convergebench import generation
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.publishing import checks
+from convergebench.dataset_builder.publishing import verify
 from convergebench.generation import plan, suites
 from convergebench.generation.pictures import decode
 from convergebench.generation.records import UserError
@@ -81,9 +81,9 @@ def test_a_licence_is_asked_for_before_pictures_are_published(folder, monkeypatc
     assert run("generate", "--suite", "mine.toml", "--editor", "identity", "--rounds", 1).exit_code == 0
     assert run("build", "runs/mine", "--out", "set").exit_code == 0
     with pytest.raises(UserError, match="no known licence; `build --licence` says it"):
-        checks.check(folder / "set")
+        verify.check_publishable(folder / "set")
     run("build", "runs/mine", "--out", "set", "--licence", "CC-BY-4.0", "--attribution", "A. Body")
-    checks.check(folder / "set")
+    verify.check_publishable(folder / "set")
     rows = {row["source"]: row for row in Reader(folder / "set").table("sources").to_pylist()}
     assert (rows["mug"]["licence"], rows["yard"]["licence"]) == ("CC0-1.0", "CC-BY-4.0")
 

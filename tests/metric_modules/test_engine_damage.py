@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
-from convergebench.dataset_builder.publishing import checks
+from convergebench.dataset_builder.publishing import verify
 from convergebench.generation.pictures import Undecodable, decode_array
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine, results
@@ -184,7 +184,7 @@ def test_a_flipped_bit_in_a_source_is_said_and_costs_only_what_rests_on_its_floo
                 assert value == expected[key][name], (key, name)
     assert all(row["retained_ssim"] is None for row in scores(dataset).values())
     with pytest.raises(UserError, match=r"the files of sources are not those the card was written for"):
-        checks.check(dataset)
+        verify.check_publishable(dataset)
     shutil.copytree(clean / "data" / "sources", dataset / "data" / "sources", dirs_exist_ok=True)
     assert score(dataset).damage == []
     assert scores(dataset) == expected
@@ -229,7 +229,7 @@ def test_a_flipped_bit_in_steps_never_becomes_the_hash_that_the_card_names(datas
     card.write(dataset)
     assert (dataset / "README.md").read_text() == before
     with pytest.raises(UserError, match="the files of steps are not those the card was written for"):
-        checks.check(dataset)
+        verify.check_publishable(dataset)
 
 
 @pytest.mark.parametrize("flips", [200, pytest.param(4000, marks=pytest.mark.slow)])

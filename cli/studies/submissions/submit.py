@@ -93,10 +93,10 @@ def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -
 def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:
     """Open the pull request, or say what it would hold."""
     from convergebench.dataset_builder.building.card_tables import count_text, size_text
-    from convergebench.dataset_builder.publishing import checks
+    from convergebench.dataset_builder.publishing import verify
     from convergebench.dataset_builder.studies.submissions import submission
 
-    checks.check(folder)
+    verify.check_publishable(folder)
     files = submission.files_to_propose(folder)
     size = sum(path.stat().st_size for path in files.values())
     opened = submission.propose(hub_client(quiet), folder, repo) if propose else None

@@ -15,8 +15,7 @@ from convergebench.generation.records import PICTURED, FinishedChain, Step, User
 
 from ...dataset.reader import Place, Reader
 from ...dataset.schema import hash_file
-from ...publishing.checks import check_text, known_secrets
-from ...publishing.verify import verify_dataset
+from ...publishing.verify import check_text, known_secrets, verify_dataset
 from . import submission
 
 INPUT_ERROR = 1.0  # mean grey levels by which a resize differs between versions of a library
@@ -47,7 +46,7 @@ def check_files(folder: Path, about: dict) -> Iterator[str]:
 
 def check_dataset(folder: Path, about: dict) -> Iterator[str]:
     """Values are those that were written, pictures those of their hashes, and every row belongs to another."""
-    yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(folder, lambda file: None))
+    yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(folder))
 
 
 def check_chains(folder: Path, about: dict) -> Iterator[str]:
