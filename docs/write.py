@@ -11,6 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 import click
+from convergebench.cli.__main__ import Kinds
 from convergebench.cli.__main__ import main as convergebench
 from convergebench.generation import editors, plan, suites
 from convergebench.generation.vendors import models
@@ -41,16 +42,21 @@ ABOUT = {
 def commands() -> str:
     """The page of all commands, in the words of their --help."""
     text = (
-        "# The commands\n\nThis is what `convergebench COMMAND --help` says; `python docs/write.py` writes this page.\n"
-        "\n"
-        "The shell completes commands and options after this line in its start file, with `zsh` or `fish` for `bash` "
-        'where it is one of those:\n\n```text\neval "$(_CONVERGEBENCH_COMPLETE=bash_source convergebench)"\n```\n'
+        "# Commands\n\nThe output of `convergebench COMMAND --help`, written by `python docs/write.py`.\n\n"
+        "For completion of commands and options, add this line to your shell's start file (with `zsh` or `fish` in place "
+        'of `bash`):\n\n```text\neval "$(_CONVERGEBENCH_COMPLETE=bash_source convergebench)"\n```\n'
     )
     parent = click.Context(convergebench, info_name="convergebench", **convergebench.context_settings)
     for name in convergebench.list_commands(parent):
         command = convergebench.get_command(parent, name)
-        context = click.Context(command, info_name=name, parent=parent, terminal_width=110)
-        text += f"\n## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+        context = click.Context(command, info_name=name, parent=parent, terminal_width=80)
+        if not isinstance(command, Kinds):
+            text += f"\n## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+            continue
+        for kind in command.list_commands(context):
+            words = f"{name} --layout {kind}" if name == "import" else f"{name} {kind}"
+            below = click.Context(command, info_name=words, parent=parent, terminal_width=80)
+            text += f"\n## {words}\n\n```text\n{command.get_command(context, kind).get_help(below)}\n```\n"
     return text
 
 

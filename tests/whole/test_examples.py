@@ -10,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import click
 import pytest
@@ -30,7 +31,7 @@ PAGES = [
     "spaces_app/README.md",
     *sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("docs/*.md")),
 ]
-CHEAP = ("editors", "metrics", "plan", "suites")  # commands that are run; the others are parsed
+CHEAP = (["list", "editors"], ["list", "metrics"], ["list", "suites"], ["plan"])  # run; other commands are parsed
 READ_ONLY = ("text", "bibtex")  # nothing to run
 
 # In a process of its own: the Python blocks of each page one after the other, in a folder, and what each block prints.
@@ -153,13 +154,11 @@ def commands(block):
 
 
 def check_convergebench(words):
-    """Parses a command as click would; runs it where that is cheap."""
-    name, *given = words
-    context = click.Context(main, info_name="convergebench", **main.context_settings)
-    command = main.get_command(context, name)
-    assert command, f"there is no command {name}"
-    command.make_context(name, list(given), parent=context)
-    if name in CHEAP and "check" not in given:  # `editors check` calls a vendor, which needs a key
+    """Parses a command as click would; runs it if that is cheap."""
+    with mock.patch.object(click.Command, "invoke", lambda command, context: None):
+        parsed = CliRunner().invoke(main, words)
+    assert parsed.exit_code == 0, parsed.output
+    if any(words[: len(start)] == start for start in CHEAP) and "--check" not in words:  # which calls a vendor
         assert CliRunner().invoke(main, words).exit_code == 0, words
 
 
