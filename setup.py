@@ -1,13 +1,23 @@
-"""What pyproject.toml cannot say: the dataset's card lies beside the rooms, in a checkout and in a wheel."""
+"""What pyproject.toml cannot say: which folders are packages, and that the dataset's card belongs to the package."""
 
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
+ROOMS = ("cli", "dataset_builder", "generation", "harness", "metric_modules", "spaces_app")
+
+
+def packages() -> list[str]:
+    """The package itself and every folder of a room that holds files, of code or of data."""
+    top = Path(__file__).parent
+    files = [path.relative_to(top) for room in ROOMS for path in top.glob(f"{room}/**/*") if path.is_file()]
+    folders = {path.parent for path in files if path.suffix != ".pyc" and "__pycache__" not in path.parts}
+    return ["convergebench", *sorted(".".join(("convergebench", *folder.parts)) for folder in folders)]
+
 
 class BuildWithCard(build_py):
-    """Also copies dataset_card.md, which stands at the top of the checkout, into the package."""
+    """Also copies dataset_card.md from the top of the checkout into the package."""
 
     def run(self) -> None:
         super().run()
@@ -15,4 +25,4 @@ class BuildWithCard(build_py):
             self.copy_file("dataset_card.md", str(Path(self.build_lib) / "convergebench" / "dataset_card.md"))
 
 
-setup(cmdclass={"build_py": BuildWithCard})
+setup(packages=packages(), cmdclass={"build_py": BuildWithCard})

@@ -43,8 +43,8 @@ def commands() -> str:
     """The page of all commands, in the words of their --help."""
     text = (
         "# Commands\n\nThe output of `convergebench COMMAND --help`, written by `python docs/write.py`.\n\n"
-        "For completion of commands and options, add this line to your shell's start file (with `zsh` or `fish` in place "
-        'of `bash`):\n\n```text\neval "$(_CONVERGEBENCH_COMPLETE=bash_source convergebench)"\n```\n'
+        "For completion of commands and options, add this line to your shell's start file (with `zsh` or `fish` for "
+        '`bash`):\n\n```text\neval "$(_CONVERGEBENCH_COMPLETE=bash_source convergebench)"\n```\n'
     )
     parent = click.Context(convergebench, info_name="convergebench", **convergebench.context_settings)
     for name in convergebench.list_commands(parent):

@@ -10,8 +10,6 @@ import small_dataset
 import wheels
 from click.testing import CliRunner
 from convergebench.cli.__main__ import install_line, main
-from convergebench.generation.records import UserError
-from convergebench.metric_modules import specs
 
 HOUSE = Path(__file__).parents[2]
 VERBS = main.list_commands(None)
@@ -57,7 +55,7 @@ def test_every_verb_explains_itself_without_any_extra():
         (["report", "DATASET", "--out", "report"], "matplotlib is not installed: pip install 'convergebench'"),
         (["space", "DATASET"], "is not installed; pip install 'convergebench[space]'"),
         (["weights", "lpips"], "LPIPS needs torch and safetensors, which pip install 'convergebench[score]' brings"),
-        (["score", "DATASET", "--device", "cuda"], "torch is not installed: pip install 'convergebench[score]'"),
+        (["score", "DATASET", "--device", "cuda"], "device 'cuda' needs torch: pip install 'convergebench[score]'"),
         (["generate", "--suite", "smoke", "--editor", "vae"], "pip install 'convergebench[diffusers]'"),
         (["generate", "--suite", "smoke", "--editor", "waifu2x"], "pip install 'convergebench[score]'"),
         (["generate", "--suite", "smoke", "--editor", "migan"], "pip install 'convergebench[migan]'"),
@@ -108,8 +106,8 @@ def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
 @pytest.mark.parametrize(
     ("line", "completed"),
     [
-        ("convergebench verify", ["verify", "verify"]),
-        ("convergebench publish --dr", ["--dry-run"]),
+        ("convergebench ver", ["verify"]),
+        ("convergebench publish dataset --dr", ["--dry-run"]),
         ("convergebench plan --suite v1", ["v1", "v1-mini"]),
         ("convergebench generate --editor pai", ["paint"]),
     ],
@@ -118,13 +116,6 @@ def test_the_shell_completes_verbs_options_suites_and_editors(line, completed):
     words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_CONVERGEBENCH_COMPLETE": "bash_complete"}
     told = CliRunner().invoke(main, [], prog_name="convergebench", env=words)
     assert told.output.splitlines() == [f"plain,{each}" for each in completed]
-
-
-def test_a_checkout_whose_links_git_wrote_as_text_says_what_to_do(tmp_path):
-    (tmp_path / "psnr").mkdir()
-    (tmp_path / "psnr" / "pictures.py").write_bytes(b"../../generation/pictures.py")
-    with pytest.raises(UserError, match=r"pictures\.py is a link that git wrote as text: .* `python fill_links\.py`"):
-        specs.refuse_links_as_text((str(tmp_path),))
 
 
 @pytest.mark.weights

@@ -18,19 +18,6 @@ ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harne
 PYPROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text())
 
 
-def packages():
-    """Every folder of a room that holds Python files, and that of `python -m convergebench`."""
-    folders = {path.parent for room in (*ROOMS, "start") for path in (HOUSE / room).rglob("*.py")}
-    return {folder.relative_to(HOUSE).as_posix() for folder in folders}
-
-
-def test_every_folder_has_its_line_in_pyproject():
-    listed = PYPROJECT["tool"]["setuptools"]
-    folders = {name.removeprefix("convergebench.").replace(".", "/") for name in listed["packages"]}
-    assert {"start" if folder == "convergebench" else folder for folder in folders} == packages()
-    assert set(listed["package-dir"].values()) == packages()
-
-
 def test_every_distribution_is_pinned_and_torch_without_its_build():
     lines = [line for line in (HOUSE / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
     assert all(line.count("==") == 1 for line in lines)
@@ -56,7 +43,7 @@ def test_the_wheel_holds_every_file_of_every_room(wheel):
                 assert f"convergebench/{path.relative_to(HOUSE).as_posix()}" in held
         assert f"convergebench/{room}/py.typed" in held
     assert "convergebench/__main__.py" in held
-    assert "convergebench/__init__.py" not in held
+    assert "convergebench/__init__.py" in held
 
 
 def test_the_wheel_names_its_addresses_and_no_torch_in_its_base(wheel):
@@ -103,7 +90,7 @@ def test_the_source_distribution_holds_the_tests_with_their_helpers_the_document
     done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=True)
     with tarfile.open(tmp_path / done.stdout.splitlines()[-1]) as archive:
         held = {member.name.partition("/")[2]: member for member in archive.getmembers()}
-    rooms = (*ROOMS, "tests", "docs", "start")
+    rooms = (*ROOMS, "tests", "docs", "package")
     wanted = {path.relative_to(copy).as_posix() for room in rooms for path in (copy / room).rglob("*")
               if path.is_file() and "__pycache__" not in path.parts and "egg-info" not in str(path)}  # fmt: skip
     wanted |= {"CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "Makefile", "constraints.txt"}

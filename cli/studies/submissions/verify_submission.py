@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 10
 
 
+_OPTIONS = {"--repo", "--revision", "--sample", "--all", "--seed", "--salt-file", "--unpack"}
+
+
 def recognises(args: list[str]) -> bool:
-    """Whether the arguments name a submission, in a folder or on the Hub."""
+    """Whether the arguments name a submission, or an option that only a submission has."""
     in_folder = any((Path(word) / "submission.json").is_file() for word in args)
-    return in_folder or any(word.partition("=")[0] in ("--repo", "--revision") for word in args)
+    return in_folder or bool(_OPTIONS & {word.partition("=")[0] for word in args})
 
 
 @click.command("submission", short_help="A submission, in a folder or on the Hub.")
