@@ -1,0 +1,51 @@
+"""A study can be deleted: without its folders and its metrics, a round trip still goes from pictures to the screen."""
+
+import csv
+import shutil
+
+import pytest
+from house_copy import HOUSE, HouseCopy
+
+STUDIES = sorted({folder.name for folder in HOUSE.glob("*/studies/*") if folder.is_dir() and folder.name[0] != "_"})
+# In one process, because every start of Python costs two seconds.
+ROUND_TRIP = """
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.spaces_app.app import build
+from convergebench.spaces_app.space.served_dataset import open_dataset
+
+for verb in (
+    "generate --suite smoke --program flip-horizontally --rounds 1 --editor paint --editor identity --out run",
+    "build run --out dataset",
+    "score dataset --metrics psnr,ssim",
+    "report dataset --out report",
+):
+    done = CliRunner().invoke(main, verb.split(), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+dataset = open_dataset("dataset")
+assert {case.editor for case in dataset.cases} == {"paint", "identity"}
+build(dataset)
+"""
+
+
+def delete_study(house, study):
+    """Delete the study's folder in every room, and the metrics whose spec names it."""
+    specs = house.path("metric_modules").glob("*/spec.py")
+    metrics = [spec.parent for spec in specs if f'"study": "{study}"' in spec.read_text(encoding="utf-8")]
+    judges = [house.path("metric_modules/_judges")] if study == "judges" else []
+    for folder in [*house.path("").glob(f"*/studies/{study}"), *metrics, *judges]:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_round_trip_needs_no_study(study, tmp_path):
+    house = HouseCopy(tmp_path)
+    delete_study(house, study)
+    house.python("-c", ROUND_TRIP)
+    with (house.work / "report" / "leaderboard.csv").open(newline="") as file:
+        assert {row["editor"] for row in csv.DictReader(file)} == {"paint", "identity"}
+
+
+def test_every_study_is_tried_without():
+    assert {"judges", "labels", "published", "replication", "restoration"} <= set(STUDIES)
