@@ -24,7 +24,7 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
         if not writer.steps:
             writer.begin(*prepared(chain))
         status = writer.steps[-1].status
-        picture = writer.last_picture() if status in ("input", "ok") else None
+        picture = writer.picture(-1) if status in ("input", "ok") else None
         for number, round, position, instruction in chain.asks():
             if number < len(writer.steps):
                 continue

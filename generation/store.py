@@ -2,12 +2,12 @@
 
 RUN/run.json                  what the run is of
 RUN/editors.json              what each editor, by its label, says of itself
-RUN/ledger/calls.jsonl        what its calls cost, where they cost anything (see ledger.py)
+RUN/ledger/calls.jsonl        what its calls cost, if they cost anything (see ledger.py)
 RUN/log/                      what its processes were given to do, and their events (see run_log.py)
 RUN/sources/SHA256.png        the sources' own files
 RUN/chains/ID/chain.json      the chain
 RUN/chains/ID/0000.png        its input as prepared for the editor
-RUN/chains/ID/reference.png   what a finished round should equal, where that is another picture than the input
+RUN/chains/ID/reference.png   what a finished round should equal, if that is another picture than the input
 RUN/chains/ID/0001.png ...    the answers exactly as received
 RUN/chains/ID/steps.jsonl     a line per finished step, written after its picture is durable
 RUN/chains/ID/done.json       last of all
@@ -32,69 +32,71 @@ from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
 from .records import Chain, EditorInfo, Step, Turn, UserError, canonical
 
-FORMAT = 1
-ABOUT = ("suite", "suite_version", "short_side", "salt_sha256")  # what a run may say that it is of
-CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
-NUMBERED = re.compile(r"\d{4,}\.\w+")
+_FORMAT = 1
+_CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
+_ANSWER = re.compile(r"\d{4,}\.\w+")
 
 
 class Damaged(UserError):
     """A run's files contradict each other; nothing in them is touched."""
 
 
+# --- the run
+
+
 def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorInfo] | None = None) -> None:
-    """Begin a run in a folder, or find there the same run begun before; add what is known of its editors."""
-    about = {"format": FORMAT, **about}
+    """Begin a run in a folder, or find the same run there; add what its editors say of themselves."""
+    about = {"format": _FORMAT, **about}
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
         if (run / "run.json").exists():
-            before = read_run(run)
-            if before != about:
-                raise UserError(f"{run} holds a run of {differing_words(before, about)}; choose another folder")
+            if (before := read_run(run)) != about:
+                raise UserError(f"{run} holds a run of {_differing_words(before, about)}; choose another folder")
         elif (run / "chains").is_dir():
             raise Damaged(f"{run} holds chains and no run.json; restore it, or give another folder")
         else:
-            foreign = sorted(path.name for path in run.iterdir() if path.name != LOCK)
-            if foreign:
+            if foreign := sorted(path.name for path in run.iterdir() if path.name != LOCK):
                 raise UserError(
                     f"{run} holds {foreign[0]!r} but no run; give an empty folder or that of an earlier run"
                 )
-            # First of all, so that a run killed here is known for one when the same words are given again.
-            write_json(run / "run.json", {**about, CHECK: checksum(about)})
+            # First of all, so that a run killed here is recognised when the same command is given again.
+            _write_checked(run / "run.json", about)
         for name in ("sources", "chains"):
             (run / name).mkdir(exist_ok=True)
-        there = read_checked(run / "editors.json") if (run / "editors.json").exists() else None
-        known = {**(there or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
-        if known != there:
-            write_json(run / "editors.json", {**known, CHECK: checksum(known)})
+        path = run / "editors.json"
+        before = read_checked(path) if path.exists() else None
+        infos = {**(before or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
+        if infos != before:
+            _write_checked(path, infos)
 
 
 def read_run(run: Path, missing: str = "") -> dict[str, Any]:
     """What a run is of."""
     about = read_checked(run / "run.json", missing)
-    if about.get("format") != FORMAT:
-        raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {FORMAT}")
-    if unknown := sorted(about.keys() - {"format", *ABOUT}):
-        raise Damaged(f"{run / 'run.json'} says {unknown[0]!r}, which no run does; restore it")
+    if about.get("format") != _FORMAT:
+        raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {_FORMAT}")
     return about
 
 
 def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
-    """A JSON object, checked against the checksum in it; the files of older versions have none."""
+    """A JSON object, compared with the checksum in it."""
     values = read_json(path, missing)
-    is_checked, check = CHECK in values, values.pop(CHECK, None)
-    if is_checked and check != checksum(values):
+    if values.pop(_CHECK, None) != _checksum(values):
         raise Damaged(f"{path} is not as it was written; restore it")
     return values
 
 
-def checksum(values: Mapping[str, Any]) -> str:
+def _write_checked(path: Path, values: Mapping[str, Any]) -> None:
+    write_json(path, {**values, _CHECK: _checksum(values)})
+
+
+def _checksum(values: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(values).encode()).hexdigest()[:16]
 
 
-def differing_words(before: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+def _differing_words(before: Mapping[str, Any], about: Mapping[str, Any]) -> str:
     """What a run is of and what it was to be of: 'suite smoke version 1, not of suite demo version 1'."""
-    first, second = (f"suite {each.get('suite')} version {each.get('suite_version')}" for each in (before, about))
+    first, second = (f"suite {run.get('suite')} version {run.get('suite_version')}" for run in (before, about))
     return f"{first}, not of {second}" if first != second else f"{canonical(before)}, not of {canonical(about)}"
 
 
@@ -105,6 +107,25 @@ def keep_source(run: Path, sha256: str, data: bytes) -> None:
         remove_unfinished(path.parent)
         if not path.exists():
             write_whole(path, data)
+
+
+def cost_so_far(run: Path) -> float:
+    """US dollars that all steps of a run say they have cost, including steps that were taken back."""
+    return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").iterdir())), 6)
+
+
+def cost_of_folder(folder: Path) -> float:
+    """The same of one chain; lines that cannot be read are left out: a damaged chain is reported in its turn."""
+    total = 0.0
+    for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
+        if path.is_file():
+            for line in path.read_bytes().split(b"\n")[:-1]:
+                with contextlib.suppress(ValueError, TypeError, AttributeError):
+                    total += max(0.0, float(json.loads(line).get("cost") or 0.0))
+    return round(total, 6)
+
+
+# --- a chain
 
 
 def is_done(run: Path, chain_id: str) -> bool:
@@ -127,7 +148,7 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
         steps = recover_steps(folder)
         (folder / "done.json").unlink()
         with (folder / ".retried.jsonl").open("ab") as log:
-            append_line(log, steps[-1].to_dict())
+            _append_line(log, steps[-1].to_dict())
         write_whole(folder / "steps.jsonl", "".join(canonical(step.to_dict()) + "\n" for step in steps[:-1]).encode())
     return True
 
@@ -140,34 +161,11 @@ def remove_chain(run: Path, chain_id: str) -> str:
     return chain_id
 
 
-def cost_so_far(run: Path) -> float:
-    """US dollars that all steps of a run say they have cost, those that were taken back included."""
-    return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").iterdir())), 6)
-
-
-def cost_of_folder(folder: Path) -> float:
-    """The same of one chain; what cannot be read is left out, because a damaged chain is named in its turn."""
-    total = 0.0
-    for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
-        if path.is_file():
-            for line in path.read_bytes().split(b"\n")[:-1]:
-                with contextlib.suppress(ValueError, TypeError, AttributeError):
-                    total += max(0.0, float(json.loads(line).get("cost") or 0.0))
-    return round(total, 6)
-
-
-def is_planned(found: Mapping[str, Any], chain: Chain) -> bool:
-    """Whether a chain.json is that of the chain; one of before lacks what sources did not say then."""
-    planned = json.loads(canonical(chain.to_dict()))
-    source = found.get("source")
-    return {**found, "source": planned["source"] | source if isinstance(source, dict) else source} == planned
-
-
 class ChainWriter:
     """One chain's folder while it is being filled: what is there, and where the next step goes."""
 
     def __init__(self, folder: Path, steps: list[Step], log: BinaryIO):
-        self.folder, self.steps, self.log = folder, steps, log
+        self.folder, self.steps, self._log = folder, steps, log
 
     @classmethod
     @contextlib.contextmanager
@@ -175,18 +173,17 @@ class ChainWriter:
         """Lock the chain's folder, clear away a step that was in flight when its process died, and go on from there."""
         folder = run / "chains" / chain.id
         with disk_errors_explained(folder), locked(folder):
-            if not (folder / "chain.json").exists():
-                write_json(folder / "chain.json", chain.to_dict())
-            elif not is_planned(read_json(folder / "chain.json"), chain):
-                raise Damaged(
-                    f"{folder / 'chain.json'} is not the chain that is planned; restore it or remove the folder"
-                )
+            path = folder / "chain.json"
+            if not path.exists():
+                write_json(path, chain.to_dict())
+            elif read_json(path) != json.loads(canonical(chain.to_dict())):
+                raise Damaged(f"{path} is not the chain that is planned; restore it or remove the folder")
             steps = recover_steps(folder)
             refuse_other_steps(folder, steps, chain)
             refuse_lost_lines(folder, len(steps))
             remove_unfinished(folder)
-            for path in answers_from(folder, len(steps)):
-                path.unlink()
+            for answer in _answers_from(folder, len(steps)):
+                answer.unlink()
             with (folder / "steps.jsonl").open("ab") as log:
                 yield cls(folder, steps, log)
 
@@ -195,7 +192,7 @@ class ChainWriter:
     def draft(cls, run: Path) -> Iterator[Self]:
         """Write a chain whose answers exist already, and whose id depends on them; `finish_draft` names it.
 
-        The caller holds the run's lock, and what an import that died has left behind is cleared away.
+        The caller holds the run's lock. A draft that an earlier import left behind when it died is removed.
         """
         folder = run / "chains" / ".draft"
         shutil.rmtree(folder, ignore_errors=True)
@@ -211,12 +208,8 @@ class ChainWriter:
         """The chain's own size: that of its input as prepared."""
         return self.steps[0].width or 0, self.steps[0].height or 0
 
-    def last_picture(self) -> Image.Image:
-        """The pixels of the last step, from which the next call's are made."""
-        return self.picture(-1)
-
     def picture(self, number: int) -> Image.Image:
-        """The pixels of a step."""
+        """The pixels of a step; of the last one with -1."""
         step = self.steps[number]
         path = self.folder / str(step.file)
         data = path.read_bytes()
@@ -239,7 +232,7 @@ class ChainWriter:
         self.append(Step(0, 0, 0, "", "input"), pictures.encode_png(picture), picture.size)
 
     def keep_reference(self, reference: Image.Image) -> None:
-        """Keep what a finished round should equal, where it is another picture than the input."""
+        """Keep what a finished round should equal, if it is another picture than the input."""
         write_whole(self.folder / "reference.png", pictures.encode_png(reference))
 
     def append(self, step: Step, data: bytes = b"", size: tuple[int, int] | None = None) -> Step:
@@ -249,39 +242,37 @@ class ChainWriter:
             file = f"{step.step:04d}.{kind}"
             write_whole(self.folder / file, data)
             width, height = size or (None, None)
-            step = replace(
-                step,
-                file=file,
-                sha256=hashlib.sha256(data).hexdigest(),
-                bytes=len(data),
-                type=kind,
-                width=width,
-                height=height,
-            )
-        append_line(self.log, step.to_dict())
+            digest = hashlib.sha256(data).hexdigest()
+            step = replace(step, file=file, sha256=digest, bytes=len(data), type=kind, width=width, height=height)
+        _append_line(self._log, step.to_dict())
         self.steps.append(step)
         return step
 
     def finish(self, status: str) -> None:
         """Say that nothing is left to do."""
-        digests = {
+        done = {
+            "status": status,
+            "steps": len(self.steps) - 1,
+            "cost": cost_of_folder(self.folder),  # these two, so that `status` need not read every step
+            "reason": self.steps[-1].reason,
             "sha256": hash_of_file(self.folder / "steps.jsonl"),
             "chain": hash_of_file(self.folder / "chain.json"),
         }
-        # What `status` would otherwise have to read every step for.
-        about = {"cost": cost_of_folder(self.folder), "reason": self.steps[-1].reason}
-        write_json(self.folder / "done.json", {"status": status, "steps": len(self.steps) - 1, **about, **digests})
+        write_json(self.folder / "done.json", done)
 
     def finish_draft(self, chain: Chain, status: str) -> bool:
-        """Put the draft in its place as a finished chain; False where that chain is there already."""
+        """Put the draft in its place as a finished chain; False if that chain is there already."""
         folder = self.folder.with_name(chain.id)
         if folder.exists():
             return False
         write_json(self.folder / "chain.json", chain.to_dict())
         self.finish(status)
-        self.log.close()
+        self._log.close()
         self.folder.rename(folder)
         return True
+
+
+# --- what a chain's files must agree in
 
 
 def end_of(steps: Sequence[Step]) -> str:
@@ -290,7 +281,7 @@ def end_of(steps: Sequence[Step]) -> str:
 
 
 def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, imported: bool = False) -> None:
-    """Raise Damaged where the steps are not the first ones that the chain asks for, or one follows a chain's end.
+    """Raise Damaged unless the steps are the first ones that the chain asks for, and none follows a chain's end.
 
     Imported answers were asked for elsewhere, in words and with seeds of their own.
     """
@@ -307,26 +298,22 @@ def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, import
         raise Damaged(f"{folder / 'steps.jsonl'} does not hold the steps of its chain; restore it or remove the folder")
 
 
-def answers_from(folder: Path, number: int) -> list[Path]:
-    """The files of the steps from that number on."""
-    return [path for path in folder.iterdir() if NUMBERED.fullmatch(path.name) and int(path.stem) >= number]
-
-
 def refuse_lost_lines(folder: Path, steps: int) -> None:
-    """Raise Damaged where answers lie in a chain's folder that were paid for, and whose lines are gone.
+    """Raise Damaged if the folder holds answers that were paid for, but not their lines.
 
     A crash leaves one file without its line: that of the step in flight.
     """
-    if orphans := answers_from(folder, steps + 1):
+    if orphans := _answers_from(folder, steps + 1):
         first = min(orphans, key=lambda path: int(path.stem)).name
         raise Damaged(
-            f"{folder / 'steps.jsonl'} ends after step {steps - 1}, and {first} lies beside it; restore the lines, "
+            f"{folder / 'steps.jsonl'} ends after step {steps - 1}, and {first} is beside it; restore the lines, "
             "or remove the folder to ask again"
         )
 
 
-def hash_of_file(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _answers_from(folder: Path, number: int) -> list[Path]:
+    """The files of the steps from that number on."""
+    return [path for path in folder.iterdir() if _ANSWER.fullmatch(path.name) and int(path.stem) >= number]
 
 
 def recover_steps(folder: Path) -> list[Step]:
@@ -374,8 +361,15 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
     return steps
 
 
+# --- files
+
+
+def hash_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def read_json(path: Path, missing: str = "") -> dict[str, Any]:
-    """A JSON object of the store; `missing` is the sentence for a file that is not there."""
+    """A JSON object of the store; `missing` is the error message for a file that is not there."""
     try:
         values = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -391,7 +385,7 @@ def write_json(path: Path, value: object) -> None:
     write_whole(path, (canonical(value) + "\n").encode())
 
 
-def append_line(log: BinaryIO, value: object) -> None:
+def _append_line(log: BinaryIO, value: object) -> None:
     """Add a line of JSON to a log and wait until it is durable."""
     log.write((canonical(value) + "\n").encode())
     log.flush()

@@ -1,11 +1,10 @@
-"""Reads the finished chains of the chain store, and believes its files only where they agree with each other."""
+"""Reads the finished chains of the chain store, and believes its files only if they agree with each other."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from .files import UNFINISHED
 from .ledger import PLACE as LEDGER
@@ -13,7 +12,6 @@ from .ledger import check as check_ledger
 from .pictures import Undecodable, decode, pixel_hash
 from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
-    CHECK,
     Damaged,
     cost_of_folder,
     end_of,
@@ -30,7 +28,7 @@ from .store import (
 
 @dataclass(frozen=True)
 class StoredChain(FinishedChain):
-    """A finished chain and where it lies."""
+    """A finished chain and its folder."""
 
     folder: Path
     digest: str  # sha256 of steps.jsonl, which names every picture's hash
@@ -39,7 +37,7 @@ class StoredChain(FinishedChain):
 
 @dataclass
 class FoundChains:
-    """What runs hold: finished chains by id, what is not finished, and what is no part of a store."""
+    """What runs hold: finished chains by id, what is not finished, and what does not belong to a store."""
 
     done: dict[str, StoredChain] = field(default_factory=dict)
     editors: dict[str, EditorInfo] = field(default_factory=dict)  # by label, every editor of `done`
@@ -53,12 +51,12 @@ class FoundChains:
 
 
 def find_finished(runs: Iterable[Path]) -> FoundChains:
-    """Every finished chain of several runs; a chain found twice must be the same chain."""
+    """Every finished chain of several runs; a chain that is found twice must be the same chain."""
     found = FoundChains()
     described: dict[str, EditorInfo] = {}
     for run in sorted(runs):
         about = read_run(run, f"{run} holds no run.json; give the folder that `convergebench generate --out` made")
-        described |= read_editors(run)
+        described |= _read_editors(run)
         for folder in sorted((run / "chains").iterdir()) if (run / "chains").is_dir() else []:
             if folder.name.startswith("."):
                 continue
@@ -68,27 +66,24 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
                 found.unfinished.append(folder)
             else:
                 chain = read_chain(folder, str(about.get("suite", "")), str(about.get("suite_version", "")))
-                add_chain(found, chain)
-                found.foreign += foreign_files(chain)
+                _add_chain(found, chain)
+                found.foreign += _foreign_files(chain)
     for label in sorted({chain.editor for chain in found.done.values()}):
         found.editors[label] = described.get(label) or EditorInfo(label.partition(":")[0])
     return found
 
 
-def read_editors(run: Path) -> dict[str, EditorInfo]:
-    """What the run's editors say of themselves, by label; nothing in runs that are older than the file."""
+def _read_editors(run: Path) -> dict[str, EditorInfo]:
+    """What the run's editors say of themselves, by label."""
     path = run / "editors.json"
-    if not path.exists():
-        if CHECK in read_json(run / "run.json"):
-            raise Damaged(f"{path} is missing; restore it, or give the command that made the run again")
-        return {}
     try:
-        return {label: EditorInfo.from_dict(values) for label, values in read_checked(path).items()}
-    except (TypeError, AttributeError, UserError) as error:
-        raise Damaged(f"{path} does not describe editors ({error}); restore or remove it") from error
+        values = read_checked(path, f"{path} is missing; restore it, or give the command that made the run again")
+        return {label: EditorInfo.from_dict(info) for label, info in values.items()}
+    except (TypeError, AttributeError) as error:
+        raise Damaged(f"{path} does not describe editors ({error}); restore it") from error
 
 
-def add_chain(found: FoundChains, chain: StoredChain) -> None:
+def _add_chain(found: FoundChains, chain: StoredChain) -> None:
     """Add a chain; of two equal ones the same one stays in whichever order the runs were given."""
     other = found.done.get(chain.id)
     if other and (other.digest, other.chain) != (chain.digest, chain.chain):
@@ -102,30 +97,29 @@ def add_chain(found: FoundChains, chain: StoredChain) -> None:
 
 def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
     """The chain of a folder and how it ended, after checking that chain, steps and end belong together."""
-    values = read_json(
-        folder / "chain.json", f"{folder} is done but has no chain.json; restore it or remove the folder"
-    )
-    done = read_json(folder / "done.json")
-    chain = described_chain(folder, values)
+    path = folder / "done.json"
+    chain, done = _read_description(folder), read_json(path)
     try:
         status, calls, digest = done["status"], int(done["steps"]), done["sha256"]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
+        raise Damaged(f"{path} does not say how the chain ended ({error}); restore it or remove the folder") from error
     if status not in ENDS:
-        raise Damaged(f"{folder / 'done.json'} has status {status!r}; it is one of {', '.join(ENDS)}")
-    if done.get("chain", hash_of_file(folder / "chain.json")) != hash_of_file(folder / "chain.json"):
+        raise Damaged(f"{path} has status {status!r}; it must be one of {', '.join(ENDS)}")
+    if done.get("chain") != hash_of_file(folder / "chain.json"):
         raise Damaged(f"{folder / 'chain.json'} is not the file that done.json was written for; restore it")
-    steps = read_finished_steps(folder, calls, digest)
+    steps = _read_finished_steps(folder, calls, digest)
     if status != end_of(steps):
         raise Damaged(
-            f"{folder / 'done.json'} says {status!r}, but the last step is {steps[-1].status!r}; restore it, "
+            f"{path} says {status!r}, but the last step is {steps[-1].status!r}; restore it, "
             "or remove it and generate again"
         )
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
-    for name, value in (("reason", steps[-1].reason), ("cost", cost_of_steps(folder, steps))):
-        if done.get(name, value) != value:
-            raise Damaged(f"{folder / 'done.json'} has another {name} than the steps; restore it")
     costs = [step.cost for step in steps if step.cost is not None]
+    was_retried = (folder / ".retried.jsonl").exists()  # then the steps alone do not have the whole cost
+    cost = cost_of_folder(folder) if was_retried else round(sum(costs), 6)
+    for name, value in (("reason", steps[-1].reason), ("cost", cost)):
+        if done.get(name) != value:
+            raise Damaged(f"{path} has another {name} than the steps; restore it")
     return StoredChain(
         id=chain.id,
         chain=chain,
@@ -143,30 +137,32 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
 def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
     """The files of a run that belong to no chain: the name, what reads it or raises UserError, what depends on it."""
     yield "run.json", partial(read_run, run), "all its chains"
-    yield "editors.json", partial(read_editors, run), "all its chains"
+    yield "editors.json", partial(_read_editors, run), "all its chains"
     yield LEDGER, partial(check_ledger, run), "what the run may still spend"
     for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # whatever has another name is not ours
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
 
 
-def described_chain(folder: Path, values: Mapping[str, Any]) -> Chain:
-    """The chain that chain.json describes; raises Damaged where it is none, or another than the folder's."""
+def _read_description(folder: Path) -> Chain:
+    """The chain that chain.json describes; raises Damaged if it describes none, or another than the folder's."""
+    path = folder / "chain.json"
+    values = read_json(path, f"{folder} has no chain.json; restore it or remove the folder")
     try:
         chain = Chain.from_dict(values)
-        found = chain.id
+        described = chain.id
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UserError) as error:
         raise Damaged(f"{folder} holds no readable chain ({error}); restore it or remove the folder") from error
-    if found != folder.name:
-        raise Damaged(f"{folder / 'chain.json'} describes chain {found}; restore it or remove the folder")
+    if described != folder.name:
+        raise Damaged(f"{path} describes chain {described}; restore it or remove the folder")
     return chain
 
 
 def check_unfinished(folder: Path) -> None:
-    """Raise Damaged where a chain that is not finished could not be taken up again; nothing is written."""
+    """Raise Damaged if a chain that is not finished could not be taken up again; nothing is written."""
     steps, _ = read_unfinished(folder)
     if not steps and not (folder / "chain.json").exists():
         return  # its process died before it began
-    chain = described_chain(folder, read_json(folder / "chain.json"))
+    chain = _read_description(folder)
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     refuse_lost_lines(folder, len(steps))
     for step in steps:
@@ -174,21 +170,14 @@ def check_unfinished(folder: Path) -> None:
             raise Damaged(f"{folder / step.file} is not the picture its record names (sha256 differs); restore it")
 
 
-def cost_of_steps(folder: Path, steps: Sequence[Step]) -> float:
-    """What `done.json` says of a chain's cost: all its steps, those that were taken back included."""
-    if (folder / ".retried.jsonl").exists():
-        return cost_of_folder(folder)
-    return round(sum(step.cost or 0.0 for step in steps), 6)
-
-
 def read_steps(chain: StoredChain) -> list[Step]:
     """The steps of a finished chain, exactly those it was finished with."""
-    return read_finished_steps(chain.folder, chain.calls, chain.digest)
+    return _read_finished_steps(chain.folder, chain.calls, chain.digest)
 
 
-def read_finished_steps(folder: Path, calls: int, digest: str) -> list[Step]:
+def _read_finished_steps(folder: Path, calls: int, digest: str) -> list[Step]:
     path = folder / "steps.jsonl"
-    data = read_bytes(path)
+    data = _read_bytes(path)
     steps = parse_steps(path, data)
     if len(steps) != calls + 1 or hashlib.sha256(data).hexdigest() != digest:
         raise Damaged(f"{path} is not the file that done.json was written for; restore it or generate the chain again")
@@ -200,7 +189,7 @@ def read_picture(chain: StoredChain, step: Step) -> bytes | None:
     if not step.has_picture or step.file is None:
         return None
     path = chain.folder / step.file
-    data = read_bytes(path)
+    data = _read_bytes(path)
     if len(data) != step.bytes:
         raise Damaged(f"{path} has {len(data):,} bytes where its record says {step.bytes:,}; restore it")
     if hashlib.sha256(data).hexdigest() != step.sha256:
@@ -211,7 +200,7 @@ def read_picture(chain: StoredChain, step: Step) -> bytes | None:
 def read_reference(chain: StoredChain) -> bytes | None:
     """The reference as prepared, where it is another picture than the input."""
     path = chain.folder / "reference.png"
-    return read_bytes(path) if chain.source.reference is not None or path.exists() else None
+    return _read_bytes(path) if chain.source.reference is not None or path.exists() else None
 
 
 def reference_size(chain: StoredChain) -> int:
@@ -249,7 +238,7 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
     A source that the project made is named by its pixels, and any encoder may have written its file.
     """
     path = source_path(run, sha256)
-    data = read_bytes(path)
+    data = _read_bytes(path)
     if hashlib.sha256(data).hexdigest() == sha256:
         return path.name, data
     try:
@@ -261,7 +250,7 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
     return path.name, data
 
 
-def foreign_files(chain: StoredChain) -> list[Path]:
+def _foreign_files(chain: StoredChain) -> list[Path]:
     """What lies in a chain's folder without belonging there; hidden and unfinished files are not counted."""
     own = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
     numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
@@ -272,7 +261,7 @@ def foreign_files(chain: StoredChain) -> list[Path]:
     ]
 
 
-def read_bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:

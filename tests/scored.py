@@ -7,8 +7,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import stores
 from convergebench.dataset_builder.building import build
-from convergebench.generation import store_reader
+from convergebench.generation import store, store_reader
 from convergebench.generation.records import Chain, Program, Source, Step, canonical
 from PIL import Image
 
@@ -69,10 +70,9 @@ def keep(run: Path, chain: Chain, received: list[bytes | str], reference: bytes 
     seed = int(chain.source.id.removeprefix("source-"))
     start = encoded(picture(seed, SIZES[seed]))
     folder = run / "chains" / chain.id
-    folder.mkdir(parents=True)
-    (run / "sources").mkdir(exist_ok=True)
+    store.open_run(run, {"short_side": SIDE, "suite": "test", "suite_version": "1"})
     (run / "sources" / f"{chain.source.sha256}.png").write_bytes(start)
-    (run / "run.json").write_text(canonical({"format": 1, "short_side": SIDE, "suite": "test", "suite_version": "1"}))
+    folder.mkdir()
     (folder / "chain.json").write_text(canonical(chain.to_dict()))
     if reference is not None:
         (folder / "reference.png").write_bytes(reference)
@@ -84,10 +84,8 @@ def keep(run: Path, chain: Chain, received: list[bytes | str], reference: bytes 
             steps.append(Step(number, round, position, words, data, reason="it would rather not"))
         else:
             steps.append(stored(folder, Step(number, round, position, words, "ok", details=about), data))
-    lines = "".join(canonical(step.to_dict()) + "\n" for step in steps)
-    (folder / "steps.jsonl").write_text(lines)
-    digest = hashlib.sha256(lines.encode()).hexdigest()
-    (folder / "done.json").write_text(canonical({"sha256": digest, "status": end, "steps": len(steps) - 1}))
+    (folder / "steps.jsonl").write_text("".join(canonical(step.to_dict()) + "\n" for step in steps))
+    stores.finish(folder, len(steps) - 1, end)
 
 
 def stored(folder: Path, step: Step, data: bytes) -> Step:

@@ -2,10 +2,12 @@
 
 import hashlib
 import io
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
 
+from convergebench.generation import store
 from convergebench.generation.records import Chain, Program, Source, Step, canonical
 from PIL import Image
 
@@ -48,7 +50,7 @@ def keep(
     salt: int = 0,
 ) -> Path:
     """Write one chain. `ends` other than complete makes its last step one without a picture."""
-    write(run / "run.json", canonical({"format": 1, "short_side": 16, "suite": "test", "suite_version": "1"}))
+    store.open_run(run, {"short_side": 16, "suite": "test", "suite_version": "1"})
     seed = int(made.source.id.removeprefix("source-"))
     write(run / "sources" / f"{made.source.sha256}.png", source(seed)[1])
     folder = run / "chains" / made.id
@@ -80,8 +82,12 @@ def kept(folder: Path, step: Step, data: bytes, size: tuple[int, int], kind: str
 
 
 def finish(folder: Path, steps: int, status: str = "complete") -> None:
-    digest = hashlib.sha256((folder / "steps.jsonl").read_bytes()).hexdigest()
-    write(folder / "done.json", canonical({"sha256": digest, "status": status, "steps": steps}))
+    last = json.loads((folder / "steps.jsonl").read_text().splitlines()[-1])
+    names = {"sha256": "steps.jsonl", "chain": "chain.json"}
+    about = {"status": status, "steps": steps, "reason": last["reason"], "cost": store.cost_of_folder(folder)}
+    write(
+        folder / "done.json", canonical(about | {key: store.hash_of_file(folder / name) for key, name in names.items()})
+    )
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -28,6 +28,7 @@ def lay(run: Path, chains: int) -> None:
     """A finished run: every source's pictures are made once and are links in its chains."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     import scored
+    import stores
     from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, canonical
     from convergebench.generation.store import open_run
 
@@ -77,7 +78,6 @@ def lay(run: Path, chains: int) -> None:
                         for step in steps
                     ]
                     lines = "".join(canonical(step.to_dict()) + "\n" for step in own)
-                    digest = hashlib.sha256(lines.encode()).hexdigest()
                     for turn in range(1, runs + 1):
                         chain = Chain(source, program, editor, {"short_side": SIDE}, turn, ROUNDS)
                         folder = run / "chains" / chain.id
@@ -88,14 +88,7 @@ def lay(run: Path, chains: int) -> None:
                         for step in own:
                             with contextlib.suppress(FileExistsError):
                                 os.link(place / step.file, folder / step.file)
-                        done = {
-                            "sha256": digest,
-                            "status": "complete",
-                            "steps": 2 * ROUNDS,
-                            "cost": 0.0,
-                            "reason": None,
-                        }
-                        (folder / "done.json").write_text(canonical(done))
+                        stores.finish(folder, 2 * ROUNDS)
     started = {"at": "2027-01-15T08:00:00+00:00", "event": "started", "host": "h", "planned": planned}
     (run / "log" / "0-of-1.jsonl").write_text(json.dumps(started) + "\n")
 

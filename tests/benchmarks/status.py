@@ -11,14 +11,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from convergebench.generation import store
+
 STEPS = 20  # of each chain
 EDITORS = ("one", "two", "three", "four")
 
 
 def lay(run: Path, chains: int) -> None:
     """The files that status looks at, as `generate` leaves them: nine of ten chains done, a tenth under way."""
-    (run / "log").mkdir(parents=True)
-    (run / "run.json").write_text(json.dumps({"format": 1, "suite": "v1", "suite_version": "1", "short_side": 64}))
+    store.open_run(run, {"suite": "v1", "suite_version": "1", "short_side": 64})
+    (run / "log").mkdir()
     parts = [{}, {}, {}, {}]
     logs: list[list[str]] = [[], [], [], []]
     for number in range(chains):

@@ -89,7 +89,8 @@ def test_a_chain_whose_reference_is_another_picture_carries_it(tmp_path):
 def test_the_same_chains_give_the_same_bytes_in_whatever_order_and_runs(run, tmp_path):
     build(tmp_path / "once" / "convergebench", run)
     (moved := tmp_path / "b").mkdir()
-    stores.write(moved / "run.json", (run / "run.json").read_bytes())
+    for name in ("run.json", "editors.json"):
+        stores.write(moved / name, (run / name).read_bytes())
     (moved / "sources").symlink_to(run / "sources")
     (moved / "chains").mkdir()
     for folder in sorted((run / "chains").iterdir())[:2]:

@@ -43,19 +43,6 @@ def test_received_bytes_are_kept_as_they_came_and_named_by_their_magic(run):
     assert (run / "chains" / CHAIN.id / "0001.jpg").read_bytes() == data
 
 
-def test_a_run_of_before_goes_on_though_its_sources_did_not_say_what_scene_they_show(run):
-    folder = fill(run)
-    values = json.loads((folder / "chain.json").read_text())
-    del values["source"]["scene"]
-    (folder / "chain.json").write_text(json.dumps(values))
-    with store.ChainWriter.open(run, CHAIN) as writer:
-        assert len(writer.steps) == 3
-    values["source"]["licence"] = "another"
-    (folder / "chain.json").write_text(json.dumps(values))
-    with pytest.raises(store.Damaged, match="not the chain that is planned"), store.ChainWriter.open(run, CHAIN):
-        pass
-
-
 def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture_and_the_rest_stays(run):
     folder = fill(run)
     whole = (folder / "steps.jsonl").read_bytes()
@@ -93,7 +80,7 @@ def test_a_picture_changed_in_place_is_not_edited_further(run):
         store.ChainWriter.open(run, CHAIN) as writer,
         pytest.raises(store.Damaged, match="is not the file its record names"),
     ):
-        writer.last_picture()
+        writer.picture(-1)
 
 
 def test_a_foreign_file_in_a_chains_folder_is_left_alone(run):
@@ -169,7 +156,7 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on_later(run, monkeypatch)
         step_onto_the_full_disk(patch)
     with store.ChainWriter.open(run, CHAIN) as writer:
         assert len(writer.steps) in (2, 3)
-        assert writer.last_picture().size == (8, 8)
+        assert writer.picture(-1).size == (8, 8)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device that is always full")
@@ -224,23 +211,16 @@ def test_a_draft_that_is_given_up_leaves_nothing(run):
     assert list((run / "chains").iterdir()) == []
 
 
-def test_a_changed_digit_of_what_a_run_is_of_is_named_and_older_runs_have_no_checksum(tmp_path):
+def test_a_changed_digit_of_run_json_is_damage(tmp_path):
     about = {"suite": "smoke", "suite_version": "1", "short_side": 64}
     store.open_run(tmp_path / "run", about)
     path = tmp_path / "run" / "run.json"
     whole = path.read_text()
     assert store.read_run(tmp_path / "run") == {"format": 1, **about}
-    path.write_text(whole.replace('"1"', '"7"'))
-    with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
-        store.open_run(tmp_path / "run", about)
-    path.write_text(json.dumps({"format": 1, **about}))
-    store.open_run(tmp_path / "run", about)
-    path.write_text(json.dumps({"format": 1, **about, "suite": "demo", "#check": None}))
-    with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
-        store.read_run(tmp_path / "run")
-    path.write_text(whole.replace("#check", "#chEck"))
-    with pytest.raises(store.Damaged, match=r"run.json says '#chEck', which no run does; restore it"):
-        store.read_run(tmp_path / "run")
+    for changed in (whole.replace('"1"', '"7"'), whole.replace("#check", "#chEck"), json.dumps({"format": 1, **about})):
+        path.write_text(changed)
+        with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
+            store.open_run(tmp_path / "run", about)
 
 
 def test_json_without_end_is_damage(tmp_path):

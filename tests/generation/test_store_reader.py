@@ -1,5 +1,6 @@
 """What the store says is believed only where its files agree."""
 
+import dataclasses
 import json
 import shutil
 
@@ -106,9 +107,9 @@ def not_a_source(folder):
         (lost_line, "steps.jsonl is not the file that done.json was written for"),
         (nameless, "line 4, is not a step .it is 'ok' but names no picture"),
         (outside, r"line 2, is not a step .it names a file outside its folder, '../../../0001.png'"),
-        (strange_end, "done.json has status 'nearly'; it is one of complete, shrunk"),
+        (strange_end, "done.json has status 'nearly'; it must be one of complete, shrunk"),
         (lambda folder: (folder / "steps.jsonl").unlink(), "steps.jsonl is missing"),
-        (lambda folder: (folder / "chain.json").unlink(), "is done but has no chain.json"),
+        (lambda folder: (folder / "chain.json").unlink(), "has no chain.json"),
         (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list where an object is expected"),
         (lambda folder: (folder / "chain.json").write_text('{"editor": 1'), "chain.json is not JSON"),
         (lambda folder: (folder / "chain.json").write_text("{}"), "holds no readable chain"),
@@ -127,18 +128,14 @@ def test_damage_is_one_sentence_that_names_the_file(run, damage, says):
     assert sorted(path for path in run.rglob("*")) == before
 
 
-def test_a_painted_source_is_known_by_its_pixels(run, tmp_path):
+def test_a_painted_source_is_known_by_its_pixels(tmp_path):
     """Its PNG may come from any encoder."""
-    one = next(iter(store_reader.find_finished([run]).done.values()))
-    path = store_reader.source_path(run, one.source.sha256)
-    digest = pixel_hash(decode(path.read_bytes()))
-    path.rename(path.with_name(f"{digest}.png"))
-    values = json.loads((folder_of(run) / "chain.json").read_text())
-    values["source"]["sha256"] = digest
-    painted = type(one.chain).from_dict(values)
-    folder = folder_of(run).rename(run / "chains" / painted.id)
-    (folder / "chain.json").write_text(json.dumps(values))
-    assert store_reader.read_source(next(iter(store_reader.find_finished([run]).done.values())))[0] == f"{digest}.png"
+    made = stores.chain()
+    digest = pixel_hash(decode(stores.source()[1]))
+    painted = dataclasses.replace(made, source=dataclasses.replace(made.source, sha256=digest))
+    stores.keep(tmp_path / "run", painted)
+    (one,) = store_reader.find_finished([tmp_path / "run"]).done.values()
+    assert store_reader.read_source(one)[0] == f"{digest}.png"
 
 
 def test_the_same_chain_in_two_runs_is_one_chain_and_a_different_one_an_error(run, tmp_path):
@@ -149,18 +146,13 @@ def test_the_same_chain_in_two_runs_is_one_chain_and_a_different_one_an_error(ru
         store_reader.find_finished([run, tmp_path / "other"])
 
 
-def test_editors_are_what_the_run_says_and_plain_editors_where_an_older_run_says_nothing(run):
+def test_editors_are_what_the_run_says_of_them(run):
     stores.keep(run, stores.chain(editor="oracle"))
-    (run / "editors.json").write_text('{"oracle": {"name": "oracle", "role": "baseline", "about": "It remembers."}}')
-    assert store_reader.find_finished([run]).editors == {
-        "jpeg:quality=40": EditorInfo("jpeg", "editor", ""),
-        "oracle": EditorInfo("oracle", "baseline", "It remembers."),
-    }
-
-
-def test_editors_that_are_described_wrongly_are_damage(run):
-    (run / "editors.json").write_text('{"oracle": {"name": "oracle", "role": "king"}}')
-    with pytest.raises(UserError, match="no role 'king'; it is one of editor, baseline, transport"):
+    oracle = EditorInfo("oracle", "baseline", "It remembers.")
+    store.open_run(run, {"short_side": 16, "suite": "test", "suite_version": "1"}, {"oracle": oracle})
+    assert store_reader.find_finished([run]).editors == {"jpeg:quality=40": EditorInfo("jpeg"), "oracle": oracle}
+    (run / "editors.json").unlink()
+    with pytest.raises(store.Damaged, match=r"editors.json is missing"):
         store_reader.find_finished([run])
 
 
@@ -180,9 +172,6 @@ def rewritten(folder, **changes):
 @pytest.mark.parametrize("change", [{"closes": False}, {"category": "x"}, {"small": False}, {"reversibility": "exact"}])
 def test_a_finished_chain_that_is_described_otherwise_is_damaged(run, change):
     folder = folder_of(run)
-    done = json.loads((folder / "done.json").read_text())
-    (folder / "done.json").write_text(json.dumps({**done, "chain": store.hash_of_file(folder / "chain.json")}))
-    read_all(run)
     rewritten(folder, **change)
     with pytest.raises(UserError, match=r"chain.json is not the file that done.json was written for"):
         read_all(run)
