@@ -1,14 +1,16 @@
-"""One call of an editor: bounded in number and money, tried again for named reasons only."""
+"""One call of an editor: bounded in number, in speed and in money, and tried again for named reasons only."""
 
+import contextlib
 import dataclasses
 import math
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .call_limits import Budget, CallLimits, Gate
+from .ledger import Budget
 from .records import Answer, storable
 from .vendors.keys import NoKey, scrub
 
@@ -21,7 +23,7 @@ class Fault(Exception):
 
 
 class Transient(Fault):
-    """The call may work when tried again; `charged` where the vendor may have done the work and billed it."""
+    """The call may work when tried again; `charged` if the vendor may have done the work and billed it."""
 
     def __init__(self, message: str, retry_after: float | None = None, charged: bool = False):
         super().__init__(message)
@@ -35,7 +37,7 @@ class Rejected(Fault):
     def __init__(self, message: str, charged: bool = False, cost: float | None = None):
         super().__init__(message)
         self.charged = charged
-        self.cost = cost  # of all its attempts, where money was spent on it
+        self.cost = cost  # of all its attempts, if money was spent on it
 
 
 class Unusable(Fault):
@@ -43,11 +45,26 @@ class Unusable(Fault):
 
 
 class Refused(Exception):
-    """What a user's own editor raises where it declines an instruction; the message is its reason."""
+    """Raised by a user's own editor to decline an instruction; the message is its reason."""
 
 
 class Stopped(Exception):
     """The run is ending for another reason, so this call was not made."""
+
+
+@dataclass(frozen=True)
+class CallLimits:
+    """What one editor may be asked of at a time, in a minute and in a row."""
+
+    concurrency: int = 8
+    requests_a_minute: int | None = None
+    images_a_minute: int | None = None  # a call asks for one picture, so the lower of the two counts
+    attempts: int = 10
+    paid_attempts: int = 3  # of those that may have been billed, such as a connection that was cut
+    first_wait: float = 0.1  # seconds, doubled with every attempt
+    longest_wait: float = 60.0
+    failures: int = 5  # calls failed in a row before the run stops
+    probes: int = 3  # calls that may try until the first one is answered
 
 
 @dataclass(frozen=True)
@@ -59,84 +76,81 @@ class Reply:
     attempts: int
 
 
-def with_possible_cost(answer: Answer) -> Answer:
-    """The answer, without a cost that is no amount of money: then the price counts."""
-    cost = answer.cost
-    if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
-        return answer
-    return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(cost)})
-
-
 class Caller:
     """All calls of one editor in a run, from any number of threads: its limits, its circuit and its money."""
 
     def __init__(self, limits: CallLimits, budget: Budget | None = None, price: float | None = None):
         self.limits = limits
-        self.gate = Gate(limits)
+        self._gate = _Gate(limits)
         self.budget = budget or Budget()
         self.price = price or 0.0
-        self.failures = 0  # calls in a row, without an answer between them
-        self.lock = threading.Lock()
-        self.stopping = threading.Event()
+        self._failures = 0  # calls in a row, without an answer between them
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
 
     def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Reply:
         """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run.
 
         `judge` turns bytes that are no picture into an answer without one: not tried again, but counted by the circuit.
         """
-        with self.gate.whole_call(self.stopping):
+        with self._gate.whole_call(self._stopping):
             try:
-                return self.judge_reply(self.try_until_answered(call), judge)
+                return self._judged(self._try_until_answered(call), judge)
             except Unusable:
-                self.stop()  # at once: whoever waits at the gate must not try what cannot work
+                self.stop()  # at once: calls that wait at the gate must not try what cannot work
                 raise
 
-    def judge_reply(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
+    def stop(self) -> None:
+        """Make no further call; those in flight end by themselves."""
+        self._stopping.set()
+
+    def _judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
         """The reply as judged; what the editor itself calls an answer sets the count of failures in a row to zero."""
         answer = judge(reply.answer)
         answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
         if answer.status == "failed" or (answer.status == "no_image" and reply.answer.status == "ok"):
-            fault = self.count_failure(answer.reason, 0.0)
+            fault = self._count_failure(answer.reason, 0.0)
             if isinstance(fault, Unusable):
                 raise fault
         else:
-            with self.lock:
-                self.failures = 0
-            self.gate.first_answer_came()
+            with self._lock:
+                self._failures = 0
+            self._gate.first_answer_came()
         return dataclasses.replace(reply, answer=answer)
 
-    def try_until_answered(self, call: Callable[[], Answer]) -> Reply:
+    def _try_until_answered(self, call: Callable[[], Answer]) -> Reply:
         """Try until there is an answer, a reason to give up, or no attempt left."""
         spent, paid = 0.0, 0
         for attempt in range(1, self.limits.attempts + 1):
             try:
-                answer, seconds = self.attempt_once(call, again=attempt > 1)
+                answer, seconds = self._attempt_once(call, again=attempt > 1)
             except Transient as error:
                 spent, paid = (spent + self.price, paid + 1) if error.charged else (spent, paid)
                 if attempt == self.limits.attempts or paid == self.limits.paid_attempts:
                     times = f"{attempt} times" if attempt > 1 else "once"
-                    raise self.count_failure(f"{error} (tried {times})", spent) from error
-                self.wait(self.delay(attempt, error.retry_after))
+                    raise self._count_failure(f"{error} (tried {times})", spent) from error
+                if self._stopping.wait(self._delay(attempt, error.retry_after)):
+                    raise Stopped("the run is ending") from error
             except Rejected as error:
                 spent += self.price if error.charged else 0.0
-                raise self.count_failure(str(error), spent) from error
+                raise self._count_failure(str(error), spent) from error
             else:
-                return Reply(self.with_cost(answer, spent), seconds, attempt)
+                return Reply(self._with_cost(answer, spent), seconds, attempt)
         raise AssertionError("the last attempt returns or raises")
 
-    def attempt_once(self, call: Callable[[], Answer], again: bool = False) -> tuple[Answer, float]:
+    def _attempt_once(self, call: Callable[[], Answer], again: bool = False) -> tuple[Answer, float]:
         """One attempt, inside the limits, its price held while it is in flight."""
-        with self.gate.one_attempt(self.stopping, again):
-            if self.stopping.is_set():
+        with self._gate.one_attempt(self._stopping, again):
+            if self._stopping.is_set():
                 raise Stopped("the run is ending")
             hold = self.budget.hold(self.price)
             cost = self.price  # until the call says otherwise
             started = time.monotonic()
             try:
-                if self.stopping.is_set():  # while it waited for the money
+                if self._stopping.is_set():  # while it waited for the money
                     cost = 0.0
                     raise Stopped("the run is ending")
-                answer = with_possible_cost(call())
+                answer = _with_possible_cost(call())
                 cost = self.price if answer.cost is None else answer.cost
                 return answer, time.monotonic() - started
             except (Transient, Rejected) as error:
@@ -151,32 +165,103 @@ class Caller:
             finally:
                 self.budget.pay(hold, cost)
 
-    def with_cost(self, answer: Answer, spent: float) -> Answer:
-        """The answer free of keys, with what it and the attempts before it cost; null where no price is known."""
+    def _with_cost(self, answer: Answer, spent: float) -> Answer:
+        """The answer free of keys, with what it and the attempts before it cost; null if no price is known."""
         cost = answer.cost
         if self.price or cost is not None:
             cost = round(spent + (self.price if cost is None else cost), 6)
         clean = scrub(storable({"reason": answer.reason, "text": answer.text, "details": answer.details}))
         return dataclasses.replace(answer, cost=cost, **clean)
 
-    def delay(self, attempt: int, retry_after: float | None) -> float:
+    def _delay(self, attempt: int, retry_after: float | None) -> float:
         """Doubling, with jitter so that callers turned away together do not come back together."""
         backoff = min(self.limits.longest_wait, self.limits.first_wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
         return max(backoff, min(retry_after or 0.0, self.limits.longest_wait))
 
-    def wait(self, seconds: float) -> None:
-        if self.stopping.wait(seconds):
-            raise Stopped("the run is ending")
-
-    def count_failure(self, reason: str, spent: float) -> Exception:
+    def _count_failure(self, reason: str, spent: float) -> Exception:
         """Rejected; or Unusable, once so many calls in a row failed that more of them would only cost time."""
-        with self.lock:
-            self.failures += 1
-            count = self.failures
+        with self._lock:
+            self._failures += 1
+            count = self._failures
         if count >= self.limits.failures:
             return Unusable(f"the last {count} calls all failed, the last one because: {reason}")
         return Rejected(reason, charged=spent > 0, cost=spent or None)
 
-    def stop(self) -> None:
-        """Make no further call; those in flight end by themselves."""
-        self.stopping.set()
+
+def _with_possible_cost(answer: Answer) -> Answer:
+    """The answer, without a cost that is not an amount of money: then the price counts."""
+    cost = answer.cost
+    if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
+        return answer
+    return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(cost)})
+
+
+class _Gate:
+    """Lets callers through, as many at a time and in a minute as the limits say."""
+
+    def __init__(self, limits: CallLimits):
+        self.limits = limits
+        self.first_answer = threading.Condition()
+        self.answered = False
+        self.calls = 0
+        self.lock = threading.Lock()
+        self.queue: deque[threading.Condition] = deque()  # first come, first through: no chain falls behind the others
+        self.in_flight = 0
+        self.started: deque[float] = deque()
+
+    def first_answer_came(self) -> None:
+        """Let the calls that waited for the first answer begin."""
+        if not self.answered:
+            with self.first_answer:
+                self.answered = True
+                self.first_answer.notify_all()
+
+    @contextlib.contextmanager
+    def whole_call(self, stopping: threading.Event) -> Iterator[None]:
+        """A whole call with its attempts; until one is answered only a few may try."""
+        with self.first_answer:
+            while not self.answered and self.calls >= self.limits.probes and not stopping.is_set():
+                self.first_answer.wait(0.5)
+            self.calls += 1
+        try:
+            yield
+        finally:
+            with self.first_answer:
+                self.calls -= 1
+                self.first_answer.notify()
+
+    @contextlib.contextmanager
+    def one_attempt(self, stopping: threading.Event, again: bool = False) -> Iterator[None]:
+        """One attempt in flight; one that is made again has waited enough."""
+        with self.lock:
+            turn = threading.Condition(self.lock)
+            (self.queue.appendleft if again else self.queue.append)(turn)
+            while not stopping.is_set():
+                pause = self._seconds_to_next_start()
+                if self.queue[0] is turn and self.in_flight < self.limits.concurrency and pause <= 0:
+                    break
+                turn.wait(min(pause, 0.5) if pause > 0 else 0.5)
+            self.queue.remove(turn)
+            self.in_flight += 1
+            self.started.append(time.monotonic())
+            self._wake_first()
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.in_flight -= 1
+                self._wake_first()
+
+    def _wake_first(self) -> None:
+        if self.queue and self.in_flight < self.limits.concurrency:
+            self.queue[0].notify()
+
+    def _seconds_to_next_start(self) -> float:
+        rates = [rate for rate in (self.limits.requests_a_minute, self.limits.images_a_minute) if rate]
+        if not rates:
+            self.started.clear()
+            return 0.0
+        now = time.monotonic()
+        while self.started and self.started[0] <= now - 60:
+            self.started.popleft()
+        return self.started[0] + 60 - now if len(self.started) >= min(rates) else 0.0

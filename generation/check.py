@@ -5,8 +5,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from . import editors, pictures
-from .call_limits import CallLimits
-from .calls import Caller, Rejected
+from .calls import Caller, CallLimits, Rejected
 from .editors import trait
 from .records import Answer, Turn
 

@@ -1,4 +1,4 @@
-"""What a run has cost, in a file that all its processes share, so that a limit on money holds for all of them together.
+"""Money: what a run may spend, and a ledger that all its processes share, so that a limit holds for all together.
 
 RUN/ledger/calls.jsonl has a line of JSON for each event, only ever appended to, under one lock, and durable before the
 next thing happens:
@@ -18,21 +18,26 @@ import math
 import os
 import secrets
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from .files import disk_errors_explained, locked
 from .records import UserError, canonical
 
 PLACE = "ledger/calls.jsonl"
-SIZE = "size"  # beside it: how many bytes it had, because lines that are gone from its end would not be missed
-ROOM = 64_000_000  # bytes that must be free before a call is paid for, or its answer might find no place
+_SIZE = "size"  # beside it: how many bytes it had, because lines that are gone from its end would not be missed
+_ROOM = 64_000_000  # bytes that must be free before a call is paid for, or its answer might find no place
 
 
-class Account:
-    """What the lines of a ledger come to, as far as they were taken in."""
+class OverBudget(Exception):
+    """The next call could pass the limit, so it is not made and the run stops."""
+
+
+class _Account:
+    """What the lines of a ledger come to, as far as they have been counted."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -44,16 +49,15 @@ class Account:
     @property
     def spent(self) -> Decimal:
         """All that was spent, or may have been."""
-        return self.settled + sum((expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0))
+        return self.settled + sum((_expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0))
 
-    def take_in(self, line: bytes) -> None:
-        """Count one line."""
+    def count(self, line: bytes) -> None:
         self.lines += 1
         try:
-            call, kind, amount = parse(line)
+            call, kind, amount = _parse(line)
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
-                f"{self.path}, line {self.lines}, is no entry of a ledger ({error}); restore the file, "
+                f"{self.path}, line {self.lines}, is not an entry of a ledger ({error}); restore the file, "
                 f"or remove {self.path.parent} to count what the run's steps say they cost"
             ) from error
         if kind == "intent":
@@ -65,78 +69,83 @@ class Account:
             self.dearest[intended] = max(amount, self.dearest.get(intended, amount))
 
 
-class Ledger(Account):
+class Ledger(_Account):
     """The ledger of one run, as one process sees it: what the others have spent, and its own lines added."""
 
     def __init__(self, run: Path, opening: float = 0.0):
         super().__init__(run / PLACE)
-        self.folder = self.path.parent
-        self.name = secrets.token_hex(4)
-        self.calls = 0
-        self.read_to = 0  # bytes
+        self._process = secrets.token_hex(4)
+        self._calls = 0
+        self._read_to = 0  # bytes
         with self.turn():
-            if self.read_to == 0:
-                self.append({"opening": opening})
-                self.settled = amount_of(opening)
+            if self._read_to == 0:
+                self._append("opening", _amount(opening))
+                self.settled = _amount(opening)
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """Nobody else writes while the block runs, and what they wrote before is known."""
-        with disk_errors_explained(self.folder), locked(self.folder, wait=True):
-            self.read_others()
+        """Nobody else writes while the block runs, and what they wrote before has been read."""
+        with disk_errors_explained(self.path.parent), locked(self.path.parent, wait=True):
+            _refuse_shorter(self.path, self._read_to)
+            with self.path.open("a+b") as file:
+                file.seek(self._read_to)
+                data = file.read()
+                whole = data.rfind(b"\n") + 1
+                if whole < len(data):  # its writer died while it wrote, or it would hold the lock
+                    file.truncate(self._read_to + whole)
+            for line in data[:whole].split(b"\n")[:-1]:
+                self.count(line)
+            self._read_to += whole
             yield
-
-    def read_others(self) -> None:
-        """Read the lines that were added since the last turn; a last one without its end was never acted upon."""
-        refuse_shorter(self.path, self.read_to)
-        with self.path.open("a+b") as file:
-            file.seek(self.read_to)
-            data = file.read()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):  # its writer died while it wrote, or it would hold the lock
-                file.truncate(self.read_to + whole)
-        for line in data[:whole].split(b"\n")[:-1]:
-            self.take_in(line)
-        self.read_to += whole
 
     def intend(self, amount: Decimal) -> str:
         """Write, in this process's turn, that a call is about to be made; gives it a name.
 
-        Raises UserError where the disk has no room for what is paid for.
+        Raises UserError if the disk has no room for what is paid for.
         """
-        if (free := shutil.disk_usage(self.folder).free) < ROOM:
+        if (free := shutil.disk_usage(self.path.parent).free) < _ROOM:
             raise UserError(
-                f"only {free // 1_000_000} MB are free where {self.folder.parent} lies, and no call is paid for with "
-                f"less than {ROOM // 1_000_000} MB for the answers: the disk is full; free some space and give the "
-                "same command again"
+                f"only {free // 1_000_000} MB are free for {self.path.parents[1]}, and no call is paid for with less "
+                f"than {_ROOM // 1_000_000} MB for the answers: the disk is full; free some space and give the same "
+                "command again"
             )
-        self.calls += 1
-        call = f"{self.name}-{self.calls}"
-        self.append({"call": call, "intent": float(amount)})
-        return call
+        return self._append("intent", amount, self._next_call())
 
     def settle(self, call: str | None, cost: Decimal) -> None:
         """Write, in this process's turn, what a call did cost."""
-        if call is None:
-            self.calls += 1
-        self.append({"call": call or f"{self.name}-{self.calls}", "settled": float(cost)})
+        self._append("settled", cost, call or self._next_call())
 
-    def append(self, entry: dict[str, Any]) -> None:
-        line = (canonical({**entry, "check": checksum(entry)}) + "\n").encode()
+    def _next_call(self) -> str:
+        self._calls += 1
+        return f"{self._process}-{self._calls}"
+
+    def _append(self, kind: str, amount: Decimal, call: str = "") -> str:
+        entry = {"call": call, kind: float(amount)} if call else {kind: float(amount)}
+        line = (canonical({**entry, "check": _checksum(entry)}) + "\n").encode()
         with self.path.open("ab") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
-        self.read_to += len(line)
+        self._read_to += len(line)
         # Without being synced: after a power cut it may say less, which is true too.
-        (self.folder / SIZE).write_text(f"{self.read_to:020}\n")
+        (self.path.parent / _SIZE).write_text(f"{self._read_to:020}\n")
         self.lines += 1
+        return call
 
 
-def refuse_shorter(path: Path, least: int = 0) -> None:
-    """Raise UserError where lines of a ledger are gone from its end: what they tell was spent."""
+def check(run: Path) -> None:
+    """Raise UserError if the run's ledger cannot be believed; nothing is written."""
+    account = _Account(run / PLACE)
+    _refuse_shorter(account.path)
+    if account.path.exists():
+        for line in account.path.read_bytes().split(b"\n")[:-1]:  # a last one without its end was never acted upon
+            account.count(line)
+
+
+def _refuse_shorter(path: Path, least: int = 0) -> None:
+    """Raise UserError if lines are gone from the end of a ledger: they say what was spent."""
     with contextlib.suppress(OSError, ValueError):
-        least = max(least, int((path.parent / SIZE).read_bytes()))
+        least = max(least, int((path.parent / _SIZE).read_bytes()))
     size = path.stat().st_size if path.exists() else 0
     if size < least:
         raise UserError(
@@ -145,41 +154,104 @@ def refuse_shorter(path: Path, least: int = 0) -> None:
         )
 
 
-def parse(line: bytes) -> tuple[str, str, Decimal]:
-    """The call, the kind of entry and the amount that a line tells; raises an error for whatever is no such line."""
+def _parse(line: bytes) -> tuple[str, str, Decimal]:
+    """The call, the kind of entry and the amount that a line holds; raises an error for any other line."""
     entry = json.loads(line)
     is_checked, check = "check" in entry, entry.pop("check", None)
-    if is_checked and check != checksum(entry):
+    if is_checked and check != _checksum(entry):
         raise ValueError("it is not as it was written")
     call = entry.pop("call", "")
     (kind, amount), *more = entry.items()
     if more or not isinstance(call, str) or kind not in (("intent", "settled") if call else ("opening",)):
-        raise ValueError(f"it tells {', '.join(sorted(entry))} of {call!r}")
-    return call, kind, amount_of(amount)
+        raise ValueError(f"it has {', '.join(sorted(entry))} of {call!r}")
+    return call, kind, _amount(amount)
 
 
-def checksum(entry: dict[str, Any]) -> str:
+def _checksum(entry: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical(entry).encode()).hexdigest()[:8]
 
 
-def check(run: Path) -> None:
-    """Raise UserError where the run's ledger, if it has one, cannot be believed; nothing is written."""
-    account = Account(run / PLACE)
-    refuse_shorter(account.path)
-    if account.path.exists():
-        for line in account.path.read_bytes().split(b"\n")[:-1]:  # a last one without its end was never acted upon
-            account.take_in(line)
-
-
-def expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
+def _expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
     """The price of a call, or what the dearest answer at this price did cost, if that was more."""
     while price in dearest:
         price = dearest[price]
     return price
 
 
-def amount_of(value: object) -> Decimal:
-    """US dollars, exactly as they are written; raises ValueError for what is no amount of money."""
+def _amount(value: object) -> Decimal:
+    """US dollars, exactly as they are written; raises ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise ValueError(f"{value!r} is no amount of money")
+        raise ValueError(f"{value!r} is not an amount of money")
     return Decimal(str(value))
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Money set aside for a call in flight, and the name of the call in the ledger."""
+
+    amount: Decimal
+    call: str | None = None
+
+
+class Budget:
+    """What may be spent, has been spent, and is held for calls in flight, in US dollars.
+
+    With a ledger, what other processes of the run spend and hold counts as well.
+    """
+
+    def __init__(self, limit: float | None = None, ledger: Ledger | None = None):
+        self.limit = Decimal("Infinity" if limit is None else str(limit))
+        self.paid = Decimal(0)  # by this process
+        self.ledger = ledger
+        self._in_flight: list[Decimal] = []  # what each call was to cost when it was begun
+        # If a vendor bills more than it says, the next calls are expected to cost as much as the dearest one.
+        self._dearest: dict[Decimal, Decimal] = ledger.dearest if ledger else {}
+        self._changed = threading.Condition()
+
+    @property
+    def spent(self) -> float:
+        """By all, as far as this process knows."""
+        with self._changed:
+            return float(self._spent_by_all)
+
+    @property
+    def _spent_by_all(self) -> Decimal:
+        return self.paid + (self.ledger.spent if self.ledger else 0)
+
+    @property
+    def held(self) -> Decimal:
+        """For this process's calls in flight, each at what it may cost by now."""
+        return sum((_expected(amount, self._dearest) for amount in self._in_flight), Decimal(0))
+
+    def hold(self, price: float) -> Hold:
+        """Set the price of a call aside before it is made; waits for calls in flight that may leave room for it."""
+        with self._changed:
+            while (hold := self._try_to_hold(Decimal(str(price)))) is None:
+                spent, amount = self._spent_by_all, _expected(Decimal(str(price)), self._dearest)
+                if spent + amount > self.limit or not self.held:
+                    raise OverBudget(f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}")
+                self._changed.wait()
+        return hold
+
+    def _try_to_hold(self, price: Decimal) -> Hold | None:
+        """The money for a call, written down before it is given; None if it would pass the limit."""
+        with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
+            amount = _expected(price, self._dearest)
+            if self._spent_by_all + self.held + amount > self.limit:
+                return None
+            hold = Hold(amount, self.ledger.intend(amount) if self.ledger and amount else None)
+            self._in_flight.append(amount)
+            return hold
+
+    def pay(self, hold: Hold, cost: float) -> None:
+        """The call is over: what it did cost takes the place of what was held."""
+        paid = Decimal(str(cost))
+        with self._changed:
+            self._in_flight.remove(hold.amount)
+            self.paid += paid
+            if hold.amount and paid > hold.amount:
+                self._dearest[hold.amount] = max(paid, self._dearest.get(hold.amount, paid))
+            self._changed.notify_all()
+            if self.ledger and (hold.call or paid):
+                with self.ledger.turn():
+                    self.ledger.settle(hold.call, paid)

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import store
-from .call_limits import Budget, CallLimits, OverBudget
-from .calls import Caller, Stopped, Unusable
+from .calls import Caller, CallLimits, Stopped, Unusable
 from .editors import Choice, editor_info, trait
 from .files import Locked
 from .interruptible import do_all
-from .ledger import Ledger
+from .ledger import Budget, Ledger, OverBudget
 from .loop import Report, run_chain
 from .plan import Plan
 from .prepare import prepare_from

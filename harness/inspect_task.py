@@ -18,10 +18,9 @@ from typing import Any
 import anyio.from_thread
 import anyio.to_thread
 from convergebench.generation import editors, pictures, plan, store, suites
-from convergebench.generation.call_limits import Budget
 from convergebench.generation.calls import Reply
 from convergebench.generation.editors import Choice, editor_info, trait
-from convergebench.generation.ledger import Ledger
+from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.loop import Judge, run_chain
 from convergebench.generation.prepare import prepare_from
 from convergebench.generation.records import Answer, Chain, Setting, Step, Turn, UserError

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation.call_limits import Budget, CallLimits, OverBudget
-from convergebench.generation.calls import Caller, Rejected, Stopped, Transient, Unusable
+from convergebench.generation.calls import Caller, CallLimits, Rejected, Stopped, Transient, Unusable
 from convergebench.generation.files import Locked
 from convergebench.generation.interruptible import do_all
+from convergebench.generation.ledger import Budget, OverBudget
 from convergebench.generation.records import Answer, UserError, canonical
 from convergebench.generation.requirements import FetchedByFirstCall
 from convergebench.generation.vendors.keys import scrub

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from convergebench.generation.call_limits import Budget, CallLimits, OverBudget
-from convergebench.generation.calls import Caller, Rejected, Unusable
+from convergebench.generation.calls import Caller, CallLimits, Rejected, Unusable
 from convergebench.generation.files import refuse_strangers_file
+from convergebench.generation.ledger import Budget, OverBudget
 from convergebench.generation.records import Answer, Program, UserError
 
 from ..edit_applied.cycles import roles

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy
 from convergebench.generation import pictures, store
-from convergebench.generation.call_limits import CallLimits
-from convergebench.generation.calls import Caller
+from convergebench.generation.calls import Caller, CallLimits
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Answer, Chain, Program, Source
 from PIL import Image, ImageFilter

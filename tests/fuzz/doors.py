@@ -19,8 +19,7 @@ from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.importing import layout_pairs, layout_table
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.generation import ledger, loop, pictures, plan, records, store, store_reader, suites
-from convergebench.generation.call_limits import CallLimits
-from convergebench.generation.calls import Caller, Fault
+from convergebench.generation.calls import Caller, CallLimits, Fault
 from convergebench.generation.records import Answer, UserError
 from convergebench.generation.vendors import models, wire
 from PIL import Image
@@ -355,7 +354,7 @@ class VendorAnswer(Door):
         edit = gemini_answer if name == "gemini" else self.edit(name)
         if edit is None:
             return
-        self.caller.failures = 0
+        self.caller._failures = 0
         try:
             with (
                 mock.patch.object(wire, "client", self.client),

@@ -11,8 +11,7 @@ from convergebench.dataset_builder.studies.labels.label_files import import_labe
 from convergebench.dataset_builder.studies.labels.labels import latest
 from convergebench.dataset_builder.studies.submissions import submission, submission_checks
 from convergebench.generation import records
-from convergebench.generation.call_limits import CallLimits
-from convergebench.generation.calls import Caller, Fault
+from convergebench.generation.calls import Caller, CallLimits, Fault
 from convergebench.generation.vendors import wire
 from convergebench.metric_modules._judges import answers, asks, backends, questions, run
 from fuzz.doors import Door
@@ -95,7 +94,7 @@ class Judges(Door):
         choice = self.judges[name]
         self.body = json.dumps(reply).encode()
         self.status = 400 if isinstance(reply, dict) and "error" in reply else 200
-        self.caller.failures = 0
+        self.caller._failures = 0
         shown = backends.Shown(self.ask, [], lambda number: b"")
         try:
             with mock.patch.dict(os.environ, KEYS):

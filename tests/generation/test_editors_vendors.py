@@ -7,8 +7,7 @@ import time
 
 import pytest
 from convergebench.generation import editors
-from convergebench.generation.call_limits import CallLimits
-from convergebench.generation.calls import Caller, Unusable
+from convergebench.generation.calls import Caller, CallLimits, Unusable
 from PIL import Image
 from vendors import chains
 from vendors.loopback import Reply, bomb, picture, serving

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from convergebench.generation import ledger
-from convergebench.generation.call_limits import Budget, OverBudget
-from convergebench.generation.ledger import Ledger
+from convergebench.generation.ledger import Budget, Ledger, OverBudget
 from convergebench.generation.records import UserError
 
 
@@ -123,7 +122,7 @@ def test_a_changed_digit_of_a_ledger_is_named_before_anything_is_paid_for(tmp_pa
     path.write_text(path.read_text().replace("0.04", "0.01"))
     for read in (lambda: Ledger(tmp_path), lambda: ledger.check(tmp_path)):
         with pytest.raises(
-            UserError, match=r"calls.jsonl, line 2, is no entry of a ledger \(it is not as it was written"
+            UserError, match=r"calls.jsonl, line 2, is not an entry of a ledger \(it is not as it was written"
         ):
             read()
 
@@ -155,14 +154,14 @@ def test_calls_in_flight_count_for_what_the_dearest_answer_did_cost(tmp_path):
     budget = Budget(0.20, ledger=Ledger(tmp_path))
     first, _ = budget.hold(0.04), budget.hold(0.04)
     budget.pay(first, 0.06)
-    assert float(budget.spent_by_all + budget.held) == float(Ledger(tmp_path).spent) == 0.18
+    assert float(budget._spent_by_all + budget.held) == float(Ledger(tmp_path).spent) == 0.18
     with pytest.raises(OverBudget, match=r"\$0.18 is spent, so a call at \$0.06 would pass the limit of \$0.2"):
         Budget(0.20, ledger=Ledger(tmp_path)).hold(0.04)
 
 
 def test_without_room_for_the_answer_nothing_is_paid_for(tmp_path, monkeypatch):
     budget = Budget(1.00, ledger=Ledger(tmp_path))
-    monkeypatch.setattr(ledger, "ROOM", 2**62)
+    monkeypatch.setattr(ledger, "_ROOM", 2**62)
     with pytest.raises(UserError, match=r"only \d+ MB are free where .* no call is paid for"):
         budget.hold(0.04)
     assert lines(tmp_path) == [{"opening": 0.0}]
@@ -189,7 +188,7 @@ def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path, line):
     ours = Ledger(tmp_path)
     with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
         log.write(line.encode("latin-1") + b"\n")
-    with pytest.raises(UserError, match=r"calls.jsonl, line 2, is no entry of a ledger"):
+    with pytest.raises(UserError, match=r"calls.jsonl, line 2, is not an entry of a ledger"):
         Budget(1.0, ledger=ours).hold(0.04)
     (tmp_path / "ledger" / "calls.jsonl").write_bytes(b"")
     with pytest.raises(UserError, match="calls that were paid for are not in it; restore it"):

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from convergebench.generation.call_limits import CallLimits
-from convergebench.generation.calls import Caller, Rejected
+from convergebench.generation.calls import Caller, CallLimits, Rejected
 from convergebench.generation.records import Answer, storable
 from fuzz.doors import VendorAnswer
 

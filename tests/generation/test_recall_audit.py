@@ -5,8 +5,7 @@ import dataclasses
 import numpy
 import pytest
 from convergebench.generation import audits, editors, generate, pictures, plan, store, suites
-from convergebench.generation.call_limits import CallLimits
-from convergebench.generation.calls import Caller
+from convergebench.generation.calls import Caller, CallLimits
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Chain, Program, Source, UserError
 from convergebench.generation.studies.honesty import marks

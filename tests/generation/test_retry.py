@@ -183,7 +183,7 @@ def test_concurrency_is_that_of_the_editor_or_as_given(tmp_path, monkeypatch):
 
 
 def test_what_the_attempts_of_a_step_cost_stands_in_the_step(tmp_path, monkeypatch):
-    monkeypatch.setattr("convergebench.generation.call_limits.CallLimits.first_wait", 0.001)
+    monkeypatch.setattr("convergebench.generation.calls.CallLimits.first_wait", 0.001)
     cut = iter([Transient("the connection broke", charged=True)])
 
     def behave(seed):

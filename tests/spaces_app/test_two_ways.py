@@ -8,8 +8,7 @@ import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation import programs, suites
-from convergebench.generation.call_limits import Budget
-from convergebench.generation.ledger import Ledger
+from convergebench.generation.ledger import Budget, Ledger
 from convergebench.metric_modules._judges import backends, undos
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.palette import assign_looks

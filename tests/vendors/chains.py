@@ -6,8 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from convergebench.generation import editors, loop
-from convergebench.generation.call_limits import CallLimits
-from convergebench.generation.calls import Caller
+from convergebench.generation.calls import Caller, CallLimits
 from convergebench.generation.records import Chain, Program, Source, Step
 from PIL import Image
 

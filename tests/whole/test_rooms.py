@@ -41,7 +41,7 @@ ALLOWED = {
         *(
             f"generation.{name}"
             for name in (
-                *("call_limits", "calls", "editors", "ledger", "requirements", "torch_models", "vendors"),
+                *("calls", "editors", "ledger", "requirements", "torch_models", "vendors"),
                 *("files", "interruptible", "pictures", "records"),
             )
         ),
