@@ -28,7 +28,7 @@ from .files import disk_errors_explained, locked
 from .records import UserError, canonical
 
 PLACE = "ledger/calls.jsonl"
-_SIZE = "size"  # beside it: how many bytes it had, because lines that are gone from its end would not be missed
+SIZE = "size"  # beside it: how many bytes it had, because lines that are gone from its end would not be missed
 _ROOM = 64_000_000  # bytes that must be free before a call is paid for, or its answer might find no place
 
 
@@ -128,7 +128,7 @@ class Ledger(_Account):
             os.fsync(file.fileno())
         self._read_to += len(line)
         # Without being synced: after a power cut it may say less, which is true too.
-        (self.path.parent / _SIZE).write_text(f"{self._read_to:020}\n")
+        (self.path.parent / SIZE).write_text(f"{self._read_to:020}\n")
         self.lines += 1
         return call
 
@@ -145,7 +145,7 @@ def check(run: Path) -> None:
 def _refuse_shorter(path: Path, least: int = 0) -> None:
     """Raise UserError if lines are gone from the end of a ledger: they say what was spent."""
     with contextlib.suppress(OSError, ValueError):
-        least = max(least, int((path.parent / _SIZE).read_bytes()))
+        least = max(least, int((path.parent / SIZE).read_bytes()))
     size = path.stat().st_size if path.exists() else 0
     if size < least:
         raise UserError(

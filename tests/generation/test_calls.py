@@ -60,14 +60,14 @@ def test_a_rejection_is_not_tried_again():
 def test_waits_double_with_jitter_and_have_a_longest():
     caller = Caller(CallLimits(first_wait=1, longest_wait=10))
     for attempt, full in ((1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (9, 10)):
-        waits = {caller.delay(attempt, None) for _ in range(50)}
+        waits = {caller._delay(attempt, None) for _ in range(50)}
         assert full / 2 <= min(waits) < max(waits) <= full
 
 
 def test_retry_after_is_kept_to_but_not_beyond_the_longest_wait():
     caller = Caller(CallLimits(first_wait=1, longest_wait=30))
-    assert caller.delay(1, 7.0) == 7.0
-    assert caller.delay(1, 3600.0) == 30
+    assert caller._delay(1, 7.0) == 7.0
+    assert caller._delay(1, 3600.0) == 30
 
 
 def test_a_run_in_which_every_call_fails_stops_after_a_handful():

@@ -162,7 +162,7 @@ def test_calls_in_flight_count_for_what_the_dearest_answer_did_cost(tmp_path):
 def test_without_room_for_the_answer_nothing_is_paid_for(tmp_path, monkeypatch):
     budget = Budget(1.00, ledger=Ledger(tmp_path))
     monkeypatch.setattr(ledger, "_ROOM", 2**62)
-    with pytest.raises(UserError, match=r"only \d+ MB are free where .* no call is paid for"):
+    with pytest.raises(UserError, match=r"only \d+ MB are free for .* no call is paid for"):
         budget.hold(0.04)
     assert lines(tmp_path) == [{"opening": 0.0}]
     assert budget.held == 0
