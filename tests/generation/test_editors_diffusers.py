@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
 PIPELINES = [
     pytest.param("kontext", "FluxKontextPipeline", sizes.KONTEXT),
     pytest.param("flux2", "Flux2Pipeline", sizes.MEGAPIXEL, marks=slow),
-    pytest.param("pix2pix", "StableDiffusionInstructPix2PixPipeline", sizes.PIX2PIX, marks=slow),
+    pytest.param("pix2pix", "StableDiffusionInstructPix2PixPipeline", sizes.of_pipeline("pix2pix"), marks=slow),
     pytest.param("qwen", "QwenImageEditPipeline", sizes.QWEN, marks=slow),
     pytest.param("qwen-plus", "QwenImageEditPlusPipeline", sizes.QWEN, marks=slow),
 ]
@@ -72,14 +72,14 @@ def test_a_real_pipeline_runs_chains_that_the_seeds_repeat_bit_for_bit(tmp_path,
 VISION = {  # with the sizes that each is stable at, and the size in which it answers a picture of 96x64
     "klein": ("Flux2KleinPipeline", sizes.MEGAPIXEL, (96, 64)),
     "klein_kv": ("Flux2KleinKVPipeline", sizes.MEGAPIXEL, (96, 64)),
-    "pix2pix_xl": ("StableDiffusionXLInstructPix2PixPipeline", sizes.PIX2PIX, (96, 64)),
-    "longcat": ("LongCatImageEditPipeline", sizes.LONGCAT, (1264, 848)),
+    "pix2pix_xl": ("StableDiffusionXLInstructPix2PixPipeline", sizes.of_pipeline("pix2pix"), (96, 64)),
+    "longcat": ("LongCatImageEditPipeline", sizes.of_pipeline("LongCat"), (1264, 848)),
     "qwen21": ("QwenImage21Pipeline", sizes.QWEN, (96, 64)),
-    "joy": ("JoyImageEditPipeline", sizes.JOYIMAGE, (1216, 832)),
+    "joy": ("JoyImageEditPipeline", sizes.of_pipeline("Joy"), (1216, 832)),
     "dreamlite": ("DreamLitePipeline", sizes.QWEN, (96, 64)),
     "dreamlite_mobile": ("DreamLiteMobilePipeline", sizes.QWEN, (96, 64)),
     "z_omni": ("ZImageOmniPipeline", sizes.QWEN, (96, 64)),
-    "kandinsky5": ("Kandinsky5I2IPipeline", sizes.KANDINSKY, (1280, 768)),
+    "kandinsky5": ("Kandinsky5I2IPipeline", sizes.of_pipeline("Kandinsky"), (1280, 768)),
     "chrono": ("ChronoEditPipeline", sizes.QWEN, (96, 64)),
     "bria": ("BriaFiboEditPipeline", sizes.QWEN, (96, 64)),
     "glm": ("GlmImagePipeline", sizes.QWEN, (96, 64)),
@@ -125,7 +125,7 @@ def test_the_published_tables_of_sizes_are_ours():
     from diffusers.pipelines.joyimage.image_processor import BUCKETS
 
     assert tuple(PREFERRED_KONTEXT_RESOLUTIONS) == sizes.KONTEXT
-    assert tuple((width, height) for height, width in BUCKETS[1024]) == sizes.JOYIMAGE
+    assert tuple((width, height) for height, width in BUCKETS[1024]) == sizes.of_pipeline("Joy")
 
 
 MEGAPIXEL_RULES = [
@@ -138,7 +138,7 @@ MEGAPIXEL_RULES = [
 @pytest.mark.parametrize("rule", MEGAPIXEL_RULES)
 def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_themselves(rule):
     module = importlib.import_module(f"diffusers.pipelines.{rule}")
-    for size in sizes.QWEN if "qwen" in rule else sizes.LONGCAT:
+    for size in sizes.QWEN if "qwen" in rule else sizes.of_pipeline("LongCat"):
         assert module.calculate_dimensions(1024 * 1024, size[0] / size[1])[:2] == size
 
 
@@ -148,8 +148,8 @@ def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_the
         ("black-forest-labs/FLUX.1-Kontext-dev", sizes.KONTEXT),
         ("black-forest-labs/FLUX.2-dev", sizes.MEGAPIXEL),
         ("Qwen/Qwen-Image-Edit-2509", sizes.QWEN),
-        ("meituan-longcat/LongCat-Image-Edit", sizes.LONGCAT),
-        ("timbrooks/instruct-pix2pix", sizes.PIX2PIX),
+        ("meituan-longcat/LongCat-Image-Edit", sizes.of_pipeline("LongCat")),
+        ("timbrooks/instruct-pix2pix", sizes.of_pipeline("pix2pix")),
         ("Tongyi-MAI/Z-Image-Omni-Base", sizes.QWEN),
         ("somebody/something-else", ()),
     ],
