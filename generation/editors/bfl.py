@@ -1,13 +1,14 @@
 """Black Forest Labs' own service: a request, then polling, then a download."""
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from PIL import Image
 
 from .. import pictures
 from ..calls import Rejected, Transient
+from ..options import number
 from ..records import Answer, UserError
 from ..vendors import hosted, wire
 from ..vendors.sizes import ratio
@@ -22,9 +23,9 @@ class Editor(hosted.PolledEditor):
     """FLUX.2 pro, max, flex and klein, and FLUX Kontext, at Black Forest Labs."""
 
     model: str = "flux-2-pro"
-    timeout: float = field(default=300.0, metadata={"identity": False})
+    timeout: float = number(300.0, above=0, identity=False)
     base_url: str = wire.base_url_option("BFL_BASE_URL")
-    poll: float = field(default=1.0, metadata={"identity": False})
+    poll: float = number(1.0, above=0, identity=False)
     safety_tolerance: int = 2
     vendor: ClassVar = hosted.Vendor("bfl", "https://api.bfl.ai", "BFL_API_KEY", ("x-key", "{}"))
 

@@ -5,21 +5,18 @@ from typing import ClassVar
 
 from PIL import Image, ImageFilter
 
+from ..options import number
 from ..pictures import encode_png
-from ..records import Answer, UserError
+from ..records import Answer
 
 
 @dataclass(frozen=True)
 class Editor:
     """Blurs its input a little; `radius` is the Gaussian's sigma in pixels."""
 
-    radius: float = 0.6
+    radius: float = number(0.6, above=0, most=100)
     role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.radius <= 100:
-            raise UserError(f"blur:radius is {self.radius}; it is a number above 0, up to 100")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         return Answer(encode_png(image.filter(ImageFilter.GaussianBlur(self.radius))))

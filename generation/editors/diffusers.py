@@ -3,7 +3,7 @@
 import functools
 import json
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +11,8 @@ from PIL import Image
 
 from .. import pictures, pipelines, requirements, torch_models
 from ..calls import Rejected, Unusable
-from ..records import Answer, UserError, one_of
+from ..options import number, unrelated
+from ..records import Answer, one_of
 from ..vendors.sizes import Size, of_pipeline
 
 _PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
@@ -25,11 +26,11 @@ class Editor:
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
     revision: str | None = None
     dtype: str = "bfloat16"
-    steps: int | None = None
+    steps: int | None = number(None, least=1)
     guidance: float | None = None
     image_guidance: float | None = None
-    device: str = field(default="auto", metadata={"identity": False})
-    offload: str = field(default="none", metadata={"identity": False})
+    device: str = unrelated("auto")
+    offload: str = unrelated("none")
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights, a GPU for most of them, and pip install 'convergebench[diffusers]'"
 
@@ -37,8 +38,6 @@ class Editor:
         one_of("diffusers:dtype", self.dtype, torch_models.DTYPES)
         one_of("diffusers:device", self.device, torch_models.DEVICES)
         one_of("diffusers:offload", self.offload, ("none", "model", "sequential"))
-        if self.steps is not None and self.steps < 1:
-            raise UserError(f"diffusers:steps is {self.steps}; it is a whole number from 1")
 
     def identity(self) -> dict[str, str]:
         """The commit of the Hub that the weights come from; it stays the same for the whole run."""

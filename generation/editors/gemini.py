@@ -12,7 +12,8 @@ from PIL import Image
 
 from .. import pictures
 from ..calls import Transient, Unusable
-from ..records import Answer, Turn, UserError, one_of
+from ..options import number
+from ..records import Answer, Turn, one_of
 from ..vendors import hosted, keys, wire
 from ..vendors.gemini_files import Files
 from ..vendors.sizes import GEMINI_2_5, GEMINI_3, Size, nearest
@@ -43,7 +44,7 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     resolution: str = "1K"
     session: str = "fresh"
-    temperature: float | None = None
+    temperature: float | None = number(None, least=0, most=2)
     vendor: ClassVar = hosted.Vendor(
         "gemini",
         "https://generativelanguage.googleapis.com",
@@ -56,8 +57,6 @@ class Editor(hosted.HostedEditor):
         for resolution in self.resolutions:
             one_of("gemini:resolution", resolution, tuple(self.facts["resolutions"]))
         one_of("gemini:session", self.session, ("fresh", "one"))
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise UserError(f"gemini:temperature must be between 0 and 2, got {self.temperature}")
 
     @property
     def third(self) -> bool:

@@ -7,14 +7,15 @@ of Pillow's decoders, and loses the bytes.
 import functools
 import urllib.parse
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from PIL import Image
 
 from .. import pictures
 from ..calls import Rejected, Transient, Unusable
-from ..records import Answer, UserError, one_of
+from ..options import number
+from ..records import Answer, one_of
 from ..vendors import hosted, keys, wire
 from ..vendors.sizes import KONTEXT, QWEN, Size
 from ..vendors.wire import Json
@@ -32,17 +33,15 @@ class Editor(hosted.PolledEditor):
     """Hub Inference Providers: FLUX Kontext, Qwen-Image-Edit and others, wherever they are hosted."""
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
-    timeout: float = field(default=300.0, metadata={"identity": False})
+    timeout: float = number(300.0, above=0, identity=False)
     base_url: str = wire.base_url_option("HF_ROUTER_BASE_URL")
     provider: str = "fal-ai"
     guidance: float | None = None
-    steps: int | None = None
+    steps: int | None = number(None, least=1)
     vendor: ClassVar = hosted.Vendor("hf", "https://router.huggingface.co", "HF_TOKEN", variable="HF_ROUTER_BASE_URL")
 
     def check(self) -> None:
         one_of("hf:provider", self.provider, tuple(_PROVIDERS))
-        if self.steps is not None and self.steps < 1:
-            raise UserError(f"hf:steps must be at least 1, got {self.steps}")
 
     def sizes(self) -> tuple[Size, ...]:
         return KONTEXT if "Kontext" in self.model else QWEN if "Qwen" in self.model else ()

@@ -6,20 +6,17 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ..records import Answer, UserError
+from ..options import number
+from ..records import Answer
 
 
 @dataclass(frozen=True)
 class Editor:
     """Re-encodes its input as JPEG and does nothing else."""
 
-    quality: int = 75
+    quality: int = number(75, least=1, most=100)
     role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.quality <= 100:
-            raise UserError(f"jpeg:quality is {self.quality}; it is a whole number from 1 to 100")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         buffer = io.BytesIO()

@@ -6,21 +6,18 @@ from typing import ClassVar
 import numpy as np
 from PIL import Image
 
+from ..options import number
 from ..pictures import encode_png
-from ..records import Answer, UserError
+from ..records import Answer
 
 
 @dataclass(frozen=True)
 class Editor:
     """Adds seeded Gaussian noise; `sigma` is in grey levels."""
 
-    sigma: float = 6.0
+    sigma: float = number(6.0, above=0, most=255)
     role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.sigma <= 255:
-            raise UserError(f"noise:sigma is {self.sigma}; it is a number above 0, up to 255")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         pixels = np.asarray(image, np.float32)

@@ -10,6 +10,7 @@ from PIL import Image
 
 from .. import pictures, requirements
 from ..calls import Rejected, Transient
+from ..options import WHERE_GIVEN, number
 from ..records import Answer, UserError, one_of
 from ..vendors import hosted, image_servers, keys, wire
 from ..vendors.sizes import MEGAPIXEL, OPENAI, Size, nearest, of_pipeline
@@ -27,7 +28,6 @@ _MEANINGS = (
 )
 _MOST_WORDS = 32_000  # characters, by the reference of images/edits; so is the next
 _MOST_BYTES = 50_000_000
-_WHERE_GIVEN = {"identity": "where given"}
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class Editor(hosted.HostedEditor):
     """
 
     model: str = "gpt-image-2.5-sunburst"
-    timeout: float = field(default=600.0, metadata={"identity": False})
+    timeout: float = number(600.0, above=0, identity=False)
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
     quality: str = "medium"
     input_fidelity: str = "auto"
-    steps: int | None = field(default=None, metadata=_WHERE_GIVEN)
-    guidance: float | None = field(default=None, metadata=_WHERE_GIVEN)
-    true_cfg: float | None = field(default=None, metadata=_WHERE_GIVEN)
-    teacache: bool | None = field(default=None, metadata=_WHERE_GIVEN)
+    steps: int | None = number(None, least=1, identity=WHERE_GIVEN)
+    guidance: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
+    true_cfg: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
+    teacache: bool | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     vendor: ClassVar = hosted.Vendor("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", packages=("openai",))
 
     def check(self) -> None:
@@ -57,8 +57,6 @@ class Editor(hosted.HostedEditor):
         one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.facts["fidelities"]))
         if self.extras and not self.served:
             raise UserError(f"openai:{next(iter(self.extras))} is for servers of your own; {self.model} is OpenAI's")
-        if self.steps is not None and self.steps < 1:
-            raise UserError(f"openai:steps must be at least 1, got {self.steps}")
 
     @property
     def fidelity(self) -> str | None:

@@ -5,21 +5,18 @@ from typing import ClassVar
 
 from PIL import Image
 
+from ..options import number
 from ..pictures import encode_png
-from ..records import Answer, UserError
+from ..records import Answer
 
 
 @dataclass(frozen=True)
 class Editor:
     """Brings its input to another size and back, by Lanczos."""
 
-    scale: float = 0.75
+    scale: float = number(0.75, least=0.05, most=4)
     role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0.05 <= self.scale <= 4:
-            raise UserError(f"resize:scale is {self.scale}; it is a number from 0.05 to 4")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         away = (max(1, round(image.width * self.scale)), max(1, round(image.height * self.scale)))

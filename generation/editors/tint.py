@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from PIL import Image
 
+from ..options import number
 from ..pictures import encode_png
-from ..records import Answer, UserError
+from ..records import Answer
 
 _GREEN = (110, 170, 90)
 
@@ -15,13 +16,9 @@ _GREEN = (110, 170, 90)
 class Editor:
     """Mixes a little green into every pixel; `strength` is its share."""
 
-    strength: float = 0.04
+    strength: float = number(0.04, above=0, most=1)
     role: ClassVar[str] = "transport"
     embedded: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.strength <= 1:
-            raise UserError(f"tint:strength is {self.strength}; it is a number above 0, up to 1")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         return Answer(encode_png(Image.blend(image, Image.new("RGB", image.size, _GREEN), self.strength)))

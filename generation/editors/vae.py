@@ -2,13 +2,14 @@
 
 import functools
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
 from .. import pictures, requirements, torch_models
 from ..calls import Unusable
+from ..options import unrelated
 from ..records import Answer, one_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Editor:
     subfolder: str | None = "vae"
     dtype: str = "float32"
     sample: bool = False  # draw from the posterior with the step's seed; otherwise its mode
-    device: str = field(default="auto", metadata={"identity": False})
+    device: str = unrelated("auto")
     role: ClassVar[str] = "transport"
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights and pip install 'convergebench[diffusers]'"

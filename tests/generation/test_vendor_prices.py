@@ -54,7 +54,7 @@ def test_a_refresh_takes_the_table_from_the_newest_wheel_and_runs_nothing_of_it(
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     told = CliRunner().invoke(main, ["list", "prices", "--refresh"], catch_exceptions=False)
     assert told.stdout.splitlines()[:2] == [
-        f"litellm 9.9.9: 1 of the listed models changed; kept in {cache / 'prices.json'}",
+        f"litellm 9.9.9: 1 of the listed models changed; saved to {cache / 'prices.json'}",
         "xai grok-imagine-image: 0.02 -> 0.05",
     ]
     assert not (tmp_path / "ran").exists()

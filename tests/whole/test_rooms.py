@@ -41,8 +41,8 @@ ALLOWED = {
         *(
             f"generation.{name}"
             for name in (
-                *("calls", "editors", "ledger", "requirements", "torch_models", "vendors"),
-                *("files", "interruptible", "pictures", "records"),
+                *("calls", "editors", "ledger", "options", "requirements", "torch_models"),
+                *("files", "interruptible", "pictures", "records", "vendors"),
             )
         ),
     ),

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from ...options import number
 from ...pictures import encode_png
-from ...records import Answer, UserError
+from ...records import Answer
 from . import faces, finding, healing, instructions, placing, toning
 from .drawing import Pixels, all_things, draw_at_size
 
@@ -17,12 +18,8 @@ from .drawing import Pixels, all_things, draw_at_size
 class Editor:
     """Draws additions with light and shade, removes them by inpainting what it finds, flips and turns exactly."""
 
-    wear: float = 1.0  # how much each call costs the rest of the picture; 0 leaves it alone
+    wear: float = number(1.0, least=0, most=4)  # how much each call costs the rest of the picture; 0 leaves it alone
     embedded: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.wear <= 4:
-            raise UserError(f"paint:wear is {self.wear}; it is a number from 0 to 4")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         request = instructions.parse(instruction)

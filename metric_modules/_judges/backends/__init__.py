@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from convergebench.generation.editors import identity_and_label, parse_words
+from convergebench.generation.options import identity_and_label, parse_words
 from convergebench.generation.records import Answer, FinishedChain, Setting, one_of
 from convergebench.generation.vendors import models
 from PIL import Image

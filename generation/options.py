@@ -1,0 +1,120 @@
+"""The options of editors and judges, given as name=value: read by the types of their fields, checked and labelled."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, field, fields
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from .records import Setting, UserError, one_of
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+# How fast to ask, not what to ask for: no part of a chain's identity.
+RATES = ("concurrency", "requests_a_minute", "images_a_minute")
+WHERE_GIVEN = "where given"  # part of the identity only with a value
+
+
+def number(
+    default: float | None,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+    identity: bool | str = True,
+) -> Any:
+    """A field that holds a number within limits; None is allowed if it is the default."""
+    return field(default=default, metadata={"limits": (above, least, most), "identity": identity})
+
+
+def unrelated(default: Setting) -> Any:
+    """A field that does not shape answers, such as a device: no part of a chain's identity."""
+    return field(default=default, metadata={"identity": False})
+
+
+def parse_words(
+    what: str, name: str, words: str, kind: "type[DataclassInstance]", also: Sequence[str] = ()
+) -> tuple[dict[str, Setting], dict[str, int]]:
+    """Options for a class whose fields they are (or that are named in `also`), and the rates."""
+    allowed, hints = [*(option.name for option in fields(kind)), *also, *RATES], get_type_hints(kind)
+    options: dict[str, Setting] = {}
+    for word in filter(None, words.split(",")):
+        key, equals, text = word.partition("=")
+        if not equals or key not in allowed:
+            known = ", ".join(allowed)
+            raise UserError(f"{what} {name!r} has no option {word!r}; its options are {known}, as name=value")
+        if key in options:
+            raise UserError(f"{what} {name!r} is given the option {key!r} twice; give it once")
+        options[key] = text if key in RATES else _parse(f"{name}:{key}", text, hints.get(key, str))
+    return options, take_rates(name, options)
+
+
+def take_rates(name: str, options: dict[str, Setting]) -> dict[str, int]:
+    """The rates among the options, taken out of them."""
+    rates = {key: _parse(f"{name}:{key}", str(options.pop(key)), int) for key in RATES if key in options}
+    for key, rate in rates.items():
+        if not isinstance(rate, int) or rate < 1:
+            raise UserError(f"{name}:{key} must be a whole number of at least 1, got {rate}")
+    return {key: int(rate or 0) for key, rate in rates.items()}
+
+
+def take_seed(name: str, options: dict[str, Setting]) -> str:
+    """How seeds are drawn, taken out of the options."""
+    seed = str(options.pop("seed", "per-step"))
+    one_of(f"{name}:seed", seed, ("per-step", "fixed"))
+    return seed
+
+
+def check_limits(name: str, made: "DataclassInstance") -> None:
+    """Raises UserError for a number outside the limits of its field."""
+    for option in fields(made):
+        limits, value = option.metadata.get("limits"), getattr(made, option.name)
+        if limits is None or value is None:
+            continue
+        above, least, most = limits
+        if math.isfinite(value) and above < value and least <= value <= most:
+            continue
+        if above == -math.inf and most < math.inf:
+            allowed = f"between {least:g} and {most:g}"
+        else:
+            lower = f"above {above:g}" if above > -math.inf else f"at least {least:g}"
+            allowed = lower + (f" and at most {most:g}" if most < math.inf else "")
+        raise UserError(f"{name}:{option.name} must be {allowed}, got {value:g}")
+
+
+def identity_and_label(
+    name: str, made: "DataclassInstance", more: Mapping[str, Setting]
+) -> tuple[dict[str, Setting], str]:
+    """The options that shape answers, and the name with those that differ from their defaults, and with `more`."""
+    by_name = {option.name: option for option in fields(made)}
+    values = {key: getattr(made, key) for key, option in by_name.items() if _is_identity(option, getattr(made, key))}
+    shown = {key: value for key, value in values.items() if value != _default_of(by_name[key])} | dict(more)
+    return values, name + ":" * bool(shown) + ",".join(f"{key}={value}" for key, value in sorted(shown.items()))
+
+
+def _is_identity(option: "Field[object]", value: object) -> bool:
+    rule = option.metadata.get("identity", True)
+    return value not in (None, "") if rule == WHERE_GIVEN else bool(rule)
+
+
+def _default_of(option: "Field[object]") -> object:
+    return option.default_factory() if option.default_factory is not MISSING else option.default
+
+
+def _parse(name: str, text: str, hint: object) -> Setting:
+    """One option's value, by the type that its field declares."""
+    kinds = get_args(hint) or (hint,)
+    if type(None) in kinds and text in ("", "none", "null"):
+        return None
+    if bool in kinds and text.lower() in ("true", "false", "yes", "no"):
+        return text.lower() in ("true", "yes")
+    for kind in (int, float):
+        if kind in kinds:
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    if str in kinds:
+        return text
+    allowed = " or ".join(kind.__name__ for kind in kinds if kind is not type(None))
+    raise UserError(f"{name} must be {allowed}, got {text!r}")
