@@ -17,8 +17,7 @@ from convergebench.generation import pictures
 from convergebench.generation.records import UserError
 from PIL import Image, ImageChops
 
-from .errors import NoPicture
-from .served_dataset import ServedDataset
+from .served_dataset import NoPicture, ServedDataset
 
 KINDS = ("thumb", "small", "view", "difference", "detail", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
@@ -28,7 +27,8 @@ MOST_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared away
 ENDINGS = ("png", "jpg", "webp")  # what every browser shows
-OWN_NAME = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp)|\w+-[0-9a-f]{16}\.csv|part-\w+")
+IMAGES = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp)")
+_OWN_NAME = re.compile(rf"{IMAGES.pattern}|part-\w+")
 USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
 
 
@@ -107,7 +107,7 @@ class Previews:
 
     def own_files(self) -> list[Path]:
         """What was written here; a stranger's file under another name is neither counted nor removed."""
-        return [path for path in self.folder.iterdir() if OWN_NAME.fullmatch(path.name) and path.is_file()]
+        return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
 
     def changed_box(self, chain: str, step: int) -> list[float]:
         """Around the place that changed most: left, top, width and height as shares of the picture."""
@@ -149,6 +149,12 @@ class Previews:
             path.unlink(missing_ok=True)
             left -= size
         self.size = left
+
+
+@lru_cache(maxsize=1)
+def previews_of(dataset: ServedDataset) -> Previews:
+    """Those that a running Space shows."""
+    return Previews(dataset)
 
 
 def cache_folder(dataset: ServedDataset) -> Path:

@@ -19,7 +19,7 @@ MOST_WAITING = 64
 MOST_SECONDS_TO_SEND = 120.0  # from its turn on; who sends more slowly would keep the others waiting
 LONGEST_HELD = 600.0  # seconds, whatever still refers to it
 CHECK = 2.0  # seconds between two looks for garbage that still counts
-TO_DISK = "/upload"  # Gradio writes these requests into files while they come
+SHARE = "convergebench.share"  # where a request's scope has it
 
 
 class Share:
@@ -94,13 +94,13 @@ class RequestLimit:
             words = f"the request has more than {self.most:,} bytes, which is the most that is read"
             await refuse(send, 413, words)
             return
-        waits = size > SMALL and not scope["path"].endswith(TO_DISK)
+        waits = size > SMALL
         if waits and len(self.in_flight.waiting) >= MOST_WAITING:
             await refuse(send, 503, "many large requests are waiting already; try again in some minutes")
             return
         if waits:
             # A copy: the server keeps the scope itself for as long as the connection.
-            scope = {**scope, "convergebench.share": await self.in_flight.take(size)}
+            scope = {**scope, SHARE: await self.in_flight.take(size)}
         await self.app(scope, self.counting(receive), send)
 
     def declared_size(self, scope: Any) -> int:
@@ -137,42 +137,8 @@ async def refuse(send: Any, status: int, words: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def forget_finished_requests(queue: Any) -> None:
-    """Let go of a request when it is worked off; Gradio's queue otherwise holds the last one until another comes."""
-    process = queue.process_events
-
-    async def process_and_forget(events: list[Any], *about: Any, **named: Any) -> None:
-        try:
-            await process(events, *about, **named)
-        finally:
-            for event in events:
-                event.data = event.request = None
-
-    queue.process_events = process_and_forget
-
-
-def forget_values_of_visitors() -> None:
-    """Keep nothing of what visitors sent: for its deep links Gradio holds each one's last values, pictures too."""
-    from gradio.state_holder import SessionState
-
-    SessionState._update_value_in_config = lambda self, key, value: None
-
-
 def give_memory_back() -> None:
     """Return to the system what is free: glibc keeps it for later, in as many pieces as there are threads."""
     gc.collect()
-    if trim := getattr(c_library(), "malloc_trim", None):
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
-
-
-def keep_large_blocks_apart() -> None:
-    """Let every large block go back to the system when it is freed; otherwise glibc raises its limit by and by."""
-    if set_option := getattr(c_library(), "mallopt", None):
-        mmap_threshold, arena_max = -3, -8
-        set_option(mmap_threshold, 1_000_000)
-        set_option(arena_max, 4)
-
-
-def c_library() -> Any:
-    """glibc where this process runs on it, otherwise nothing."""
-    return ctypes.CDLL(None) if sys.platform == "linux" else None

@@ -25,13 +25,24 @@ from ..analysis.floors import Floors, excluded_text
 from ..analysis.groups import CaseGroup, group_cases
 from ..analysis.stored_rows import SlicedRows
 from ..palette import Look, assign_looks
-from .errors import DAMAGED_FILE
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
 REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
 MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call took
 PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes the names of its dataset there
+DAMAGED_FILE = (pa.ArrowException, OSError)
 Row = dict[str, Any]
+
+
+class NoPicture(UserError):
+    """There is no picture to show; the message says why."""
+
+
+def damage_sentence(error: BaseException) -> str:
+    """What a visitor is told of a damaged file: the error's first line without the paths of this machine."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    words = " ".join(word for word in line.split() if "/" not in word)[:200]
+    return f"a file of this dataset cannot be read ({words})"
 
 
 def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":
@@ -108,6 +119,17 @@ class ServedDataset:
     def counted(self) -> dict[str, CaseGroup]:
         """The groups of programs that a headline counts, with their cases."""
         return group_cases(self.cases, self.excluded, self.apart, self.roles)
+
+    def checks_of(self, case: Case) -> tuple[str, ...]:
+        """What is checked in a case; nothing if no headline counts its group."""
+        group = self.counted.get(case.group)
+        return group.checks_of(case.editor) if group else ()
+
+    def check_editors(self, editors: Iterable[str]) -> None:
+        """Refuses a name that is not an editor's."""
+        for name in editors:
+            if name not in self.names["editor"]:
+                raise UserError(f"no editor {name[:40]!r}; the editors are {', '.join(self.names['editor'])}")
 
     def is_tested(self, editor: str) -> bool:
         """Whether an editor is under test, and not a baseline or transport that says where the scale begins or ends."""

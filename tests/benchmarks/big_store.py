@@ -157,14 +157,13 @@ def report(folder: Path) -> object:
 
 def space(folder: Path) -> object:
     """What the Space holds once its first page, a curve and a failure have been asked for."""
-    from convergebench.spaces_app.space.api import Endpoints
-    from convergebench.spaces_app.space.previews import Previews
+    from convergebench.spaces_app.space.curves.tab import curves
+    from convergebench.spaces_app.space.failures.tab import failures
+    from convergebench.spaces_app.space.leaderboard.tab import leaderboard
     from convergebench.spaces_app.space.served_dataset import open_dataset
 
     data = open_dataset(str(folder / "dataset"))
-    endpoints = Endpoints(data, Previews(data))
-    board, curves = endpoints.leaderboard(), endpoints.curves()
-    return len(str(board)) + len(str(curves)) + len(str(endpoints.failures()))
+    return sum(len(str(function(data))) for function in (leaderboard, curves, failures))
 
 
 def measured(stage: str, folder: Path) -> list[float]:

@@ -1,6 +1,7 @@
-"""A metric whose folder is dropped into a copy of the house is shown by the Space, with no other line changed."""
+"""A metric and a tab whose folders are dropped into a copy of the house are shown by the Space, with no other line."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,15 @@ SPEC = {
     }],
 }
 """
+TAB = {
+    "tab.py": """
+TITLE, ORDER = "Notes", 35
+def words(dataset):
+    return {"count": len(dataset.chains)}
+""",
+    "tab.html": "<p>{{ count }} tests</p>",
+    "tab.js": "export function open() {}",
+}
 LOOK = """
 import json, sys
 from pathlib import Path
@@ -29,24 +39,30 @@ for path in (folder / "data" / "scores").glob("*.parquet"):
     pq.write_table(table, path)
 
 import convergebench.metric_modules.specs as specs
-from convergebench.spaces_app.space import chains_tab, curves_tab, leaderboard, metrics_tab
-from convergebench.spaces_app.space.leaderboard import Choice
+from convergebench.spaces_app.space import headline
+from convergebench.spaces_app.space.chains.tab import chain
+from convergebench.spaces_app.space.curves import tab as curves
+from convergebench.spaces_app.space.metrics import tab as metrics
+from convergebench.spaces_app.space.page import Site
 from convergebench.spaces_app.space.served_dataset import open_dataset
 dataset = open_dataset(str(folder))
-chain = small_dataset.chain_of(dataset, "fading")
-view = chains_tab.chain_view(dataset, chain)
+name = small_dataset.chain_of(dataset, "fading")
+view = chain(dataset, name)
+site = Site(dataset)
 print(json.dumps({
     "specs": specs.__file__,
-    "listed": [each for each in view["metrics"] if each["name"] == "grain"],
+    "listed": [metric for metric in view["metrics"] if metric["name"] == "grain"],
     "curve": [view["curves"]["grain"], view["curves"]["ssim"]],
     "step": [view["steps"][2]["scores"]["grain"], view["steps"][2]["retained"]["grain"]],
-    "choice": leaderboard.metric_titles(dataset).get("grain"),
-    "kept": len(leaderboard.leaderboard(dataset, Choice(metric="grain")).table.rows),
-    "drawn": [curves_tab.metric_titles(dataset).get(name) for name in ("retained grain", "grain")],
-    "rows": [len(curves_tab.curve_rows(dataset, Choice(), name)) for name in ("retained grain", "grain")],
-    "metrics": sorted({row["metric"] for row in metrics_tab.metric_curves(dataset, chain)}),
-    "agreement": metrics_tab.agreement(dataset)["metrics"],
-    "detects": [each for each in metrics_tab.detects_and_misses() if each[0] == "Grain"],
+    "choice": headline.metric_titles(dataset).get("grain"),
+    "kept": len(headline.leaderboard(dataset, headline.Choice(metric="grain")).table.rows),
+    "drawn": [curves.metric_titles(dataset).get(metric) for metric in ("retained grain", "grain")],
+    "rows": [len(curves.curves(dataset, metric)) for metric in ("retained grain", "grain")],
+    "metrics": sorted({row["metric"] for row in metrics.metrics(dataset, name)}),
+    "agreement": metrics.agreement(dataset)["metrics"],
+    "detects": metrics.metrics_page(dataset),
+    "page": site.html(""),
+    "files": sorted(site.files),
 }))
 """
 
@@ -57,6 +73,9 @@ def shown(tmp_path_factory):
     house = HouseCopy(tmp_path_factory.mktemp("house"))
     house.path("metric_modules/grain").mkdir()
     house.write("metric_modules/grain/spec.py", SPEC)
+    for name, text in TAB.items():
+        house.path("spaces_app/studies/notes/tab").mkdir(parents=True, exist_ok=True)
+        house.write(f"spaces_app/studies/notes/tab/{name}", text)
     found = json.loads(house.python("-c", LOOK, str(Path(__file__).parents[1]), str(house.work / "dataset")))
     assert Path(found["specs"]).is_relative_to(house.site)
     return found
@@ -73,7 +92,7 @@ def test_a_dropped_in_metric_is_listed_and_drawn_in_the_view_of_a_chain(shown):
 def test_a_dropped_in_metric_stands_in_the_metrics_tab(shown):
     assert "Grain" in shown["metrics"]
     assert "Grain" in shown["agreement"]
-    assert shown["detects"] == [["Grain", "film grain", "all else"]]
+    assert '<th scope="row">Grain</th><td>film grain</td><td>all else</td>' in shown["detects"]
 
 
 def test_a_dropped_in_metric_has_curves_and_can_be_chosen_in_the_leaderboard(shown):
@@ -81,3 +100,9 @@ def test_a_dropped_in_metric_has_curves_and_can_be_chosen_in_the_leaderboard(sho
     assert shown["choice"] == "Grain"
     assert shown["kept"] == 3
     assert min(shown["rows"]) > 0
+
+
+def test_a_dropped_in_tab_is_on_the_page_in_its_place(shown):
+    assert re.findall(r'data-tab="([\w-]+)"', shown["page"])[2:5] == ["compare", "notes", "curves"]
+    assert "<p>12 tests</p>" in shown["page"]
+    assert "notes/tab.js" in shown["files"]

@@ -9,7 +9,7 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import FloorRow
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.reporting.sentences import headline, methods_paragraph, page_sentences
-from convergebench.spaces_app.space.leaderboard import Choice, checked
+from convergebench.spaces_app.space.headline import Choice, checked
 from convergebench.spaces_app.space.served_dataset import ServedDataset
 from convergebench.spaces_app.statistics.leaderboard import HEADLINE
 from simulated import dataset, report

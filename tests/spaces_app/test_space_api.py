@@ -121,7 +121,6 @@ def test_a_link_to_the_space_comes_with_a_picture_of_a_typical_case(server):
     assert tags["image"] == f"{server.address}/strip.jpg"
     assert tags["title"] == "ConvergeBench"
     assert "undo it" in tags["description"]
-    assert len(re.findall("og:title", page.partition("</head>")[0])) == 1  # Gradio's own are gone
     status, data = server.get("/strip.jpg")
     strip = Image.open(io.BytesIO(data))
     assert (status, strip.format, strip.size) == (200, "JPEG", (1200, 630))
@@ -181,14 +180,14 @@ PATHS = [
 
 @pytest.mark.parametrize("path", [*PATHS, "http://127.0.0.1:1/", "~/.ssh/id_rsa"])
 def test_no_file_but_a_preview_is_served(server, path):
-    shown = server.ask("step", chain_of(server, "steady"), 1)[1]["url"].removeprefix("/gradio_api/file=")
-    cache = shown.rsplit("/", 1)[0]
-    data = server.log.parent.parent / "convergebench"
-    asked = path.format(cache=cache, data=data)
+    shown = server.ask("step", chain_of(server, "steady"), 1)[1]["url"]
+    [folder] = server.log.parent.glob(f"*/{shown.rpartition('/')[2]}")
+    asked = path.format(cache=folder.parent, data=server.log.parent.parent / "convergebench")
     for form in (asked, urllib.parse.quote(asked, safe=""), asked.replace("../", "..%2f")):
-        status, body = server.get(f"/gradio_api/file={form}")
-        assert status in (403, 404), form
-        assert b"root:" not in body
+        for door in ("/gradio_api/file=", shown.rpartition("/")[0] + "/", "/page/x/"):
+            status, body = server.get(door + form)
+            assert status in (403, 404), form
+            assert b"root:" not in body
 
 
 def test_a_corrupt_shard_is_said_and_the_others_are_shown(server):
@@ -210,7 +209,7 @@ def test_an_upload_that_is_too_large_is_refused_and_not_kept(server):
         status = httpx.post(server.address + "/gradio_api/upload", content=body, headers=kind, timeout=60).status_code
     except httpx.TransportError:
         status = 413  # the door was closed while we were still talking
-    assert status in (400, 413)
+    assert status in (400, 403, 413)
     after = sum(path.stat().st_size for path in server.log.parent.rglob("*") if path.is_file())
     assert after - before < 1_000_000
     assert server.ask("about")[0] == 200
@@ -247,7 +246,7 @@ def test_the_example_of_the_readme_runs(server):
     assert {row["editor"] for row in board["rows"]} == {*small_dataset.EDITORS, HOSTILE, "broken"}
     chain = client.predict(how="longest", api_name="/pick")
     step = client.predict(chain=chain, step=2, api_name="/step")
-    assert step["url"].startswith("/gradio_api/file=")
+    assert step["url"].startswith("/pictures/")
     encoded = [base64.b64encode(small_dataset.picture(1, each)).decode() for each in (0, 0.1)]
     found = client.predict(original=encoded[0], returns=encoded[1:], api_name="/score_yours")
     assert found["half_lives"]["quality"] == ">1"

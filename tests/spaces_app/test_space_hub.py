@@ -13,7 +13,7 @@ from huggingface_hub import CommitOperationAdd, HfApi
 from space_server import serving
 
 CODE = """
-from convergebench.spaces_app.space.leaderboard import leaderboard
+from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.served_dataset import open_dataset
 made = open_dataset("NS/small", "v1.0.0")
 print(sorted((row["editor"], row["cost"] and round(row["cost"], 6)) for row in leaderboard(made).table.rows))

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import small_dataset
 from convergebench.generation.records import UserError
-from convergebench.spaces_app.space.errors import NoPicture
 from convergebench.spaces_app.space.previews import Previews, cache_folder
-from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.space.served_dataset import NoPicture, open_dataset
 from PIL import Image
 from small_dataset import chain_of
 

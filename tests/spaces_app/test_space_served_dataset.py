@@ -11,8 +11,8 @@ import small_dataset
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.analysis.stored_rows import SlicedRows, by_chain
 from convergebench.spaces_app.space import served_dataset
-from convergebench.spaces_app.space.leaderboard import leaderboard
-from convergebench.spaces_app.space.leaderboard_tab import leaderboard_html
+from convergebench.spaces_app.space.headline import leaderboard
+from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from small_dataset import chain_of
 

@@ -1,0 +1,372 @@
+// One chain, or two on the same case with their steps locked together.
+import { ask, chainOf, choose, clamp, dot, editor, editors, filtered, get, go, has, known, make, outline, percent, picture, set, thumb, trouble, yours } from "convergebench/shared.js";
+
+const GAINS = [1, 2, 4, 8, 16, 32];
+const ZOOMS = [1, 2, 4];
+const MODES = { divider: "Divider", side: "Original | This step", difference: "Difference", step: "This step" };
+let last = null; // what is shown
+let turn = 0;
+
+const text = (value, digits = 3) => (!has(value) ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
+const key = (chain, beside) => `${chain} ${beside} ${yours.scored}`; // a series that is scored anew is another chain
+const failureFilters = () => [get("fe"), get("cause"), get("program"), ...filtered(), get("order", "first")];
+
+export async function open() {
+  const mine = (turn += 1);
+  if (get("chain") === "yours" && !yours.row) return go({ chain: null, tab: "score-yours" }); // after a reload
+  const chain = get("chain") || (await ask("pick", "worst", get("editor")));
+  const beside = get("beside");
+  const asked = get("step") === "" ? null : Number(get("step"));
+  if (last && last.key === key(chain, beside) && last.viewer.isConnected) {
+    last.mode = MODES[get("view")] ? get("view") : "divider";
+    return step(last, clamp(asked ?? last.first, 0, last.size - 1));
+  }
+  const views = await Promise.all([chain, ...(beside && beside !== chain ? [beside] : [])].map(chainOf));
+  if (mine !== turn) return undefined;
+  return show(chain, beside, views, asked);
+}
+
+function show(chain, beside, views, asked) {
+  const size = Math.max(...views.map((view) => view.steps.at(-1).step + 1));
+  const [view] = views;
+  // Where it was lost is what somebody came to see.
+  const first = Math.min(...views.map((each) => each.lost_step ?? size - 1));
+  const same = last && last.views[0].source === view.source && last.views[0].program === view.program;
+  const state = {
+    key: key(chain, beside), views, size, first, viewer: make("div", { class: "cb-viewer" }), playing: null,
+    mode: MODES[get("view")] ? get("view") : "divider", gain: GAINS.includes(Number(get("gain"))) ? Number(get("gain")) : 8,
+    zoom: ZOOMS.includes(Number(get("zoom"))) ? Number(get("zoom")) : 1, split: same ? last.split : 50, returns: same ? last.returns : false,
+  };
+  last = state;
+  state.columns = views.map((each) => column(state, each));
+  state.viewer.append(selectors(state), tools(state), make("div", { class: `cb-columns cb-columns-${views.length}` }, state.columns.map((each) => each.node)));
+  // Film and slider stand under the picture; beside two pictures, under both.
+  const under = views.length === 1 ? state.columns[0].left : state.viewer;
+  under.append(controls(state), strip(state));
+  document.getElementById("viewer").replaceChildren(state.viewer);
+  step(state, clamp(asked ?? first, 0, size - 1));
+  neighbours(state);
+}
+
+// Which chain.
+function selectors(state) {
+  const [view, other] = state.views;
+  const own = view.chain === "yours";
+  const open = (chain, beside = get("beside")) => go({ tab: "chains", chain, beside: beside || null, step: null });
+  const find = async (editor, source, program) => {
+    const found = await ask("find", editor, source, program, 1);
+    const match = other && (await ask("find", other.editor, source, program, 1));
+    open(found.chain, match?.chain);
+  };
+  const pick = async (how) => open(await ask("pick", how, how === "surprise" ? "" : view.editor), "");
+  const row = make("div", { class: "cb-filters cb-one-row" });
+  if (!own) {
+    row.append(choose("Editor", known.editors.map(({ id, name }) => [id, name]), view.editor, (value) => find(value, view.source, view.program)));
+    ask("find", view.editor, view.source, view.program, view.run).then(({ sources, programs, runs }) => {
+      row.firstChild.after(
+        choose("Picture", sources.map((name) => [name, known.pictures[name]]), view.source, (value) => find(view.editor, value, view.program)),
+        choose("Edit", programs.map((name) => [name, known.programs[name]]), view.program, (value) => find(view.editor, view.source, value)),
+        runs.length > 1 ? choose("Run", runs.map((each) => [each.chain, String(each.run)]), view.chain, (value) => open(value)) : "");
+    });
+    ask("compare", view.source, view.program, []).then(({ editors }) => {
+      row.append(choose("Compare with", [["", "none"], ...editors.filter((id) => id !== view.editor).map((id) => [id, editor(id).name])], other?.editor ?? "", async (id) =>
+        go({ tab: "chains", beside: id ? (await ask("find", id, view.source, view.program, view.run)).chain : null })));
+    });
+  }
+  const button = (title, how, about) => make("button", { type: "button", title: about, onclick: () => pick(how) }, title);
+  return make("div", { class: "cb-select" }, row, own ? null : make("div", { class: "cb-buttons" },
+    button("Worst", "worst", "The test that this editor failed first"), button("Best", "longest", "The test that this editor survived longest"), button("Surprise me", "surprise", "Any test of any editor")));
+}
+
+async function neighbours(state) {
+  const [view] = state.views;
+  if (!has(view.lost_at) || view.chain === "yours") return;
+  const found = await ask("neighbours", view.chain, ...failureFilters());
+  if (found.place < 0 || state !== last) return;
+  const button = (title, other) => make("button", { type: "button", disabled: !other, onclick: () => go({ tab: "chains", chain: other.chain, step: other.step, beside: null }) }, title);
+  state.around.replaceChildren(button("← Previous failure", found.before), make("span", {}, `${found.place + 1} of ${found.total}`), button("Next failure →", found.after));
+}
+
+// How to look.
+function tools(state) {
+  const own = { modes: [], zooms: [] };
+  const modes = Object.entries(MODES).filter(([name]) => state.views.length === 1 || name !== "side").map(([name, title]) => make("button", { type: "button", "data-mode": name, onclick: () => { state.mode = name; step(state, state.step); } }, title));
+  state.gains = make("select", { "aria-label": "Amplification", onchange: () => { state.gain = Number(state.gains.value); step(state, state.step); } }, GAINS.map((gain) => make("option", { value: gain, selected: gain === state.gain }, `×${gain}`)));
+  const zooms = ZOOMS.map((zoom) => make("button", { type: "button", "data-zoom": zoom, onclick: () => magnify(state, zoom) }, zoom === 1 ? "Fit" : `${zoom}×`));
+  const outline = make("input", { type: "checkbox", onchange: () => { state.viewer.toggleAttribute("data-plain", !outline.checked); } });
+  outline.checked = true;
+  const link = make("button", { type: "button", onclick: () => copy(link) }, "Copy link");
+  Object.assign(state, own, { modes, zooms, around: make("div", { class: "cb-around" }) });
+  return make("div", { class: "cb-tools" }, make("div", { class: "cb-group", role: "group", "aria-label": "View" }, modes), state.gains,
+    make("div", { class: "cb-group", role: "group", "aria-label": "Zoom" }, zooms), make("label", {}, outline, " Outline what changed"), link, state.around);
+}
+
+async function copy(button) {
+  try { await navigator.clipboard.writeText(location.href); button.textContent = "Copied"; } catch { window.prompt("The link to this view", location.href); }
+  setTimeout(() => { button.textContent = "Copy link"; }, 1500);
+}
+
+// One editor: who it is and why it was lost, the picture beside the original, the curve, the numbers.
+function column(state, view) {
+  const own = { view };
+  own.before = make("img", { class: "cb-before", alt: "the original", draggable: "false" });
+  own.after = make("img", { class: "cb-after", alt: "this step", draggable: "false" });
+  own.empty = make("div", { class: "cb-empty" });
+  own.region = make("div", { class: "cb-region", hidden: true }, make("span", {}, "changed most"));
+  own.handle = make("div", { class: "cb-handle", role: "slider", tabindex: "0", "aria-label": "Divider between original and step", "aria-valuemin": 0, "aria-valuemax": 100 });
+  own.lost = make("div", { class: "cb-lost", hidden: true });
+  own.sheet = make("div", { class: "cb-sheet" }, own.before, own.after, own.region, own.lost, own.handle, own.empty);
+  own.stage = make("div", { class: "cb-stage", tabindex: "0", role: "group", "aria-label": `Picture of ${view.name}` }, own.sheet);
+  own.labels = make("div", { class: "cb-labels" }, make("span", {}, "original"), make("span", {}, "this step"));
+  own.info = make("div", { class: "cb-info", "aria-live": "polite" });
+  own.chart = chart(state, own);
+  move(state, own);
+  const ended = !has(view.kept) ? `${view.status}, ${view.rounds} rounds` : !has(view.lost_at) ? `Survived all ${view.rounds} rounds.` : `Lost in round ${view.lost_at} of ${view.rounds}: ${view.clause}.`;
+  const reason = make("p", {}, ended, has(view.lost_step) ? make("button", { type: "button", class: "cb-plain", onclick: () => step(state, view.lost_step) }, "Show it") : null);
+  const head = make("header", {}, editors.has(view.editor) ? dot(view.editor) : null, make("h3", { title: view.editor }, view.name), reason);
+  head.dataset.good = !has(view.lost_at) && has(view.kept);
+  own.left = make("div", {}, own.stage, own.labels);
+  own.node = make("section", { class: "cb-column", "aria-label": view.name }, head,
+    make("div", { class: "cb-pair" }, own.left, make("div", { class: "cb-side", "data-editor": view.name }, own.info, own.chart)));
+  return own;
+}
+
+// The divider follows a click or a drag anywhere; enlarged, a drag moves the picture and the handle the divider.
+function move(state, own) {
+  const { stage, sheet, handle } = own;
+  let start = null;
+  const divide = (event) => { const box = sheet.getBoundingClientRect(); split(state, ((event.clientX - box.left) / box.width) * 100); };
+  stage.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    const divides = state.mode === "divider" && (state.zoom === 1 || event.target === handle);
+    if (!divides && state.zoom === 1) return;
+    start = { divides, x: event.clientX, y: event.clientY, left: stage.scrollLeft, top: stage.scrollTop };
+    stage.setPointerCapture(event.pointerId);
+    if (divides) { divide(event); handle.focus({ preventScroll: true }); }
+    event.preventDefault();
+  });
+  stage.addEventListener("pointermove", (event) => {
+    if (!start) return;
+    if (start.divides) divide(event);
+    else for (const each of state.columns) each.stage.scrollTo(start.left + start.x - event.clientX, start.top + start.y - event.clientY);
+  });
+  for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => { start = null; });
+  stage.addEventListener("wheel", (event) => {
+    const next = ZOOMS[ZOOMS.indexOf(state.zoom) + (event.deltaY < 0 ? 1 : -1)];
+    if (!next || Math.abs(event.deltaY) < 4) return;
+    event.preventDefault();
+    magnify(state, next, event);
+  }, { passive: false });
+  handle.addEventListener("keydown", (event) => {
+    const to = { ArrowLeft: state.split - 2, ArrowRight: state.split + 2, PageDown: state.split - 10, PageUp: state.split + 10, Home: 0, End: 100 }[event.key];
+    if (to === undefined) return;
+    split(state, to);
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+function split(state, value) {
+  state.split = clamp(value, 0, 100);
+  for (const own of state.columns) {
+    own.sheet.style.setProperty("--split", `${state.split}%`);
+    own.handle.setAttribute("aria-valuenow", Math.round(state.split));
+    own.handle.setAttribute("aria-valuetext", `original on the left ${Math.round(state.split)}%`);
+  }
+}
+
+function magnify(state, zoom, event) {
+  const before = state.zoom;
+  state.zoom = zoom;
+  for (const { stage, sheet } of state.columns) {
+    const box = stage.getBoundingClientRect();
+    const [x, y] = event ? [event.clientX - box.left, event.clientY - box.top] : [stage.clientWidth / 2, stage.clientHeight / 2];
+    const [left, top] = [((stage.scrollLeft + x) * zoom) / before - x, ((stage.scrollTop + y) * zoom) / before - y];
+    sheet.style.setProperty("--zoom", zoom);
+    stage.toggleAttribute("data-large", zoom > 1);
+    stage.scrollTo(left, top);
+  }
+  step(state, state.step);
+}
+
+// Which step.
+function controls(state) {
+  state.slider = make("input", { type: "range", min: 0, max: state.size - 1, step: 1, "aria-label": "Step", list: "cb-lost", oninput: () => step(state, Number(state.slider.value)) });
+  const marks = make("datalist", { id: "cb-lost" }, [...new Set(state.views.map((view) => view.lost_step).filter(has))].map((value) => make("option", { value })));
+  state.where = make("output", {});
+  state.play = make("button", { type: "button", "aria-label": "Play", onclick: () => play(state) }, "▶");
+  const returns = make("input", { type: "checkbox", onchange: () => { state.returns = returns.checked; } });
+  returns.checked = state.returns;
+  return make("div", { class: "cb-controls" }, make("button", { type: "button", "aria-label": "Previous step", onclick: () => walk(state, -1) }, "←"), state.play,
+    make("button", { type: "button", "aria-label": "Next step", onclick: () => walk(state, 1) }, "→"), state.slider, marks, state.where, make("label", {}, returns, " undos only"));
+}
+
+function walk(state, way) {
+  let next = state.step + way;
+  while (state.returns && next > 0 && next < state.size && !at(state.views[0], next)?.closing) next += way;
+  if (next >= 0 && next < state.size) step(state, next);
+  return next >= 0 && next < state.size;
+}
+
+function play(state) {
+  const stop = () => { clearInterval(state.playing); state.playing = null; state.play.textContent = "▶"; };
+  if (state.playing) return stop();
+  if (state.step === state.size - 1) step(state, 0);
+  state.play.textContent = "❚❚";
+  state.playing = setInterval(() => { if (!state.viewer.isConnected || !walk(state, 1)) stop(); }, 450);
+  return undefined;
+}
+
+const at = (view, number) => view.steps.find((each) => each.step === number);
+
+// A refused step keeps its place; the step in which a chain was lost is marked.
+function strip(state) {
+  state.frames = Array.from({ length: state.size }, (_, number) => {
+    const found = state.views.map((view) => at(view, number));
+    const there = found.find(Boolean);
+    const label = number === 0 ? "original" : there?.closing ? `undone ${there.round}` : there?.instruction ?? `step ${number}`;
+    const image = (each, place) => (each && ["ok", "input"].includes(each.status) ? thumb(state.views[place].chain, number) : make("span", { class: "cb-none" }, each ? each.status.replace("_", " ") : "ended"));
+    const lost = state.views.some((view) => view.lost_step === number);
+    return make("button", { type: "button", class: there?.closing || number === 0 ? "cb-frame cb-return" : "cb-frame", title: label, "data-lost": lost, "aria-label": `Step ${number}: ${label}${lost ? ", lost here" : ""}`, onclick: () => step(state, number) },
+      found.map(image), make("span", {}, lost ? make("b", {}, "lost: ") : null, label));
+  });
+  return (state.film = make("div", { class: "cb-film", role: "group", "aria-label": "All steps" }, state.frames));
+}
+
+function step(state, number) {
+  state.step = number;
+  state.slider.value = number;
+  for (const button of state.modes) button.setAttribute("aria-pressed", button.dataset.mode === state.mode);
+  for (const button of state.zooms) button.setAttribute("aria-pressed", Number(button.dataset.zoom) === state.zoom);
+  state.gains.hidden = state.mode !== "difference";
+  state.frames.forEach((frame, place) => frame.toggleAttribute("data-now", place === number));
+  const frame = state.frames[number];
+  state.film.scrollTo({ left: frame.offsetLeft - state.film.offsetLeft - (state.film.clientWidth - frame.clientWidth) / 2, behavior: state.playing ? "auto" : "smooth" });
+  const [view, other] = state.views;
+  const now = at(view, number) ?? (other && at(other, number));
+  state.where.textContent = number === 0 ? "the original" : now ? `round ${now.round} of ${view.rounds}, step ${number} of ${state.size - 1}` : `step ${number} of ${state.size - 1}`;
+  state.slider.setAttribute("aria-valuetext", state.where.textContent);
+  for (const own of state.columns) paint(state, own, number);
+  split(state, state.split);
+  set({ tab: "chains", chain: view.chain, beside: other?.chain, step: number, view: state.mode === "divider" ? null : state.mode, gain: state.mode === "difference" ? state.gain : null, zoom: state.zoom > 1 ? state.zoom : null });
+  for (const near of [number + 1, number - 1]) for (const each of state.views) if (at(each, near)) picture(each.chain, near, "view").then((found) => { if (found.src) new Image().src = found.src; });
+}
+
+async function paint(state, own, number) {
+  const { view } = own;
+  const now = at(view, number);
+  own.sheet.dataset.mode = state.mode;
+  own.labels.hidden = !["divider", "side"].includes(state.mode);
+  own.handle.hidden = state.mode !== "divider";
+  own.region.hidden = own.lost.hidden = true;
+  cursor(own, now);
+  own.info.replaceChildren(...about(view, now));
+  const blank = (reason) => { own.empty.textContent = reason; own.sheet.toggleAttribute("data-empty", Boolean(reason)); };
+  if (!now) return blank("the chain had ended before this step");
+  const kind = state.mode === "difference" ? "difference" : state.zoom > 1 ? "received" : "view";
+  const size = view.steps[0];
+  const ratio = size.width && size.height ? size.width / size.height : 1;
+  own.sheet.style.setProperty("--ratio", state.mode === "side" ? 2 * ratio : ratio);
+  const [found, before] = await Promise.all([picture(view.chain, number, kind, state.gain), picture(view.chain, 0, kind === "received" ? "received" : "view")]);
+  if (state.step !== number || !own.sheet.isConnected) return undefined;
+  if (before.src) own.before.src = before.src;
+  if (found.src) own.after.src = found.src;
+  own.after.alt = `${view.name}, step ${number}: ${now.instruction || "the original"}`;
+  blank(found.src ? "" : found.reason);
+  if (found.src && now.outline?.length) {
+    own.lost.replaceChildren(outline(now.outline, now.width || 1, now.height || 1, "meet"), make("span", {}, "area lost"));
+    own.lost.hidden = false;
+  }
+  if (!found.src || number === 0 || !now.closing || view.chain === "yours") return undefined;
+  const [left, top, wide, high] = await ask("place", view.chain, number);
+  if (state.step !== number) return undefined;
+  const half = state.mode === "side";
+  Object.assign(own.region.style, { left: `${half ? 50 + 50 * left : 100 * left}%`, top: `${100 * top}%`, width: `${100 * wide * (half ? 0.5 : 1)}%`, height: `${100 * high}%` });
+  own.region.hidden = false;
+  return undefined;
+}
+
+// The words and numbers of a step.
+function about(view, now) {
+  if (!now) return [make("p", { class: "cb-note" }, "This chain has no such step.")];
+  const chips = [];
+  const chip = (words, good) => chips.push(make("span", { class: "cb-chip", "data-good": String(good) }, words));
+  if (now.step === view.lost_step) chip(`lost here: ${view.clause}`, false);
+  if (now.status !== "ok" && now.status !== "input") chip(now.status.replace("_", " "), false);
+  if (has(now.applied)) chip(now.applied ? "edit carried out" : "edit not carried out", now.applied);
+  if (has(now.undone)) chip(now.undone ? "undone" : "not undone", now.undone);
+  if (now.part_lost) chip("area lost", false);
+  const rows = view.metrics.filter(({ name }) => has(now.scores[name]) || view.curves[name]).map(({ name, title, unit }) => {
+    const kept = now.closing ? now.retained[name] ?? null : null;
+    const gauge = make("meter", { min: 0, max: 1, value: kept ?? 0, "aria-label": `retained ${title}`, hidden: kept === null });
+    return make("tr", { "data-metric": name, title: now.reasons[name] ?? null, "data-low": has(kept) && kept < view.threshold }, make("th", { scope: "row" }, title),
+      make("td", {}, text(now.scores[name]), has(now.scores[name]) && unit === "dB" ? " dB" : ""), make("td", {}, gauge, kept === null ? "" : ` ${percent(kept)}`));
+  });
+  const extra = (name, value) => { if (has(value)) rows.push(make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value), make("td", {}))); };
+  extra("Edit left after undo", has(now.undo_ratio) ? percent(now.undo_ratio) : null);
+  if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, "compared with the original"), make("th", { scope: "col" }, now.closing ? "retained" : "")));
+  const facts = [["Seed", now.seed], ["Size", now.width ? `${now.width}×${now.height} ${now.type}, ${Math.round(now.bytes / 1024).toLocaleString("en")} KB` : null],
+    ["Time", has(now.latency) ? `${text(now.latency)} s` : null], ["Cost", has(now.cost) ? `$${text(now.cost)}` : null]].filter(([, value]) => has(value) && now.status !== "input");
+  const whole = make("a", { href: "#", onclick: (event) => { event.preventDefault(); openFile(view, now); } }, "Open original file");
+  return [make("blockquote", {}, now.instruction || view.title || "the original"), chips.length ? make("p", {}, chips) : null,
+    rows.length ? make("table", { class: "cb-scores" }, make("tbody", {}, rows)) : null,
+    facts.length ? make("dl", {}, facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))])) : null,
+    now.text ? make("details", {}, make("summary", {}, "What the model said"), make("p", { class: "cb-said" }, now.text)) : null,
+    Object.keys(now.details).length ? make("details", {}, make("summary", {}, "What else came back"), make("pre", {}, JSON.stringify(now.details, null, 1))) : null,
+    make("p", { class: "cb-small" }, view.chain === "yours" ? "" : whole, now.status === "input" && view.credit ? ` · ${view.credit}` : "")].filter(Boolean);
+}
+
+async function openFile(view, now) {
+  const page = window.open("", "_blank");
+  const found = await picture(view.chain, now.step, "received");
+  if (found.src) page.location = found.src;
+  else { page.close(); trouble(found.reason); }
+}
+
+// The curve with its cursor and the round of the loss.
+const [WIDE, HIGH, LEFT, BOTTOM] = [420, 140, 38, 22];
+const across = (own, round) => LEFT + ((WIDE - LEFT - 8) * round) / Math.max(own.view.rounds, 1);
+const up = (value) => 8 + (HIGH - BOTTOM - 8) * (1 - value);
+
+function chart(state, own) {
+  const { curves, rounds, threshold, lost_at: lost } = own.view;
+  const drawn = own.view.metrics.filter(({ name }) => curves[name]);
+  if (!drawn.length) return make("p", { class: "cb-note" }, "No retained scores to draw.");
+  const lines = drawn.map(({ name, colour }) => {
+    const points = [[0, 1], ...curves[name].map((value, place) => [place + 1, value]).filter(([, value]) => value !== null)];
+    return make("polyline", { svg: true, class: `cb-line cb-series-${colour}`, "data-line": colour, points: points.map(([round, value]) => `${across(own, round)},${up(value)}`).join(" ") });
+  });
+  own.cursor = make("line", { svg: true, class: "cb-cursor", y1: 4, y2: HIGH - BOTTOM });
+  const label = (x, y, words, anchor = "middle") => make("text", { svg: true, x, y, "text-anchor": anchor }, words);
+  const drawing = make("svg", { svg: true, viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `Retained quality of ${own.view.name} over ${rounds} rounds` },
+    [0, threshold, 1].map((value) => make("line", { svg: true, class: value === threshold ? "cb-half" : "cb-grid", x1: LEFT, x2: WIDE - 8, y1: up(value), y2: up(value) })),
+    has(lost) ? make("rect", { svg: true, class: "cb-lost-round", x: across(own, lost) - 4, width: 8, y: 4, height: HIGH - BOTTOM - 4 }) : null,
+    label(LEFT - 6, up(1) + 4, "100%", "end"), label(LEFT - 6, up(threshold) + 4, percent(threshold), "end"), label(LEFT - 6, up(0) + 4, "0%", "end"),
+    label(LEFT, HIGH - 5, "original", "start"), label(WIDE - 8, HIGH - 5, `round ${rounds}`, "end"), has(lost) && lost > 2 && lost < rounds - 1 ? label(across(own, lost), HIGH - 5, "lost") : null, lines, own.cursor);
+  drawing.addEventListener("click", (event) => {
+    const box = drawing.getBoundingClientRect();
+    const round = (((event.clientX - box.left) / box.width) * WIDE - LEFT) / ((WIDE - LEFT - 8) / rounds);
+    step(state, clamp(Math.round(round) * Math.max(own.view.cycle.length, 1), 0, state.size - 1));
+  });
+  return make("figure", {}, drawing, make("p", { class: "cb-key" }, drawn.map(({ title, colour }) => make("span", { class: `cb-series-${colour}` }, title)), make("small", {}, " retained: 100% = identical, 0% = unrelated picture")));
+}
+
+function cursor(own, now) {
+  if (!own.cursor || !now) return;
+  const length = Math.max(own.view.cycle.length, 1);
+  const x = across(own, now.round === 0 ? 0 : now.round - 1 + now.position / length);
+  own.cursor.setAttribute("x1", x);
+  own.cursor.setAttribute("x2", x);
+  own.cursor.dataset.step = now.step;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!last || last.viewer.offsetParent === null || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.target.closest?.('input, textarea, select, [role="tab"], [role="slider"]')) return;
+  const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const to = { Home: 0, End: last.size - 1 }[event.key];
+  if (way) walk(last, way);
+  else if (to !== undefined) step(last, to);
+  else return;
+  event.preventDefault();
+});

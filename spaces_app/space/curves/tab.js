@@ -1,0 +1,58 @@
+// The tab of curves: a metric over rounds, with the editors to draw.
+import { chart } from "convergebench/chart.js";
+import { addFilters, ask, choose, dot, editor, fileLinks, filtered, filters, get, go, has, known, make, many, percent, save, set } from "convergebench/shared.js";
+
+let turn = 0;
+
+const number = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString());
+// A spreadsheet takes what begins with one of these for a formula.
+const plain = (name) => JSON.stringify(/^[=+\-@\t\r]/.test(name) ? `'${name}` : name);
+const csv = (lines) => () => `editor,round,mean,low,high\n${lines.flatMap((line) => line.points.map((point) => [plain(line.editor), ...point.map((value) => value ?? "")].join(","))).join("\n")}\n`;
+
+// Those that survive most rounds.
+const best = (there, count) => there.filter((each) => !each.baseline).sort((a, b) => b.kept - a.kept).slice(0, count).map((each) => each.id);
+
+export async function open() {
+  const box = document.getElementById("curves");
+  const mine = (turn += 1);
+  const metric = get("curve", known.curves.some(([name]) => name === "quality") ? "quality" : known.curves[0]?.[0] ?? "kept");
+  const single = get("single");
+  const found = await ask("lines", metric, ...filtered(), single);
+  if (mine !== turn) return;
+  const chosen = many("e");
+  const there = found.curves.map((each) => ({ ...each, ...editor(each.editor) }));
+  const drawn = there.filter((each) => (chosen.length ? chosen.includes(each.id) : !each.baseline));
+  const lines = (drawn.length ? drawn : there).map((each) => ({ ...each, steps: found.steps }));
+  const toggle = (id) => {
+    const now = new Set(chosen.length ? chosen : lines.map((each) => each.id));
+    if (now.has(id)) now.delete(id); else now.add(id);
+    set({ e: [...now] });
+    open();
+  };
+  const picks = make("div", { class: "cb-picks", role: "group", "aria-label": "Editors" },
+    ["editors", "baselines"].map((kind) => {
+      const own = there.filter((each) => each.baseline === (kind === "baselines"));
+      return own.length ? make("div", {}, make("b", {}, kind === "editors" ? "Editors" : "Baselines"), own.map((each) => make("button", { type: "button", title: each.id, "aria-pressed": String(lines.some((line) => line.id === each.id)), onclick: () => toggle(each.id) }, dot(each.id), each.name))) : null;
+    }),
+    make("div", {}, make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: null }); open(); } }, "All editors"),
+      make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: best(there, 5) }); open(); } }, "Best five")));
+  addFilters("curves", choose("Metric", known.curves, metric, (value) => go({ curve: value })),
+    choose("Show each test of", [["", "none"], ...there.map((each) => [each.id, each.name])], single, (value) => go({ single: value })));
+  if (!there.length) return box.replaceChildren(make("p", { class: "cb-note" }, "No tests match. ", make("button", { type: "button", "data-reset": true }, "Reset filters")));
+  const values = lines.flatMap((line) => line.points.flatMap(([, ...each]) => each.filter(has))).concat(found.chains.flatMap((each) => each.values.filter(has)));
+  const last = Math.max(...lines.map((line) => line.points.at(-1)[0]));
+  const first = found.share ? 0 : 1;
+  const title = found.title.charAt(0).toUpperCase() + found.title.slice(1);
+  const plot = chart({
+    name: `curves-${metric.replace(/\W+/g, "-")}`, title, x: "Round", y: found.title.split(" (")[0] + (found.unit ? ` (${found.unit})` : ""),
+    xs: [first, Math.max(last, first + 1)], ys: found.share ? [0, 1] : [Math.min(0, ...values), Math.max(...values) * 1.02],
+    xTicks: Array.from({ length: last - first + 1 }, (_, each) => each + first).filter((round) => last < 14 || round % Math.ceil(last / 10) === 0 || round === last),
+    yTicks: found.share ? [0, 0.25, 0.5, 0.75, 1] : null, format: found.share ? percent : number, read: found.share ? (value) => percent(value) : number,
+    limit: found.share ? 0.5 : null, lines, csv: csv(lines), links: fileLinks("curves", { ...filters(), metric, editors: lines.map((each) => each.id) }),
+    thin: found.chains.map((each) => ({ id: single, place: editor(single).place, chain: each.chain, single: each.name, points: [...(found.share ? [[0, 1]] : []), ...each.values.map((value, place) => [place + 1, value])].filter(([, value]) => has(value)) })),
+  });
+  const table = () => ask("table", "tex", ...filtered(), "convergence", known.threshold, lines.map((each) => each.id)).then((words) => save("convergebench-table.tex", words));
+  plot.files.append(make("button", { type: "button", onclick: table }, "LaTeX table"));
+  box.replaceChildren(plot.node, picks, plot.files);
+  return plot.draw();
+}

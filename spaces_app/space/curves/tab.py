@@ -1,0 +1,153 @@
+"""Curves: a metric over rounds, a line for each editor, and the numbers behind it."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from convergebench.generation.records import UserError
+from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
+
+from ...analysis.cases import Case
+from ...analysis.round_curves import slice_curves
+from ..chains.tab import pick
+from ..headline import ALL, HALF, Choice, leaderboard
+from ..served_dataset import ServedDataset
+
+if TYPE_CHECKING:
+    from ...reporting.figures import Drawing
+
+TITLE, ORDER = "Curves", 40
+_MOST_SINGLE_CHAINS = 40  # chains of one editor that are drawn one by one
+_NOTE = (
+    "Each line is a mean over pictures: 100% is identical to the original, 0% is an unrelated picture. Point at a line "
+    "for its 95% range; click it for its editor's failures, or for the test where single tests are drawn."
+)
+
+
+@lru_cache(maxsize=4)
+def metric_titles(dataset: ServedDataset) -> dict[str, str]:
+    """The metrics that can be drawn, with their titles."""
+    retained, columns = retained_columns(), score_columns()
+    worst_of = ", ".join(columns[name].title for name in quality_columns())
+    titles = {"kept": "share of tests that survive", "quality": f"retained quality (worst of {worst_of})"}
+    for name, column in retained.items():
+        if _has_values(case.retained[name] for case in dataset.cases):
+            titles[f"retained {name}"] = f"retained {column.title}"
+    for name in curve_columns():
+        if _has_values(case.raw[name] for case in dataset.cases):
+            titles[name] = columns[name].title
+    return titles
+
+
+def _has_values(curves: Iterable[Sequence[float | None]]) -> bool:
+    return any(value is not None for curve in curves for value in curve)
+
+
+def curves(
+    dataset: ServedDataset,
+    metric: str = "quality",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    threshold: float = HALF,
+) -> list[dict]:
+    """Mean, limits and median of a metric for each editor and round."""
+    if metric not in metric_titles(dataset):
+        raise UserError(f"no metric {metric[:40]!r}; the metrics are {', '.join(metric_titles(dataset))}")
+    board = leaderboard(dataset, Choice(group, kind, category, threshold=threshold))
+    return slice_curves(board.group, board.outcomes, ALL, metrics=(metric,)) if board.group else []
+
+
+def lines(
+    dataset: ServedDataset,
+    metric: str = "quality",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    single: str = "",
+) -> dict:
+    """What the page draws: a line for each editor, with the chain it leads to, and single chains of one editor."""
+    rows = curves(dataset, metric, group, kind, category)
+    column = score_columns().get(metric)
+    board = leaderboard(dataset, Choice(group, kind, category))
+    kept = {row["editor"]: row["rounds_kept"] for row in board.table.rows}
+    by_editor: dict[str, list[dict]] = {}
+    for row in rows:
+        by_editor.setdefault(row["editor"], []).append(row)
+    start = [[0, 1.0, 1.0, 1.0]] if column is None else []  # a share begins at the untouched original
+    cases = board.group.cases.get(single, []) if board.group else []
+    return {
+        "metric": metric,
+        "title": metric_titles(dataset)[metric],
+        "unit": column.unit if column else "",
+        "share": column is None,
+        "steps": metric == "kept",
+        "curves": [
+            {
+                "editor": editor,
+                "points": [
+                    *start,
+                    *([row["round"], row["mean"], row["mean_low"], row["mean_high"]] for row in editor_rows),
+                ],
+                "cases": editor_rows[0]["cases"],
+                "kept": kept.get(editor) or 0,
+                "chain": _telling_chain(dataset, editor),
+            }
+            for editor, editor_rows in by_editor.items()
+        ],
+        "chains": [
+            {
+                "chain": case.chain.id,
+                "name": f"{dataset.title(case.source)}, {case.program}",
+                "values": _case_values(case, metric),
+            }
+            for case in cases[:_MOST_SINGLE_CHAINS]
+        ],
+    }
+
+
+def _telling_chain(dataset: ServedDataset, editor: str) -> str:
+    """The chain that an editor's line leads to: the one it lost first, or its first if no headline counts it."""
+    try:
+        return pick(dataset, "worst", editor)
+    except UserError:
+        return next(chain.id for chain in dataset.chains.values() if chain.editor == editor)
+
+
+def _case_values(case: Case, metric: str) -> list[float | None]:
+    if metric == "quality":
+        return case.quality
+    if metric.startswith("retained "):
+        return case.retained[metric.removeprefix("retained ")]
+    return case.raw.get(metric, [])
+
+
+def _curves_figure(
+    dataset: ServedDataset,
+    metric: str = "quality",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    editors: list[str] = [],  # noqa: B006 - read only
+) -> "Drawing":
+    """The curves of all editors, or of those that are named."""
+    from ..saved_figures import curves_over_rounds
+
+    dataset.check_editors(editors)
+    rows = [row for row in curves(dataset, metric, group, kind, category) if not editors or row["editor"] in editors]
+    return curves_over_rounds(dataset, metric, metric_titles(dataset)[metric], rows)
+
+
+def words(dataset: ServedDataset) -> dict[str, str]:
+    return {"note": _NOTE}
+
+
+def known(dataset: ServedDataset) -> dict[str, Any]:
+    """Titles without what is in brackets, short enough for a phone."""
+    titles = metric_titles(dataset) if dataset.counted else {}
+    return {"curves": [[name, title.partition(" (")[0].capitalize()] for name, title in titles.items()]}
+
+
+PUBLIC = (curves,)
+FOR_THE_PAGE = (lines,)
+FIGURES = {"curves": _curves_figure}

@@ -1,0 +1,150 @@
+"""Failures: every case that was lost, with the round, the reason and the step to look at."""
+
+from collections import Counter
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from convergebench.generation.records import UserError
+from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
+
+from ...analysis.cases import Case
+from ...analysis.groups import CaseGroup
+from ...analysis.reasons import TITLES, losing_step
+from ..endings import ending
+from ..headline import ALL, Choice, leaderboard
+from ..served_dataset import ServedDataset
+
+TITLE, ORDER = "Failures", 20
+_PAGE = 60  # failures in one answer
+_SORTS = {"first": "Earliest failure", "last": "Latest failure", "editor": "By editor", "picture": "By picture"}
+
+
+class _Failure(NamedTuple):
+    case: Case
+    outcome: Outcome
+
+
+@lru_cache(maxsize=32)
+def _lost_cases(
+    dataset: ServedDataset, group: str, kind: str, category: str
+) -> tuple[list[_Failure], CaseGroup | None]:
+    """The lost cases of every editor under the filters, in the order of the rounds in which they were lost."""
+    board = leaderboard(dataset, Choice(group, kind, category))
+    if board.group is None:
+        return [], None
+    lost = [
+        _Failure(case, outcome)
+        for editor, cases in board.group.cases.items()
+        for case, outcome in zip(cases, board.outcomes[editor], strict=True)
+        if outcome.lost
+    ]
+    lost.sort(key=lambda failure: (failure.outcome.lost_at, failure.case.editor, failure.case.key))
+    return lost, board.group
+
+
+def _chosen_failures(
+    dataset: ServedDataset,
+    editor: str = "",
+    cause: str = "",
+    program: str = "",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    sort: str = "first",
+) -> tuple[list[_Failure], dict[str, int], CaseGroup | None]:
+    """The failures that match, how many of each cause match all other filters, and the group they belong to.
+
+    Unless an editor is named, baselines are left out: that they fail is their purpose.
+    """
+    dataset.check_editors([editor] if editor else [])
+    if cause and cause not in CAUSES:
+        raise UserError(f"no cause {cause[:40]!r}; the causes are {', '.join(CAUSES)}")
+    if sort not in _SORTS:
+        raise UserError(f"no order {sort[:40]!r}; it must be one of {', '.join(_SORTS)}")
+    lost, counted = _lost_cases(dataset, group, kind, category)
+    tested = [failure for failure in lost if dataset.is_tested(failure.case.editor)]
+    matching = [
+        failure
+        for failure in (lost if editor or not tested else tested)
+        if editor in ("", failure.case.editor) and program in ("", failure.case.program)
+    ]
+    causes = Counter(str(failure.outcome.cause) for failure in matching)
+    matching = [failure for failure in matching if cause in ("", failure.outcome.cause)]
+    if sort == "last":
+        matching.reverse()
+    elif sort != "first":
+        matching.sort(key=lambda failure: failure.case.editor if sort == "editor" else failure.case.source)
+    return matching, {name: causes[name] for name in CAUSES if causes[name]}, counted
+
+
+def failures(
+    dataset: ServedDataset,
+    editor: str = "",
+    cause: str = "",
+    program: str = "",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    sort: str = "first",
+    start: int = 0,
+) -> dict:
+    """Lost cases, 60 at a time: the round, the cause, the numbers behind it and the step in which it was lost."""
+    matching, causes, counted = _chosen_failures(dataset, editor, cause, program, group, kind, category, sort)
+    return {
+        "total": len(matching),
+        "causes": [{"cause": name, "title": TITLES[name], "count": count} for name, count in causes.items()],
+        "rows": [_row(dataset, failure, counted) for failure in matching[max(start, 0) :][:_PAGE]],
+    }
+
+
+def _row(dataset: ServedDataset, failure: _Failure, counted: CaseGroup | None) -> dict[str, Any]:
+    """One failure; `step` is the one in which it was lost."""
+    case, outcome = failure
+    end = ending(dataset, case, counted)
+    return {
+        "chain": case.chain.id,
+        "editor": case.editor,
+        "source": case.source,
+        "program": case.program,
+        "run": case.chain.run,
+        "rounds": case.rounds,
+        "kept": outcome.kept,
+        "lost_at": outcome.lost_at,
+        "step": end["lost_step"],
+        "cause": outcome.cause,
+        "clause": end["clause"],
+        "outline": end["outline"],
+    }
+
+
+def neighbours(
+    dataset: ServedDataset,
+    chain: str,
+    editor: str = "",
+    cause: str = "",
+    program: str = "",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    sort: str = "first",
+) -> dict:
+    """The place of a chain among the failures, and the chains and steps of the one before and the one after."""
+    matching, *_ = _chosen_failures(dataset, editor, cause, program, group, kind, category, sort)
+    ids = [failure.case.chain.id for failure in matching]
+    place = ids.index(chain) if chain in ids else -1
+
+    def at(other: int) -> dict[str, Any] | None:
+        if not 0 <= other < len(matching):
+            return None
+        case, outcome = matching[other]
+        return {"chain": case.chain.id, "step": losing_step(case, outcome, dataset.scores_of(case.chain.id))}
+
+    return {"place": place, "total": len(ids), "before": at(place - 1) if place > 0 else None, "after": at(place + 1)}
+
+
+def known(dataset: ServedDataset) -> dict[str, Any]:
+    return {"causes": TITLES, "sorts": _SORTS}
+
+
+PUBLIC = (failures,)
+FOR_THE_PAGE = (neighbours,)

@@ -1,0 +1,132 @@
+"""The leaderboard under a visitor's own choice of programs, pictures, metric and threshold."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from convergebench.generation.records import UserError
+from convergebench.metric_modules.specs import meaning_columns, quality_columns, retained_columns
+
+from ..analysis.cases import Case
+from ..analysis.comparisons import compare_group
+from ..analysis.groups import (
+    HALF,
+    CaseGroup,
+    count_failures,
+    group_cases,
+    lowest_quality,
+    outcome_of_case,
+    outcome_of_curve,
+)
+from ..analysis.tables import Table
+from ..statistics import leaderboard as statistic
+from ..statistics import make_table, pairs
+from .served_dataset import ServedDataset
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a visitor asked for."""
+
+    group: str = ""
+    kind: str = ALL
+    category: str = ALL
+    metric: str = "convergence"
+    threshold: float = HALF
+    editors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The answer: the table, the comparisons, and the cases behind them."""
+
+    table: Table
+    versus: Table
+    group: CaseGroup | None
+    outcomes: dict[str, list[Any]]
+
+
+@lru_cache(maxsize=4)
+def metric_titles(dataset: ServedDataset) -> dict[str, str]:
+    """The metrics that a visitor can choose in this dataset, with their titles."""
+    retained = retained_columns()
+    worst_of = ", ".join(retained[name].title for name in quality_columns())
+    titles = {"convergence": "any check", "quality": f"quality (worst of {worst_of})"}
+    for name, column in retained.items():
+        if any(value is not None for case in dataset.cases for value in case.retained[name]):
+            titles[name] = f"{column.aspect} ({column.title})" if column.aspect else column.title
+    return titles
+
+
+def checked(dataset: ServedDataset, choice: Choice) -> Choice:
+    """The choice with its defaults filled in, or one sentence that says what is allowed."""
+    groups = list(dataset.counted)
+    if not groups:
+        raise UserError(dataset.why_nothing_counts)
+    choice = replace(choice, group=choice.group or groups[0])
+    for what, value, allowed in (
+        ("group", choice.group, groups),
+        ("kind", choice.kind, [ALL, *dataset.names["kind"]]),
+        ("category", choice.category, [ALL, *dataset.names["category"]]),
+        ("metric", choice.metric, list(metric_titles(dataset))),
+        *(("editor", editor, dataset.names["editor"]) for editor in choice.editors),
+    ):
+        if value not in allowed:
+            raise UserError(f"no {what} {str(value)[:40]!r}; it must be one of {', '.join(allowed)}")
+    if not isinstance(choice.threshold, int | float) or not 0 < choice.threshold <= 1:
+        raise UserError(f"the threshold must be above 0 and at most 1, got {str(choice.threshold)[:40]}")
+    return choice
+
+
+def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:
+    """The headline table for a choice; asked again, it is remembered."""
+    return _leaderboard(dataset, checked(dataset, choice))
+
+
+@lru_cache(maxsize=256)
+def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
+    group = chosen_group(dataset, choice)
+    if group is None:
+        none = "No tests match these filters."
+        return Leaderboard(make_table(statistic, [], none), make_table(pairs, []), None, {})
+    outcomes = {
+        editor: count_failures(cases, [outcome(case, group, choice) for case in cases])
+        for editor, cases in group.cases.items()
+    }
+    compared = compare_group(group, outcomes)
+    rows = statistic.group_rows(group, outcomes, compared.ranks, choice.threshold)
+    if choice.metric != "convergence":
+        rows = [row | {"name": metric_titles(dataset)[choice.metric]} for row in rows]
+    return Leaderboard(
+        make_table(statistic, rows), make_table(pairs, pairs.group_rows(group, compared)), group, outcomes
+    )
+
+
+def chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
+    """The cases of the choice, as the headline counts them."""
+    if (choice.kind, choice.category, choice.editors) == (ALL, ALL, ()):
+        return dataset.counted.get(choice.group)
+    cases = [
+        case
+        for case in dataset.cases
+        if choice.kind in (ALL, case.kind)
+        and choice.category in (ALL, case.category)
+        and (not choice.editors or case.editor in choice.editors)
+    ]
+    return group_cases(cases, dataset.excluded, dataset.apart, dataset.roles).get(choice.group)
+
+
+def outcome(case: Case, group: CaseGroup, choice: Choice) -> Any:
+    """What became of one case by the chosen metric."""
+    if choice.metric == "convergence":
+        return outcome_of_case(case, group.checks_of(case.editor), choice.threshold)
+    values = (
+        lowest_quality(case, group.checks_of(case.editor))
+        if choice.metric == "quality"
+        else case.retained[choice.metric]
+    )
+    found = outcome_of_curve(case, values, choice.threshold)
+    lost_to = "meaning lost" if choice.metric in meaning_columns() else "quality lost"
+    return replace(found, cause=lost_to) if found.cause == "below the threshold" else found

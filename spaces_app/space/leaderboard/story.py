@@ -1,0 +1,78 @@
+"""The first screen: who is best and by how much, in a sentence, and one typical case as strips of pictures."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...analysis.cases import Case, CaseKey
+from ...analysis.typical import case_at, frames_of, typical_cases
+from .. import page
+from ..endings import ending
+from ..headline import Leaderboard, leaderboard
+from ..served_dataset import ServedDataset
+from ..tabs import SPACE
+
+_TEMPLATE = SPACE / "leaderboard" / "story.html"
+_Row = Mapping[str, Any]
+
+
+def story_html(dataset: ServedDataset, place: int = 0) -> str:
+    """The sentence and the strips of a typical case; `place` 1 is the next most typical, and so on round."""
+    board = leaderboard(dataset)
+    if board.group is None or not board.table.rows:
+        return page.render(_TEMPLATE, note=board.table.note, strips=[], best=None, worst=None)
+    rows = tested_editors(board)
+    best, worst = rows[0], rows[-1] if len(rows) > 1 else None
+    cases = story_cases(board)
+    if not cases:
+        return page.render(_TEMPLATE, note="", strips=[], best=best, worst=worst, names=dataset.display)
+    key = cases[place % len(cases)]
+    shown = [best, *([worst] if worst else _perfect_row(board))]
+    strips = [strip(dataset, board, row, case) for row in shown if (case := case_at(board.group, row["editor"], key))]
+    lost = next((item for item in reversed(strips) if item["lost_at"]), strips[-1])
+    case = strips[0]["case"]
+    return page.render(
+        _TEMPLATE,
+        note="",
+        best=best,
+        worst=worst,
+        names=dataset.display,
+        strips=strips,
+        cycle=case.chain.program.cycle,
+        picture=dataset.title(case.source),
+        anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1]['step']}",
+        next=(place + 1) % len(cases),
+        is_typical=place % len(cases) == 0,
+        compare={"source": case.source, "program": case.program},
+    )
+
+
+def tested_editors(board: Leaderboard) -> Sequence[_Row]:
+    """The rows of editors; theirs, if there are only baselines."""
+    return [row for row in board.table.rows if row["role"] == "editors"] or board.table.rows
+
+
+def story_cases(board: Leaderboard) -> list[CaseKey]:
+    """Keys of the cases that the best and the worst editor have, the most typical first."""
+    assert board.group is not None  # noqa: S101 - ours: asked only if there is a table
+    tested = [row["editor"] for row in tested_editors(board)]
+    return typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
+
+
+def _perfect_row(board: Leaderboard) -> list[_Row]:
+    """Beside a single editor: the baseline that keeps most."""
+    others = [row for row in board.table.rows if row["role"] != "editors" and row["rounds_kept"]]
+    return sorted(others, key=lambda row: -row["rounds_kept"])[:1] if len(others) < len(board.table.rows) else []
+
+
+def strip(dataset: ServedDataset, board: Leaderboard, row: _Row, case: Case) -> dict[str, Any]:
+    """One editor on the case: its frames with what each return retained, and where and why it was lost."""
+    assert board.group is not None  # noqa: S101 - ours
+    end = ending(dataset, case, board.group)
+    return {
+        "case": case,
+        "editor": row["editor"],
+        **end,
+        "outline": json.dumps(end["outline"]),
+        "frames": frames_of(case, board.group.checks_of(case.editor), end["lost_step"]),
+    }

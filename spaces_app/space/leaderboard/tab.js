@@ -1,0 +1,108 @@
+// The first tab: the story, and the table with its search, columns, files and scatter.
+import { chart } from "convergebench/chart.js";
+import { ask, choose, fileLinks, filtered, filters, get, go, has, known, make, many, menu, percent, save, set } from "convergebench/shared.js";
+
+// Rows stay within their part, empty values at the end.
+function sort(button, down) {
+  const cell = button.closest("th");
+  const place = [...cell.parentNode.children].indexOf(cell);
+  for (const each of cell.parentNode.children) each.removeAttribute("aria-sort");
+  cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+  for (const body of cell.closest("table").tBodies) {
+    const rows = [...body.rows].filter((row) => !row.classList.contains("cb-role"));
+    const value = (row) => row.children[place].dataset.value ?? "";
+    const number = (text) => (text === "" ? NaN : Number(text));
+    rows.sort((one, other) => {
+      const [a, b] = [value(one), value(other)];
+      if (a === "" || b === "") return (a === "") - (b === "");
+      const words = Number.isNaN(number(a)) || Number.isNaN(number(b));
+      return (words ? a.localeCompare(b) : number(a) - number(b)) * (down ? -1 : 1);
+    });
+    body.append(...rows);
+  }
+}
+
+const board = () => document.getElementById("board");
+let rows = [];
+let shown = null; // the filters that the table now shows; the page comes with the table of no filter
+let columns = null;
+
+function arrange() {
+  const wanted = many("columns");
+  for (const cell of board().querySelectorAll("[data-col]")) {
+    const main = !cell.classList.contains("cb-extra");
+    cell.toggleAttribute("hidden", !(main || wanted.includes(cell.dataset.col)));
+  }
+  const words = get("q").toLowerCase();
+  for (const row of board().querySelectorAll("tbody tr:not(.cb-role)")) row.hidden = words !== "" && !row.cells[0].parentNode.querySelector("th").textContent.toLowerCase().includes(words);
+  const [column, way] = get("sort").split(" ");
+  const heading = column && board().querySelector(`thead [data-col="${CSS.escape(column)}"] [data-sort]`);
+  if (heading) sort(heading, way === "down");
+}
+
+function tools() {
+  const row = document.getElementById("results-bar");
+  if (row.querySelector(".cb-tools")) return;
+  const search = make("input", { type: "search", placeholder: "Search editor", "aria-label": "Search editor", value: get("q"), oninput: () => { set({ q: search.value }); arrange(); } });
+  const { metrics, columns: all, threshold } = known;
+  const there = new Set([...board().querySelectorAll("thead [data-col]")].map((each) => each.dataset.col));
+  const extra = all.filter(([key, , , main]) => !main && there.has(key));
+  columns = make("details", { class: "cb-menu" }, make("summary", {}, "Columns"), make("div", {}, extra.map(([key, title, meaning]) => {
+    const box = make("input", { type: "checkbox", onchange: () => { const now = many("columns").filter((each) => each !== key); set({ columns: box.checked ? [...now, key] : now }); arrange(); } });
+    box.checked = many("columns").includes(key);
+    return make("label", {}, box, make("span", {}, make("b", {}, title), " ", meaning));
+  })));
+  const limit = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: get("threshold", threshold), "aria-label": "Failure threshold", oninput: () => { said.textContent = percent(limit.value); }, onchange: () => go({ threshold: Number(limit.value) === threshold ? null : limit.value }) });
+  const said = make("output", {}, percent(get("threshold", threshold)));
+  const more = make("details", { class: "cb-menu" }, make("summary", {}, "More filters"), make("div", {},
+    choose("Fails on", metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
+    make("label", { class: "cb-choose" }, make("span", {}, "Failure threshold ", said), limit)));
+  const file = (form) => ask("table", form, ...filtered(), get("metric", "convergence"), Number(get("threshold", threshold)), []).then((text) => save(`convergebench-results.${form}`, text));
+  row.append(make("div", { class: "cb-tools" }, search, more, columns,
+    menu("Export", [["CSV", () => file("csv")], ["JSON", () => file("json")], ["LaTeX", () => file("tex")], ["BibTeX", () => save("convergebench.bib", bibtex())]])));
+}
+
+const bibtex = () => `@misc{convergebench,\n  title = {ConvergeBench: How Many Rounds of Edit and Undo an Image Editor Survives},\n  author = {{The ConvergeBench Authors}},\n  year = {2026},\n  note = {Dataset ${known.version}},\n  url = {https://huggingface.co/spaces/convergebench/convergebench}\n}\n`;
+
+export async function open() {
+  tools();
+  const asked = [...filtered(), get("metric", "convergence"), Number(get("threshold", known.threshold)), many("e")];
+  const key = JSON.stringify(asked);
+  if (shown !== key && (shown !== null || key !== JSON.stringify(["", "all", "all", "convergence", known.threshold, []]))) {
+    const found = await ask("board", ...asked);
+    board().innerHTML = found.html;
+    document.getElementById("versus").innerHTML = found.versus;
+    rows = found.rows;
+  }
+  shown = key;
+  arrange();
+  if (document.getElementById("scatter").open) scatter();
+}
+
+async function scatter() {
+  const box = document.getElementById("scatter").lastElementChild;
+  if (!rows.length) rows = (await ask("board", ...filtered(), get("metric", "convergence"), Number(get("threshold", known.threshold)), [])).rows;
+  const priced = rows.filter((row) => has(row.cost) && has(row.rounds_kept));
+  if (!priced.length) return box.replaceChildren(make("p", { class: "cb-note" }, "No editor's price is known."));
+  const most = Math.max(...priced.map((row) => row.cost));
+  const plot = chart({
+    name: "cost-against-rounds", title: "Rounds survived against the cost of a round", x: "US dollars a round", y: "Rounds survived",
+    xs: [0, most * 1.15], ys: [0, Math.max(...priced.map((row) => row.last_round))], format: (value) => value.toFixed(1),
+    links: fileLinks("cost", { ...filters(), metric: get("metric", "convergence"), threshold: get("threshold", known.threshold) }),
+    points: priced.map((row) => ({ editor: row.editor, x: row.cost, y: row.rounds_kept, low: row.rounds_kept_low, high: row.rounds_kept_high })),
+  });
+  return box.replaceChildren(plot.node, plot.files);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-sort]");
+  if (button) {
+    const cell = button.closest("th");
+    const down = cell.getAttribute("aria-sort") ? cell.getAttribute("aria-sort") !== "descending" : cell.classList.contains("cb-n");
+    sort(button, down);
+    if (cell.closest("#board")) set({ sort: `${cell.dataset.col} ${down ? "down" : "up"}` });
+  }
+  const next = event.target.closest("[data-story]");
+  if (next) ask("story", Number(next.dataset.story)).then((text) => { document.getElementById("story").innerHTML = text; });
+});
+document.addEventListener("toggle", (event) => { if (event.target.id === "scatter" && event.target.open) scatter(); }, true);

@@ -1,0 +1,155 @@
+"""Results: the story, and the headline table under a visitor's own choice."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from convergebench.generation.records import UserError
+
+from ...analysis.groups import role_in_tables
+from ...analysis.tables import as_csv, as_json
+from ...statistics.leaderboard import latex
+from .. import headline
+from ..headline import ALL, HALF, Choice, metric_titles
+from ..served_dataset import ServedDataset
+from .story import story_html
+from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
+
+if TYPE_CHECKING:
+    from ...reporting.figures import Drawing
+
+TITLE, ORDER = "Results", 10
+_NOTE = (
+    "A test stops at the first failure: the edit is not made, it is not undone, too much quality is lost, one area "
+    "is destroyed, the editor refuses, or a technical error ends the test. "
+    "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
+    "editors that share fewer than 12 pictures are not ranked. A range of "
+    "ranks, such as 2 to 4, says that the differences may be chance. "
+)
+_FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
+
+
+def about(dataset: ServedDataset) -> dict:
+    """What is in this dataset: editors, pictures, programs, suites, counts."""
+    suites = sorted({(chain.suite, chain.suite_version) for chain in dataset.chains.values()})
+    return {
+        "editors": {name: role_in_tables(name, dataset.roles, dataset.apart) for name in dataset.names["editor"]},
+        "pictures": dataset.names["source"],
+        "programs": dataset.names["program"],
+        "suites": [{"suite": suite, "version": version} for suite, version in suites],
+        "chains": len(dataset.chains),
+        "scored_steps": dataset.scores.num_rows,
+        "excluded_pictures": dataset.excluded,
+    }
+
+
+def leaderboard(
+    dataset: ServedDataset,
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    metric: str = "convergence",
+    threshold: float = HALF,
+    editors: list[str] = [],  # noqa: B006 - read only, and the API's page shows it
+) -> dict:
+    """The headline table: one row per editor, numbers as numbers, limits beside them, and the comparisons."""
+    board = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold, tuple(editors)))
+    return {
+        "title": board.table.rows[0]["name"] if board.table.rows else board.table.note,
+        "rows": [{key: row.get(key) for key in board.table.keys} for row in board.table.rows],
+        "versus": [dict(row) for row in board.versus.rows],
+    }
+
+
+def table(
+    dataset: ServedDataset,
+    form: str = "csv",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    metric: str = "convergence",
+    threshold: float = HALF,
+    editors: list[str] = [],  # noqa: B006 - read only
+) -> str:
+    """The headline table as a file: csv, json or tex (LaTeX); of all editors, or of those that are named."""
+    if form not in _FORMS:
+        raise UserError(f"no form {form[:40]!r}; it must be one of {', '.join(_FORMS)}")
+    dataset.check_editors(editors)
+    whole = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold)).table
+    rows = [row for row in whole.rows if not editors or row["editor"] in editors]
+    if form == "tex":
+        rows = [{**row, "editor": dataset.display.get(row["editor"], row["editor"])} for row in rows]
+    return _FORMS[form](replace(whole, rows=rows))
+
+
+def story(dataset: ServedDataset, place: int = 0) -> str:
+    """The sentence and the strips of the next typical case."""
+    return story_html(dataset, place)
+
+
+def board(
+    dataset: ServedDataset,
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    metric: str = "convergence",
+    threshold: float = HALF,
+    editors: list[str] = [],  # noqa: B006 - read only
+) -> dict:
+    """The table as HTML, and the comparisons of the editors that were chosen."""
+    found = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
+    keys = ("editor", "role", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "last_round", "cost")
+    return {
+        "html": leaderboard_html(found, dataset),
+        "versus": comparisons_html(found.versus, editors),
+        "rows": [{key: row.get(key) for key in keys} for row in found.table.rows],
+    }
+
+
+def _cost_figure(
+    dataset: ServedDataset,
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    metric: str = "convergence",
+    threshold: float = HALF,
+) -> "Drawing":
+    """Rounds survived against the cost of a round."""
+    from ..saved_figures import cost_against_rounds
+
+    rows = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold)).table.rows
+    return cost_against_rounds(dataset, rows)
+
+
+def words(dataset: ServedDataset) -> dict[str, str]:
+    """What is shown at first; without cases to count, one sentence in the table's place."""
+    counts = {
+        "editor": len(dataset.names["editor"]) - len(dataset.references),
+        "baseline": len(dataset.references),
+        "picture": len(dataset.names["source"]),
+        "test": len(dataset.chains),
+        "scored step": dataset.scores.num_rows,
+    }
+    listed = ", ".join(f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in counts.items() if count)
+    if dataset.counted:
+        story, board = story_html(dataset), leaderboard_html(headline.leaderboard(dataset), dataset)
+    else:
+        why = "No test was scored yet."
+        if dataset.cases:
+            why = (
+                "None of these tests is counted, so there are no rounds to survive. The report has their tables; "
+                "Compare and the Viewer show the pictures."
+            )
+        story, board = "", f'<p class="cb-note">{why}</p>'
+    return {"story": story, "board": board, "note": _NOTE, "counts": listed}
+
+
+def known(dataset: ServedDataset) -> dict[str, Any]:
+    return {
+        "metrics": list(metric_titles(dataset).items()) if dataset.counted else [],
+        "columns": [[key, short, meaning, key in MAIN] for key, (short, meaning) in HEADINGS.items()],
+    }
+
+
+PUBLIC = (about, leaderboard, table)
+FOR_THE_PAGE = (story, board)
+FIGURES = {"cost": _cost_figure}

@@ -1,0 +1,139 @@
+"""Metrics: one chain through all of them, what each detects and misses, and how far they agree.
+
+A study adds lines by `studies/STUDY/metric_lines.py`, whose `metric_lines(columns)` gives of each column of the scores
+that it knows a name and its worst and best value.
+"""
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from convergebench.metric_modules.specs import quality_columns, retained_columns, specs
+
+from .. import page
+from ..served_dataset import ServedDataset
+from ..tabs import SPACE, import_from_studies
+
+if TYPE_CHECKING:
+    from ...reporting.figures import Drawing
+
+TITLE, ORDER = "Metrics", 60
+_Line = tuple[str, float, float]  # name, worst and best value
+
+
+@lru_cache(maxsize=4)
+def _lines_of_studies(dataset: ServedDataset) -> dict[str, _Line]:
+    """Numeric columns of the scores that a study knows more of."""
+    numeric = [
+        field.name
+        for field in dataset.scores.schema
+        if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+    ]
+    return {
+        column: line
+        for module in import_from_studies("metric_lines")
+        for column, line in module.metric_lines(numeric).items()
+    }
+
+
+def _share(value: float | None, worst: float, best: float) -> float | None:
+    """A score from 0, the worst of its range, to 1, the best.
+
+    >>> _share(34.5, 150, 0)
+    0.77
+    """
+    if value is None or math.isnan(value):
+        return None
+    return min(max((value - worst) / (best - worst), 0.0), 1.0)
+
+
+def metrics(dataset: ServedDataset, chain: str) -> list[dict]:
+    """All metrics of one chain on the scale from 0 to 1, one row per metric and return."""
+    length = len(dataset.chain(chain).program.cycle)
+    rows = []
+    for score in dataset.scores_of(chain).values():
+        if score["position"] != length:
+            continue
+        for column in retained_columns().values():
+            rows.append({"metric": column.title, "round": score["round"], "value": score.get(column.retained)})
+        for name, (title, worst, best) in _lines_of_studies(dataset).items():
+            value = _share(score[name], worst, best)
+            rows.append({"metric": f"{title} (no reference)", "round": score["round"], "value": value})
+    measured = {row["metric"] for row in rows if row["value"] is not None}
+    return [row for row in rows if row["metric"] in measured]
+
+
+@lru_cache(maxsize=4)
+def agreement(dataset: ServedDataset) -> dict:
+    """Rank correlations between the metrics over all returns, and how often each has fallen furthest."""
+    returns = dataset.scores.filter(pa.array(_is_return(dataset)))
+    titles = {column.retained: (column.title, 1) for column in retained_columns().values()}
+    for name, (title, worst, best) in _lines_of_studies(dataset).items():
+        titles[name] = (title, 1 if best > worst else -1)
+    columns = {
+        title: sign * returns[name].to_numpy().astype(float)
+        for name, (title, sign) in titles.items()
+        if name in returns.column_names and returns[name].null_count < len(returns)
+    }
+    qualities = [title for title in (retained_columns()[name].title for name in quality_columns()) if title in columns]
+    together = np.column_stack([columns[title] for title in qualities]) if qualities else np.empty((0, 1))
+    together = together[np.isfinite(together).all(axis=1)]
+    damaged = together[together.min(axis=1) < 1]  # of equals, none is the lowest
+    lowest = np.bincount(damaged.argmin(axis=1), minlength=len(qualities))
+    return {
+        "metrics": list(columns),
+        "correlation": [[_spearman(first, second) for second in columns.values()] for first in columns.values()],
+        "returns": len(together),
+        "lowest": {title: float(count) / max(len(damaged), 1) for title, count in zip(qualities, lowest, strict=True)},
+    }
+
+
+def _is_return(dataset: ServedDataset) -> np.ndarray:
+    """Which rows of the scores are returns: the last step of a round that should end where it began."""
+    column = dataset.scores["chain"].combine_chunks()
+    programs = [
+        chain.program if (chain := dataset.chains.get(name)) else None for name in column.dictionary.to_pylist()
+    ]
+    lengths = [len(program.cycle) if program and program.closes else -1 for program in programs]
+    return np.array(lengths)[column.indices.to_numpy()] == dataset.scores["position"].to_numpy()
+
+
+def _spearman(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Rank correlation over the returns that have both; None if one of them never changes."""
+    both = np.isfinite(first) & np.isfinite(second)
+    if both.sum() < 3:
+        return None
+    ranks, others = _mean_ranks(first[both]), _mean_ranks(second[both])
+    return float(np.corrcoef(ranks, others)[0, 1]) if min(ranks.std(), others.std()) > 0 else None
+
+
+def _mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks, ties sharing their mean.
+
+    >>> _mean_ranks(np.array([3.0, 1.0, 3.0]))
+    array([1.5, 0. , 1.5])
+    """
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return ((ends - counts + ends - 1) / 2)[places]
+
+
+def metrics_page(dataset: ServedDataset) -> str:
+    """What each metric detects and misses, and how far they agree, as HTML."""
+    described = [part for spec in specs().values() for part in (spec, *spec.columns)]
+    rows = [(part.title, part.sees, part.misses) for part in described if part.sees]
+    return page.render(SPACE / "metrics" / "agreement.html", metrics=rows, agreement=agreement(dataset))
+
+
+def _metrics_figure(dataset: ServedDataset, chain: str) -> "Drawing":
+    """One chain through all metrics."""
+    from ..saved_figures import metrics_over_rounds
+
+    return metrics_over_rounds(dataset, dataset.chain(chain), metrics(dataset, chain))
+
+
+PUBLIC = (metrics, agreement)
+FOR_THE_PAGE = (metrics_page,)
+FIGURES: dict[str, Any] = {"metrics": _metrics_figure}

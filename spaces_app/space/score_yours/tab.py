@@ -1,0 +1,168 @@
+"""Try yours: a visitor's own series is scored beside the editors of the dataset; nothing of it is stored."""
+
+import base64
+import binascii
+import hashlib
+import threading
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from convergebench.generation.records import UserError
+from convergebench.metric_modules.specs import ceilings, score_columns
+
+from ...analysis.groups import CHECKS, HALF
+from ..previews import decode
+from ..served_dataset import ServedDataset
+from . import series
+from .verdict import ROUND_TRIP, Terms
+
+TITLE, ORDER = "Try yours", 70
+_NOTE = (
+    "Upload the original and the picture after each undo (undone1.png, undone2.png, ...), or one zip of them. Add the "
+    "picture after each edit to have edits and undos checked as well. Files are taken in the order of their names. Up "
+    f"to {series.MOST_RETURNS} rounds, {series.MOST_FILE_BYTES // 10**6} MB a file, "
+    f"{series.MOST_SECONDS:.0f} seconds of scoring. Retained quality is 100% for an identical picture and 0% for "
+    "an unrelated one. Your files are scored in memory and never stored."
+)
+
+
+class Scorer:
+    """Scores series, one at a time; the floors come from the dataset's own pictures."""
+
+    def __init__(self, dataset: ServedDataset):
+        self._dataset = dataset
+        self._busy = threading.Lock()
+
+    def score(
+        self,
+        original: series.File | None,
+        files: Sequence[series.File],
+        threshold: float,
+        edits: Sequence[series.File] = (),
+        words: Sequence[str] = (),
+    ) -> series.SeriesScore:
+        """Without an `original`, the first file by name is taken for it."""
+        if words and len(words) != 2:
+            raise UserError(f"{len(words)} instructions were given; give two, the edit and the undo, or none")
+        returns = series.read_series(files)
+        if original is None:
+            if len(returns) < 2:
+                raise UserError("one picture cannot be scored; give an original and what came back")
+            original, *returns = returns
+        forward = series.read_series(edits)
+        with self._busy:
+            terms = self.terms(original[1], tuple(words) or ROUND_TRIP)
+            return series.score(original, returns, self._unrelated, threshold, self._lpips, forward, terms)
+
+    def terms(self, original: bytes, words: tuple[str, ...]) -> Terms:
+        """What the dataset judges its own chains by, as far as it has this picture and these instructions."""
+        dataset = self._dataset
+        source = self._source_of_digest.get(hashlib.sha256(original).hexdigest())
+        small = any(chain.program.small for chain in dataset.chains.values() if chain.program.cycle == words)
+        checks = next(iter(dataset.counted.values())).checks if dataset.counted else CHECKS
+        chain = next((chain for chain in dataset.chains.values() if chain.source.id == source), None)
+        if chain is None:
+            return Terms(words, small, checks=checks)
+        floors = {name: dataset.floors.floor(chain, name) for name in ceilings()}
+        usable = {name: low for name, low in floors.items() if low is not None and low != ceilings()[name]}
+        return Terms(words, small, chain.short_side, usable, checks)
+
+    @cached_property
+    def _source_of_digest(self) -> dict[str, str]:
+        """The dataset's pictures by the sha256 of their files; degraded ones, whose reference is another, are not."""
+        rows = self._dataset.reader.rows("sources", ["source", "image", "reference"])
+        files = {row["source"]: row["image"]["bytes"] for row in rows if row["image"] and not row["reference"]}
+        return {hashlib.sha256(data).hexdigest(): name for name, data in files.items() if data}
+
+    @cached_property
+    def _lpips(self) -> series.Lpips | str:
+        return series.load_lpips()
+
+    @cached_property
+    def _unrelated(self) -> list[np.ndarray]:
+        """The dataset's source pictures, small enough to be kept in memory."""
+        pictures: list[np.ndarray] = []
+        for row in self._dataset.reader.rows("sources", ["image"]):
+            if row["image"] and row["image"]["bytes"] and len(pictures) < series.UNRELATED:
+                picture = decode(row["image"]["bytes"])
+                picture.thumbnail((1024, 1024))
+                pictures.append(np.asarray(picture))
+        return pictures
+
+
+_scorer = lru_cache(maxsize=1)(Scorer)
+
+
+def score_yours(
+    dataset: ServedDataset,
+    original: str,
+    returns: list[str],
+    threshold: float = HALF,
+    edits: list[str] = [],  # noqa: B006 - read only, and the API's page shows it
+    words: list[str] = [],  # noqa: B006 - read only
+) -> dict:
+    """An original, its returns in order and, for the whole verdict, the edit before each return.
+
+    Pictures are files in base64; `words` are the two instructions, the edit and the undo.
+    """
+    first, *others = _from_base64([original, *returns])
+    named = [(f"return {number:03d}", data) for number, data in enumerate(others, 1)]
+    forward = [(f"edit {number:03d}", data) for number, data in enumerate(_from_base64(edits), 1)]
+    _let_go(returns, edits)
+    return _answer(_scorer(dataset).score(("original", first), named, float(threshold), forward, words))
+
+
+def score_files(
+    dataset: ServedDataset,
+    original: list[str],
+    names: list[str],
+    files: list[str],
+    edit_names: list[str],
+    edits: list[str],
+    words: list[str],
+) -> dict:
+    """The same with the files' own names; a zip is unpacked, and without an original the first file is it."""
+    if not files:
+        raise UserError("no returns were given; add the pictures that came back, or one zip of them")
+    first = (original[0], _from_base64(original[1:])[0]) if len(original) == 2 else None
+    returns = list(zip(names, _from_base64(files), strict=True))
+    forward = list(zip(edit_names, _from_base64(edits), strict=True))
+    _let_go(original, files, edits)
+    return _answer(_scorer(dataset).score(first, returns, HALF, forward, [text for text in words if text.strip()]))
+
+
+def _from_base64(texts: Sequence[str]) -> list[bytes]:
+    try:
+        return [base64.b64decode(text, validate=True) for text in texts]
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise UserError(f"original and returns are picture files in base64 ({error})") from None
+
+
+def _let_go(*arguments: list[str]) -> None:
+    """Gradio keeps the last arguments of every session: of a visitor's pictures nothing may stay."""
+    for argument in arguments:
+        if argument:  # an empty one may be the default
+            argument.clear()
+
+
+def _answer(scored: series.SeriesScore) -> dict[str, Any]:
+    return {
+        "half_lives": scored.half_lives,
+        "returns": scored.rows,
+        "steps": scored.steps,
+        "verdicts": scored.verdicts,
+        "floors": scored.floors,
+        "absent": scored.absent,
+        "titles": {column.name: column.title for column in score_columns().values() if column.name in scored.rows[0]},
+        "compared_at": f"{scored.size[0]}x{scored.size[1]}",
+    }
+
+
+def words(dataset: ServedDataset) -> dict[str, str]:
+    return {"note": _NOTE}
+
+
+QUEUED = (score_yours,)
+FOR_THE_PAGE = (score_files,)

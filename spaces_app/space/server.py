@@ -1,0 +1,197 @@
+"""The server: the page with its files, pictures and figures, and an endpoint for every view of the Space."""
+
+import inspect
+import mimetypes
+import threading
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, get_type_hints
+
+import gradio as gr
+from convergebench.generation.records import UserError
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+
+from . import page, request_limit
+from .link_preview import strip_jpeg
+from .previews import IMAGES, previews_of
+from .served_dataset import DAMAGED_FILE, ServedDataset, damage_sentence
+from .tabs import find_tabs
+
+_TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
+_FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+# An address names the state of what it leads to, so whatever a browser has of it stays right.
+_FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
+# Sessions whose last values Gradio keeps: lists of pictures are emptied by their endpoint, a single text is not.
+_SESSIONS = 16
+
+
+def make_server(dataset: ServedDataset) -> gr.Server:
+    """Everything over one dataset, ready to be launched."""
+    server = gr.Server(
+        title="ConvergeBench", docs_url=None, redoc_url=None, middleware=[Middleware(request_limit.RequestLimit)]
+    )
+    _add_endpoints(server, dataset)
+    _add_files(server, dataset)
+    _add_figures(server, dataset)
+    return server
+
+
+def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
+    """Start to serve, and give the address."""
+    _, address, _ = server.launch(
+        server_port=port,
+        prevent_thread_lock=True,
+        inbrowser=inbrowser,
+        show_error=True,
+        state_session_capacity=_SESSIONS,
+        run_history=False,
+        quiet=True,
+    )
+    return address
+
+
+def _add_endpoints(server: gr.Server, dataset: ServedDataset) -> None:
+    for tab in find_tabs().values():
+        for function in getattr(tab.module, "PUBLIC", ()):
+            server.api(_explained(_endpoint(function, dataset)), name=function.__name__, queue=False)
+        for function in getattr(tab.module, "QUEUED", ()):
+            answer = _releasing(_explained(_endpoint(function, dataset)))
+            server.api(answer, name=function.__name__, concurrency_limit=2)
+        for function in getattr(tab.module, "FOR_THE_PAGE", ()):
+            answer = _explained(_endpoint(function, dataset))
+            server.api(answer, name=function.__name__, queue=False, api_visibility="undocumented")
+
+
+def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
+    """A tab's function over this dataset; arguments that are not of their type are refused before anything is read."""
+    signature = inspect.signature(function)
+    signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    @wraps(function)
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        for name, value in bound.arguments.items():
+            kind = signature.parameters[name].annotation
+            if not _is_of_type(value, kind):
+                raise UserError(f"{name} is {str(value)[:40]!r}; it must be {_TYPES[kind]}")
+        return function(dataset, *bound.args, **bound.kwargs)
+
+    answer.__signature__ = signature  # type: ignore[attr-defined]
+    return answer
+
+
+def _is_of_type(value: object, kind: object) -> bool:
+    if kind == list[str]:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int | float) if kind is float else isinstance(value, kind)  # type: ignore[arg-type]
+
+
+def _explained(answer: Callable) -> Callable:
+    """The same, with errors that a visitor can mend or should know of as one sentence instead of a trace."""
+
+    @wraps(answer)
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return answer(*args, **kwargs)
+        except UserError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+        except DAMAGED_FILE as error:
+            raise gr.Error(damage_sentence(error), print_exception=False) from error
+
+    return explained
+
+
+def _releasing(answer: Callable) -> Callable:
+    """The same for the queue, which holds on to a request after it was answered: its memory is free for others."""
+    signature = inspect.signature(answer)
+    own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
+
+    @wraps(answer)
+    def released(*args: Any) -> Any:
+        *values, request = args
+        try:
+            return answer(*values)
+        finally:
+            request.scope.pop(request_limit.SHARE, None)
+
+    released.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])  # type: ignore[attr-defined]
+    released.__annotations__ = {**get_type_hints(answer), "request": gr.Request}
+    return released
+
+
+def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
+    """The page itself, its scripts and styles, and the pictures that were made so far."""
+    site, previews = page.Site(dataset), previews_of(dataset)
+
+    @server.api_route("/", methods=["GET", "HEAD"])
+    def index(request: Request) -> Response:
+        return HTMLResponse(site.html(_address_of(request)))
+
+    @server.get("/page/{state}/{name:path}")
+    def page_file(state: str, name: str) -> Response:
+        content = site.files.get(name)
+        kind = mimetypes.guess_type(name)[0]
+        return Response(content, headers=_FOR_EVER, media_type=kind) if content is not None else _missing()
+
+    @server.get("/pictures/{state}/{name}")
+    def picture_file(state: str, name: str) -> Response:
+        path = previews.folder / name
+        return FileResponse(path, headers=_FOR_EVER) if IMAGES.fullmatch(name) and path.is_file() else _missing()
+
+    @server.get(page.STRIP)
+    def strip_picture() -> Response:
+        jpeg = strip_jpeg(dataset)
+        return Response(jpeg, media_type="image/jpeg") if jpeg else _missing()
+
+    @server.post("/gradio_api/upload")
+    def upload() -> Response:
+        return Response("files are not uploaded here; score_yours takes them in base64\n", 403)
+
+
+def _missing() -> Response:
+    return Response("not found\n", 404)
+
+
+def _address_of(request: Request) -> str:
+    """Where the Space was asked, as those need it who preview a link."""
+    scheme = request.headers.get("x-forwarded-proto", request.url.scheme).split(",")[0]
+    return f"{scheme}://{request.headers.get('host', 'localhost')}"
+
+
+def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
+    """What a tab draws, as a file to take home: /figures/curves.pdf?metric=quality."""
+    figures = {name: draw for tab in find_tabs().values() for name, draw in getattr(tab.module, "FIGURES", {}).items()}
+    one_at_a_time = threading.Lock()  # matplotlib's settings belong to the process
+
+    @server.get("/figures/{name}.{form}")
+    def figure(name: str, form: str, request: Request) -> Response:
+        if name not in figures or form not in _FORMS:
+            return _missing()
+        try:
+            values = _from_query(figures[name], request)
+            with one_at_a_time:
+                drawing = figures[name](dataset, **values)
+                content = getattr(drawing, form)()
+        except (UserError, *DAMAGED_FILE) as error:
+            words = str(error) if isinstance(error, UserError) else damage_sentence(error)
+            return Response(f"{words}\n", 400, media_type="text/plain")
+        headers = {"content-disposition": f'attachment; filename="{drawing.name}.{form}"'}
+        return Response(content, headers=headers, media_type=_FORMS[form])
+
+
+def _from_query(function: Callable, request: Request) -> Mapping[str, Any]:
+    """The arguments that an address names, as the function's types have them."""
+    values: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        given = request.query_params.getlist(name)
+        if not given:
+            continue
+        try:
+            values[name] = given if parameter.annotation == list[str] else parameter.annotation(given[-1])
+        except ValueError:
+            raise UserError(f"{name} is {given[-1][:40]!r}; it must be {_TYPES[parameter.annotation]}") from None
+    return values

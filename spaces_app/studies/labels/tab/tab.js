@@ -1,0 +1,229 @@
+// The tab of labels: one picture after the other, answered by one key; answers stay in this browser until they are saved.
+import { ask, clamp, get, go, known, make, picture } from "convergebench/shared.js";
+
+const STORE = "convergebench-labels";
+const FORMAT = 1;
+const AHEAD = 3; // items whose pictures are fetched before they are shown
+let labels = null; // by person and item
+let kept = true; // whether this browser keeps them
+let rater = "";
+let queue = { question: "", items: [], total: 0, at: 0, pages: new Map() };
+let shown = 0; // when the item came
+let turn = 0;
+
+const place = (label) => [label.question, label.chain, label.step, label.other_chain ?? "", label.other_step ?? ""].join(" ");
+const key = (label) => `${label.rater}\n${place(label)}`;
+const text = () => JSON.stringify({ format: FORMAT, labels: [...labels.values()] }, null, 1);
+
+function remember() {
+  try {
+    localStorage.setItem(STORE, text());
+    localStorage.setItem(`${STORE}-rater`, rater);
+    kept = true;
+  } catch { kept = false; }
+}
+function recall() {
+  if (labels) return;
+  labels = new Map();
+  try {
+    rater = localStorage.getItem(`${STORE}-rater`) ?? "";
+    merge(JSON.parse(localStorage.getItem(STORE) ?? "null"));
+  } catch { kept = false; }
+}
+// Of one person and item the latest answer counts.
+function merge(file) {
+  if (file?.format !== FORMAT || !Array.isArray(file.labels)) return 0;
+  let count = 0;
+  for (const label of file.labels) {
+    if (!label || ![label.rater, label.question, label.answer, label.chain].every((each) => typeof each === "string")) continue;
+    const before = labels.get(key(label));
+    if (!before || String(label.at ?? "") >= String(before.at ?? "")) labels.set(key(label), label);
+    count += 1;
+  }
+  return count;
+}
+
+const asked = () => known.questions.find((each) => each.code === queue.question);
+const item = () => queue.items[queue.at];
+const mine = (one) => (one ? labels.get(`${rater}\n${place({ question: queue.question, ...one })}`) : null);
+
+async function fetchUpTo(end) {
+  for (let start = Math.floor(queue.items.length / 60) * 60; start <= end && (queue.total === 0 || start < queue.total); start += 60) {
+    const { question } = queue;
+    const found = await ask("label_items", question, start);
+    if (question !== queue.question) return;
+    queue.total = found.total;
+    found.items.forEach((each, number) => { queue.items[start + number] = each; });
+    if (!found.items.length) return;
+  }
+}
+async function toFirstOpen() {
+  for (queue.at = 0; ; queue.at += 1) {
+    if (queue.at >= queue.items.length) await fetchUpTo(queue.at);
+    if (queue.at >= queue.total || !mine(item())) return;
+  }
+}
+
+function frame(chain, step, words) {
+  const box = make("figure", {}, make("div", { class: "cb-label-picture" }), make("figcaption", {}, words));
+  picture(chain, step, "view").then((found) => box.firstChild.replaceChildren(
+    found.src ? make("img", { src: found.src, alt: words }) : make("span", { class: "cb-none" }, found.reason || "no picture")));
+  return box;
+}
+function prefetch() {
+  for (const one of queue.items.slice(queue.at + 1, queue.at + 1 + AHEAD)) {
+    const steps = [[one.chain, 0], [one.chain, one.step], ...(one.other_chain ? [[one.other_chain, one.other_step]] : [])];
+    for (const [chain, step] of steps) picture(chain, step, "view").then((found) => { if (found.src) new Image().src = found.src; });
+  }
+}
+
+function say(words) {
+  const box = document.getElementById("cb-label-said");
+  if (box) box.textContent = words;
+}
+function counts() {
+  const own = [...labels.values()].filter((label) => label.rater === rater && label.question === queue.question).length;
+  const people = new Set([...labels.values()].map((label) => label.rater)).size;
+  return `${own} of ${queue.total} answered; ${labels.size} ${labels.size === 1 ? "label" : "labels"} of ${people} ${people === 1 ? "person" : "people"} in this browser${kept ? "" : ", which does not keep them: save them"}.`;
+}
+
+async function answer(code) {
+  const one = item();
+  if (!one) return;
+  if (!rater) {
+    document.getElementById("cb-rater").focus();
+    say("Give a name first: it tells your answers from others'.");
+    return;
+  }
+  const { chain, step, sha256, other_chain, other_step } = one;
+  const label = { rater, question: queue.question, answer: code, chain, step, sha256, other_chain, other_step };
+  for (const name of Object.keys(label)) if (label[name] === null || label[name] === undefined) delete label[name];
+  label.seconds = Math.round((performance.now() - shown) / 10) / 100;
+  label.at = new Date().toISOString();
+  labels.set(key(label), label);
+  remember();
+  await move(1);
+}
+async function move(by) {
+  queue.at = clamp(queue.at + by, 0, queue.total);
+  if (queue.at >= queue.items.length && queue.at < queue.total) await fetchUpTo(queue.at);
+  draw();
+}
+
+function save() {
+  if (!labels.size) return say("There is nothing to save yet.");
+  const name = (rater || "labels").replace(/[^\w.-]+/g, "-").slice(0, 40);
+  save(`labels-${name}.json`, text(), "application/json");
+  return say(`Saved ${labels.size} labels.`);
+}
+async function load(files) {
+  let count = 0;
+  for (const file of files) {
+    try { count += merge(JSON.parse(await file.text())); } catch { say(`${file.name} is no file of labels.`); return; }
+  }
+  remember();
+  await toFirstOpen();
+  draw();
+  say(count ? `Loaded ${count} labels.` : "There are no labels in it.");
+}
+async function agreement() {
+  const box = document.getElementById("cb-label-agreement");
+  const rows = await ask("label_agreement", text());
+  const number = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
+  box.replaceChildren(make("table", {}, make("caption", {}, "How far people agree: Krippendorff's alpha"),
+    make("thead", {}, make("tr", {}, ["Question", "Alpha", "95%", "People", "Items of two or more", "Labels"].map((each) => make("th", { scope: "col" }, each)))),
+    make("tbody", {}, rows.map((row) => make("tr", {}, make("th", { scope: "row" }, row.question),
+      [number(row.alpha), row.alpha_low === null ? "–" : `${number(row.alpha_low)} to ${number(row.alpha_high)}`, row.raters, row.shared, row.labels].map((each) => make("td", {}, String(each))))))));
+}
+
+function draw() {
+  const stage = document.getElementById("cb-label-stage");
+  if (!stage) return;
+  const [one, question] = [item(), asked()];
+  document.getElementById("cb-label-counts").textContent = counts();
+  if (!one) {
+    stage.replaceChildren(make("p", { class: "cb-note" }, queue.total ? "All are answered. Save your labels, or choose another question." : "This dataset has no picture for this question."));
+    return;
+  }
+  const before = mine(one);
+  const times = one.round > 1 ? `, ${one.round} times over` : "";
+  const words = one.words.length ? `, asked: ${one.words.map((each) => `“${each}”`).join(", then ")}${times}` : ", before anything was asked";
+  const frames = question.pair
+    ? [frame(one.chain, 0, one.before), frame(one.chain, one.step, "left (1)"), frame(one.other_chain, one.other_step, "right (2)")]
+    : [frame(one.chain, 0, one.before), frame(one.chain, one.step, queue.question === "reversible" ? "edited" : "result")];
+  stage.replaceChildren(
+    make("p", { class: "cb-label-asked" }, `${queue.at + 1} of ${queue.total}. “${one.picture}”${words}.${one.thing ? ` To count: ${one.thing}.` : ""}`),
+    make("div", { class: "cb-label-frames" }, frames),
+    make("p", { class: "cb-label-words", id: "cb-label-question" }, question.words),
+    make("div", { class: "cb-label-answers", role: "group", "aria-labelledby": "cb-label-question" }, question.most === null ? null : number(question, before), question.answers.map((each) =>
+      make("button", { type: "button", "aria-pressed": String(before?.answer === each.code), "aria-keyshortcuts": each.key, onclick: () => answer(each.code) },
+        make("kbd", {}, each.key), ` ${each.words}`, each.level && each.level !== "none" ? make("small", {}, ` ${each.level}`) : null))));
+  if (rater && document.activeElement === document.body) document.getElementById("cb-label-number")?.focus({ preventScroll: true });
+  shown = performance.now();
+  prefetch();
+}
+// A number is typed, and Enter gives it.
+function number(question, before) {
+  const box = make("input", { id: "cb-label-number", inputmode: "numeric", autocomplete: "off", maxlength: "3", size: "4", "aria-labelledby": "cb-label-question", value: /^\d+$/.test(before?.answer ?? "") ? before.answer : "" });
+  const give = () => {
+    const found = /^\d+$/.test(box.value) ? Number(box.value) : -1;
+    if (found >= 0 && found <= question.most) answer(String(found));
+    else say(`It is a number from 0 to ${question.most}.`);
+  };
+  box.addEventListener("focus", () => box.select()); // another number takes its place
+  box.addEventListener("input", () => { box.value = box.value.replace(/\D/g, ""); });
+  box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); give(); } });
+  return [box, make("button", { type: "button", onclick: give }, make("kbd", {}, "Enter"), " gives the number")];
+}
+
+export async function open() {
+  const box = document.getElementById("labels");
+  const own = (turn += 1);
+  recall();
+  const question = known.questions.some((each) => each.code === get("question")) ? get("question") : known.questions[0].code;
+  if (queue.question !== question) queue = { question, items: [], total: 0, at: 0 };
+  if (!document.getElementById("cb-label-stage")) {
+    const name = make("input", { id: "cb-rater", maxlength: "60", autocomplete: "off", placeholder: "any name", value: rater });
+    name.addEventListener("input", () => { rater = name.value.trim(); });
+    name.addEventListener("change", async () => { remember(); await toFirstOpen(); draw(); });
+    name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
+    const file = make("input", { type: "file", id: "cb-label-file", accept: ".json,application/json", multiple: true, "aria-label": "Load a file of labels", onchange: async () => { await load(file.files); file.value = ""; } });
+    box.replaceChildren(
+      make("div", { class: "cb-filters" },
+        make("label", { class: "cb-choose" }, make("span", {}, "Your name"), name),
+        make("label", { class: "cb-choose" }, make("span", {}, "Question"), make("select", { id: "cb-label-choose", onchange: (event) => go({ question: event.target.value }) },
+          known.questions.map((each) => make("option", { value: each.code }, each.title)))),
+        make("button", { type: "button", onclick: save, "aria-keyshortcuts": "s" }, "Save (s)"),
+        make("label", { class: "cb-choose" }, make("span", {}, "Load (o)"), file),
+        make("button", { type: "button", onclick: agreement, "aria-keyshortcuts": "g" }, "Agreement (g)")),
+      make("div", { id: "cb-label-stage" }),
+      make("p", { class: "cb-note" }, "Keys: the number answers (where things are counted, Enter gives it), ← goes back, → skips, s saves, o loads, g shows the agreement."),
+      make("p", { class: "cb-note", id: "cb-label-counts" }),
+      make("p", { class: "cb-note", id: "cb-label-said", role: "status" }),
+      make("div", { id: "cb-label-agreement", class: "cb-scroll", tabindex: "0", role: "region", "aria-label": "Agreement" }));
+  }
+  document.getElementById("cb-label-choose").value = question; // not made again: who chooses by keys keeps the focus
+  await fetchUpTo(0);
+  if (own !== turn) return;
+  await toFirstOpen();
+  draw();
+}
+
+document.addEventListener("keydown", (event) => {
+  const panel = document.getElementById("panel-labels");
+  if (!panel || panel.hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  const writes = /^(\d|Backspace|Delete|Enter|Tab|Home|End)$/.test(event.key); // into the field of a number, where all other keys do what they do beside it
+  if (event.target.closest?.("input, select, textarea") && (event.target.id !== "cb-label-number" || writes)) return;
+  const box = document.getElementById("cb-label-number");
+  if (box && /^\d$/.test(event.key)) { box.focus(); return; } // the digit goes where it belongs
+  const found = asked()?.answers.find((each) => each.key === event.key);
+  const onTab = event.target.closest?.("[role=tab]");
+  if (found) answer(found.code);
+  else if (event.key === "ArrowLeft" && !onTab) move(-1);
+  else if (event.key === "ArrowRight" && !onTab) move(1);
+  else if (event.key === "s") save();
+  else if (event.key === "o") document.getElementById("cb-label-file")?.showPicker();
+  else if (event.key === "g") agreement();
+  else return;
+  event.preventDefault();
+});

@@ -1,0 +1,15 @@
+"""What the Metrics tab draws beside the retained scores: metrics that look at no reference, on their typical ranges."""
+
+from collections.abc import Iterable
+
+from convergebench.metric_modules.nr_gap.ranges import BY_PLAIN_NAME, RANGES, plain
+
+
+def metric_lines(columns: Iterable[str]) -> dict[str, tuple[str, float, float]]:
+    """Of columns of the scores those of a metric without a reference: its name, and its worst and best value."""
+    lines = {}
+    for column in columns:
+        if name := BY_PLAIN_NAME.get(plain(column)):
+            low, high, higher_is_better = RANGES[name]
+            lines[column] = (name, low, high) if higher_is_better else (name, high, low)
+    return lines

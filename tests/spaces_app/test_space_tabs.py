@@ -1,0 +1,225 @@
+"""The Space's tabs: judged like the report, under any choice of a visitor."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import small_dataset
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.reporting.write import CALLS
+from convergebench.spaces_app.space.chains import tab as chains
+from convergebench.spaces_app.space.curves import tab as curves
+from convergebench.spaces_app.space.failures.tab import failures
+from convergebench.spaces_app.space.headline import Choice, leaderboard
+from convergebench.spaces_app.space.leaderboard.story import story_cases, story_html
+from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
+from convergebench.spaces_app.space.metrics import tab as metrics
+from convergebench.spaces_app.space.page import Site
+from convergebench.spaces_app.space.previews import Previews
+from convergebench.spaces_app.space.served_dataset import NoPicture, open_dataset
+from simulated import report
+from small_dataset import chain_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    return open_dataset(str(folder))
+
+
+def test_the_leaderboard_is_the_reports_own(folder, dataset):
+    reader = Reader(folder)
+    scores, chains, floors = (list(reader.rows(name)) for name in ("scores", "chains", "floors"))
+    made = report(scores, chains, floors, reader.table("steps", CALLS).to_pylist())
+    keys = ("editor", "rank", "half_life_text", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "cause", "cases")
+    theirs = [[row.get(key) for key in keys] for row in made.tables["leaderboard"].rows]
+    ours = leaderboard(dataset).table.rows
+    assert [[row.get(key) for key in keys] for row in ours] == theirs
+    assert len(theirs) == len(small_dataset.EDITORS)
+    for key in ("cost", "seconds"):
+        assert [row[key] for row in ours] == pytest.approx([row[key] for row in made.tables["leaderboard"].rows])
+
+
+def test_cost_and_time_a_round_are_numbers_and_blank_where_nobody_said(dataset):
+    rows = {row["editor"]: row for row in leaderboard(dataset).table.rows}
+    assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
+    assert rows["fading"]["seconds"] == pytest.approx(2 * 1.16)  # two calls a round
+    text = leaderboard_html(leaderboard(dataset), dataset)
+    assert '<td data-col="cost" class="cb-n" data-value="0.08"><span class="cb-value">$0.080</span>' in text
+    assert '<td data-col="cost" class="cb-n" data-value=""><span class="cb-value">–</span>' in text
+    assert '<button type="button" data-sort>Seconds a round</button>' in text
+
+
+def test_the_threshold_moves_rounds_kept(dataset):
+    kept = [
+        {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(threshold=each)).table.rows}
+        for each in (0.2, 0.5, 0.8)
+    ]
+    assert [each["fading"] for each in kept] == sorted((each["fading"] for each in kept), reverse=True)
+    assert kept[0]["fading"] > kept[2]["fading"]
+    assert all(each["identity"] == 0 for each in kept)
+
+
+def test_one_metric_can_be_asked_for_alone(dataset):
+    alone = {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(metric="rmse")).table.rows}
+    assert alone["identity"] == small_dataset.ROUNDS  # it makes no edit, and pixels do not mind
+    assert alone["fading"] < small_dataset.ROUNDS
+
+
+WRONG = [
+    {"kind": "../etc"},
+    {"metric": "pnsr"},
+    {"threshold": 0},
+    {"threshold": float("nan")},
+    {"editors": ("none",)},
+    {"category": "<b>"},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_choice_that_is_not_there_is_refused_with_what_there_is(dataset, wrong):
+    with pytest.raises(UserError, match=r"must be one of|must be above 0"):
+        leaderboard(dataset, Choice(**wrong))
+
+
+def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
+    hostile = {'<img src=x onerror="alert(1)">': 0.1, "steady & quiet": 0.02}
+    made = open_dataset(str(small_dataset.write(tmp_path / "hostile", hostile)))
+    text = leaderboard_html(leaderboard(made), made)
+    assert "<img src=x" not in text
+    assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt;" in text
+    assert 'data-value="4.0"' in text
+    assert "<img src=x" not in Site(made).html("")
+    assert "<img src=x" not in story_html(made)
+
+
+def test_baselines_are_not_counted_as_editors(dataset):
+    assert "2 editors, 1 baseline, 2 pictures" in Site(dataset).html("")
+    text = leaderboard_html(leaderboard(dataset), dataset)
+    assert ">Baselines, not ranked</th>" in text
+    assert "returns its input unchanged" in text
+    assert '<span class="cb-value cb-words-only">makes no edits</span>' in text  # not 0.0, as if it had tried
+
+
+def test_the_story_says_best_and_worst_and_names_the_reason_of_a_loss(dataset):
+    text = story_html(dataset)
+    words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
+    assert "Best: steady survives 4.0 of 4 rounds. Worst: fading ," in words
+    assert re.search(r"lost in round \d: LPIPS \d+% < 50%", words.replace("&lt;", "<"))
+    assert text.count('class="cb-loss"') == 1  # the frame in which it was lost, and no other
+    assert "edited 1" in words
+    found = leaderboard(dataset)
+    cases = story_cases(found)
+    assert story_html(dataset, len(cases)) == text  # the cases go round
+
+
+def test_a_lost_frame_never_shows_a_share_above_the_limit(dataset):
+    for place in range(4):
+        for share in re.findall(r"<b>(\d+)%</b> <em>lost</em>", story_html(dataset, place)):
+            assert int(share) < 50
+
+
+def test_an_editor_with_fewer_metrics_stands_apart_with_its_reason(tmp_path):
+    folder = small_dataset.write(tmp_path / "fewer")
+    path = folder / "data" / "scores" / "0000.parquet"
+    scores = pq.read_table(path)
+    values = [row | {"retained_ssim": None} if row["editor"] == "fading" else row for row in scores.to_pylist()]
+    pq.write_table(pa.Table.from_pylist(values, scores.schema), path)
+    found = leaderboard(open_dataset(str(folder)))
+    rows = {row["editor"]: row for row in found.table.rows}
+    assert (rows["fading"]["role"], rows["steady"]["role"]) == ("editors listed apart", "editors")
+    text = leaderboard_html(found, open_dataset(str(folder)))
+    assert ">Editors listed apart</th>" in text
+    assert ">not checked, because its scores lack it: SSIM</span>" in text
+
+
+def test_a_chain_is_told_in_full(dataset):
+    view = chains.chain(dataset, chain_of(dataset, "fading"))
+    step = view["steps"][3]
+    assert (step["instruction"], step["seed"], step["cost"], step["text"]) == ("add a hat", 1003, 0.04, "I did it.")
+    assert step["reasons"] == {"clip": "there are no weights here"}
+    assert view["lost_at"] == view["kept"] + 1
+    assert view["lost_step"] == 2 * view["lost_at"]
+    assert view["clause"].startswith("LPIPS ")
+    assert view["clause"].endswith("% < 50%")
+    assert list(view["curves"]) == ["rmse", "ssim", "lpips"]
+
+
+def test_worst_and_longest_are_what_they_say(dataset):
+    assert dataset.chains[chains.pick(dataset, "worst")].editor == "fading"
+    assert dataset.chains[chains.pick(dataset, "longest")].editor == "steady"
+    with pytest.raises(UserError, match="surprise, worst, longest"):
+        chains.pick(dataset, "best")
+
+
+def test_the_nearest_chain_is_found_for_what_was_chosen(dataset):
+    found = chains.find(dataset, "fading", "market", "nothing of this name")
+    assert dataset.chains[found["chain"]].source.id == "market"
+    assert found["programs"] == list(small_dataset.PROGRAMS)
+    with pytest.raises(UserError, match="no editor"):
+        chains.find(dataset, "<script>")
+
+
+def test_a_refusal_is_told_in_its_own_words(tmp_path):
+    made = open_dataset(
+        str(small_dataset.write(tmp_path / "no", answer=lambda editor, step: b"" if step == 4 else None))
+    )
+    shown = Previews(made, tmp_path / "previews")
+    chain = chain_of(made, "steady")
+    with pytest.raises(NoPicture, match="not allowed to edit this"):
+        shown.path(chain, 4)
+    view = chains.chain(made, chain)
+    assert (view["cause"], view["lost_at"], view["steps"][-1]["status"]) == ("refused", 2, "refused")
+
+
+def test_the_part_that_was_lost_is_outlined_in_viewer_failures_and_story(tmp_path):
+    editors = {"steady": 0.02, "holed": 0.03}
+    judge = {"holed": small_dataset.lose_a_part}
+    folder = small_dataset.write(
+        tmp_path / "convergebench", editors, judge=lambda row, editor, *case: judge.get(editor, dict)(row), roles={}
+    )
+    dataset = open_dataset(str(folder))
+    view = chains.chain(dataset, chain_of(dataset, "holed"))
+    assert [step["step"] for step in view["steps"] if step["outline"]] == [6, 8]
+    assert view["steps"][view["lost_step"]]["outline"] == small_dataset.OUTLINE
+    assert view["steps"][view["lost_step"]]["part_lost"]
+    [row] = [each for each in failures(dataset)["rows"] if each["chain"] == view["chain"]]
+    assert row["outline"] == small_dataset.OUTLINE
+    assert story_html(dataset).count(f'data-outline="{json.dumps(small_dataset.OUTLINE)}"') == 1
+
+
+def test_curves_start_untouched_and_fall(dataset):
+    lines = {line["editor"]: line for line in curves.lines(dataset, "quality")["curves"]}
+    fading = [mean for _, mean, _, _ in lines["fading"]["points"]]
+    assert fading == sorted(fading, reverse=True)
+    assert fading[0] == 1
+    assert len(fading) == small_dataset.ROUNDS + 1
+    assert dataset.chains[lines["fading"]["chain"]].editor == "fading"  # a click leads there
+    raw = curves.lines(dataset, "psnr")["curves"][0]["points"]
+    assert raw[0][0] == 1  # what has no natural start begins with the first round
+
+
+def test_single_chains_are_there_to_point_at(dataset):
+    single = curves.lines(dataset, single="fading")["chains"]
+    assert {line["name"] for line in single} == {
+        f"the {source}, {program}" for source in small_dataset.SOURCES for program in small_dataset.PROGRAMS
+    }
+    assert curves.lines(dataset, single="nobody")["chains"] == []
+
+
+def test_metrics_agree_where_they_were_made_to(dataset):
+    found = metrics.agreement(dataset)
+    assert found["metrics"] == ["RMSE", "SSIM", "LPIPS"]
+    assert np.allclose(found["correlation"], 1)
+    assert found["returns"] == len(dataset.chains) * small_dataset.ROUNDS
+    assert found["lowest"]["LPIPS"] == 1  # it falls with the power of one and a half
+    rows = metrics.metrics(dataset, chain_of(dataset, "fading"))
+    assert [row["round"] for row in rows if row["metric"] == "SSIM"] == [1, 2, 3, 4]
