@@ -98,7 +98,7 @@ def researcher(browser, address, folder):
     user.click(page.get_by_role("button", name="Best five", exact=True))
     page.wait_for_function("document.querySelectorAll('.cb-picks button[aria-pressed=true]').length === 5")
     files = page.locator(".cb-files")
-    svg = save(user, files.get_by_role("button", name="SVG", exact=True), folder)
+    svg = save(user, files.get_by_role("link", name="SVG", exact=True), folder)
     drawn = svg.read_text()
     assert sum(name in drawn for name in display_names(twelve_editors.EDITORS).values()) == 5
     table = save(user, files.get_by_role("button", name="LaTeX table"), folder)

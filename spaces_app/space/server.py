@@ -116,7 +116,7 @@ def _releasing(answer: Callable) -> Callable:
         try:
             return answer(*values)
         finally:
-            request.scope.pop(request_limit.SHARE, None)
+            request.request.scope.pop(request_limit.SHARE, None)
 
     released.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])  # type: ignore[attr-defined]
     released.__annotations__ = {**get_type_hints(answer), "request": gr.Request}

@@ -262,5 +262,4 @@ try {
   if (theme) document.documentElement.dataset.theme = theme;
 } catch { /* private windows */ }
 attend(document.body);
-shell.dataset.on = "";
-apply();
+apply().then(() => { shell.dataset.on = ""; });

@@ -1,5 +1,5 @@
 // The tab of labels: one picture after the other, answered by one key; answers stay in this browser until they are saved.
-import { ask, clamp, get, go, known, make, picture } from "convergebench/shared.js";
+import { ask, clamp, get, go, known, make, picture, save } from "convergebench/shared.js";
 
 const STORE = "convergebench-labels";
 const FORMAT = 1;
@@ -110,7 +110,7 @@ async function move(by) {
   draw();
 }
 
-function save() {
+function saveLabels() {
   if (!labels.size) return say("There is nothing to save yet.");
   const name = (rater || "labels").replace(/[^\w.-]+/g, "-").slice(0, 40);
   save(`labels-${name}.json`, text(), "application/json");
@@ -193,7 +193,7 @@ export async function open() {
         make("label", { class: "cb-choose" }, make("span", {}, "Your name"), name),
         make("label", { class: "cb-choose" }, make("span", {}, "Question"), make("select", { id: "cb-label-choose", onchange: (event) => go({ question: event.target.value }) },
           known.questions.map((each) => make("option", { value: each.code }, each.title)))),
-        make("button", { type: "button", onclick: save, "aria-keyshortcuts": "s" }, "Save (s)"),
+        make("button", { type: "button", onclick: saveLabels, "aria-keyshortcuts": "s" }, "Save (s)"),
         make("label", { class: "cb-choose" }, make("span", {}, "Load (o)"), file),
         make("button", { type: "button", onclick: agreement, "aria-keyshortcuts": "g" }, "Agreement (g)")),
       make("div", { id: "cb-label-stage" }),
@@ -221,7 +221,7 @@ document.addEventListener("keydown", (event) => {
   if (found) answer(found.code);
   else if (event.key === "ArrowLeft" && !onTab) move(-1);
   else if (event.key === "ArrowRight" && !onTab) move(1);
-  else if (event.key === "s") save();
+  else if (event.key === "s") saveLabels();
   else if (event.key === "o") document.getElementById("cb-label-file")?.showPicker();
   else if (event.key === "g") agreement();
   else return;
