@@ -38,14 +38,6 @@ def find_tabs() -> dict[str, Tab]:
     for file in (*SPACE.glob("*/tab.py"), *_ROOM.glob("studies/*/tab/tab.py")):
         folder = file.parent
         id = (folder.parent if folder.name == "tab" else folder).name.replace("_", "-")
-        tabs.append(Tab(id, folder, _import(file)))
+        name = ".".join((_PACKAGE, *file.with_suffix("").relative_to(_ROOM).parts))
+        tabs.append(Tab(id, folder, importlib.import_module(name)))
     return {tab.id: tab for tab in sorted(tabs, key=lambda tab: (tab.module.ORDER, tab.id))}
-
-
-def import_from_studies(name: str) -> list[ModuleType]:
-    """The modules `studies/STUDY/NAME.py` of all studies that have one."""
-    return [_import(file) for file in sorted(_ROOM.glob(f"studies/*/{name}.py"))]
-
-
-def _import(file: Path) -> ModuleType:
-    return importlib.import_module(".".join((_PACKAGE, *file.with_suffix("").relative_to(_ROOM).parts)))

@@ -6,6 +6,8 @@ A folder may hold any of these; deleting it takes all of its study away, and not
     groups.py           GROUPS: groups of programs of its own (see analysis.program_groups)
     apart.py            reasons(analysis) -> {editor: reasons}: why editors are listed apart in every table
     curves.py           curves(analysis): more rows for the table of curves
+    tab/                a tab of the Space (see space.tabs)
+    metric_lines.py     metric_lines(columns): more lines on the Space's tab of metrics
     page.py             stand_in(tables, facts): what the page says if no case of the dataset is counted, or None
 """
 

@@ -1,10 +1,12 @@
 """The folder that is published starts on its own and shows the dataset."""
 
+import inspect
 import json
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import small_dataset
 from convergebench.spaces_app.space.publish_folder import copy_space_to
 from space_server import serving
 
+HOUSE = Path(__file__).parents[2]
 INSTALLED = str(Path(np.__file__).parents[1])  # where packages are, without this checkout
 HEAVY = {"torch", "datasets", "evaluate", "transformers", "accelerate", "skimage", "click", "rich", "matplotlib"}
 
@@ -52,10 +55,10 @@ def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
     room = folder / "convergebench"
     modules = [path.relative_to(room).with_suffix("") for path in (room / "spaces_app").rglob("*.py")]
     assert Path("spaces_app/app") not in modules  # the app itself lies on top
-    code = "import sys; sys.path.insert(0, '.')\n" + "\n".join(
+    code = "import sys, gradio; sys.path.insert(0, '.'); brought = set(sys.modules)\n" + "\n".join(
         f"import convergebench.{'.'.join(path.parts)}" for path in modules if path.name != "__init__"
     )
-    code += "\nimport app, json; print(json.dumps([sorted(sys.modules), app.served_dataset.__file__]))"
+    code += "\nimport app, json; print(json.dumps([sorted({*sys.modules} - brought), app.served_dataset.__file__]))"
     loaded, where = json.loads(alone(folder, code))
     assert Path(where).resolve().is_relative_to(folder.resolve())
     assert not HEAVY & set(loaded)
@@ -76,7 +79,7 @@ def test_laying_again_leaves_the_same_files_and_no_caches(folder):
     before = [name for name in files() if not name.endswith(".pyc")]
     after = files() if copy_space_to(folder) else []
     assert [name for name in after if not name.startswith("__pycache__")] == before
-    assert {"app.py", "README.md", "requirements.txt", "convergebench/spaces_app/space/space.js"} < set(after)
+    assert {"app.py", "README.md", "requirements.txt", "convergebench/spaces_app/space/shared.js"} < set(after)
     assert not any(path.is_symlink() for path in folder.rglob("*"))
 
 
@@ -88,6 +91,23 @@ def test_the_header_is_what_a_space_needs(folder):
     pins = dict(line.split("==") for line in (folder / "requirements.txt").read_text().split() if "==" in line)
     assert head["sdk_version"] == pins["gradio"]
     assert len(head["short_description"]) <= 60
+
+
+def test_gradio_has_what_the_space_uses_from_its_lower_bound_on():
+    """6.29.0 was tried by hand; here the bound is held to that, and the installed version to the same names."""
+    import gradio
+
+    extras = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert "gradio>=6.29" in extras["space"]
+    assert {"name", "queue", "concurrency_limit", "api_visibility"} <= parameters(gradio.Server.api)
+    used = {"server_port", "prevent_thread_lock", "inbrowser", "show_error", "state_session_capacity", "run_history"}
+    assert used <= parameters(gradio.Server.launch)
+    assert hasattr(gradio.Server, "get_blocks")
+    assert hasattr(gradio.Blocks, "block_thread")
+
+
+def parameters(function):
+    return set(inspect.signature(function).parameters)
 
 
 @pytest.mark.slow

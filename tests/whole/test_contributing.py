@@ -23,7 +23,8 @@ def copy(tmp_path_factory):
     for room in ROOMS:
         shutil.copytree(HOUSE / room, copy / "convergebench" / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(HOUSE / "dataset_card.md", copy / "convergebench" / "dataset_card.md")
-    for path, code in re.findall(r"^```python\n# (\S+\.py)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE):
+    blocks = r"^```(?:python|html|js)\n(?:#|<!--|//) (\S+)[^\n]*\n(.*?)^```"
+    for path, code in re.findall(blocks, TEXT, re.DOTALL | re.MULTILINE):
         file = copy / "convergebench" / path
         assert not file.exists(), f"{path} is there already"
         file.parent.mkdir(exist_ok=True)
@@ -93,3 +94,15 @@ def test_the_statistic_has_its_files_and_its_place_on_the_page(copy):
     assert {row["editor"] for row in rows} == {"paint", "upside:angle=90"}
     assert all(0 <= row["lost"] <= 1 for row in rows)
     assert "Lost in the first round" in (copy / "report" / "index.html").read_text()
+
+
+def test_the_tab_is_on_the_page_of_the_space(copy):
+    code = """
+from convergebench.spaces_app.space.page import Site
+from convergebench.spaces_app.space.served_dataset import open_dataset
+site = Site(open_dataset("data"))
+print('data-tab="pictures"' in site.html(""), "pictures/tab.js" in site.files)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=copy, env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "True"], done.stderr[-3000:]

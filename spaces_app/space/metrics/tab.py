@@ -1,7 +1,7 @@
 """Metrics: one chain through all of them, what each detects and misses, and how far they agree.
 
-A study adds lines by `studies/STUDY/metric_lines.py`, whose `metric_lines(columns)` gives of each column of the scores
-that it knows a name and its worst and best value.
+A study adds lines by its `metric_lines.py`, whose `metric_lines(columns)` gives of each column of the scores that it
+knows a name and its worst and best value.
 """
 
 import math
@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 from convergebench.metric_modules.specs import quality_columns, retained_columns, specs
 
+from ...studies import study_modules
 from .. import page
 from ..served_dataset import ServedDataset
-from ..tabs import SPACE, import_from_studies
+from ..tabs import SPACE
 
 if TYPE_CHECKING:
     from ...reporting.figures import Drawing
@@ -33,7 +34,7 @@ def _lines_of_studies(dataset: ServedDataset) -> dict[str, _Line]:
     ]
     return {
         column: line
-        for module in import_from_studies("metric_lines")
+        for module in study_modules("metric_lines")
         for column, line in module.metric_lines(numeric).items()
     }
 
