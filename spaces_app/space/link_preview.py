@@ -21,9 +21,9 @@ _INK, _MUTED = "#1b2330", "#566070"
 def strip_jpeg(dataset: ServedDataset) -> bytes:
     """A JPEG of 1200 by 630, each row with its first and last frames; empty if no case is counted."""
     board = leaderboard(dataset) if dataset.counted else None
-    if board is None or board.group is None:
+    rows = tested_editors(board) if board else []
+    if board is None or board.group is None or not rows:
         return b""
-    rows = tested_editors(board)
     shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
     key = story_cases(board)[0]
     canvas = Image.new("RGB", (_WIDE, _HIGH), "white")

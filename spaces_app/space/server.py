@@ -53,15 +53,18 @@ def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
 
 
 def _add_endpoints(server: gr.Server, dataset: ServedDataset) -> None:
-    for tab in find_tabs().values():
-        for function in getattr(tab.module, "PUBLIC", ()):
-            server.api(_explained(_endpoint(function, dataset)), name=function.__name__, queue=False)
-        for function in getattr(tab.module, "QUEUED", ()):
-            answer = _releasing(_explained(_endpoint(function, dataset)))
-            server.api(answer, name=function.__name__, concurrency_limit=2)
-        for function in getattr(tab.module, "FOR_THE_PAGE", ()):
-            answer = _explained(_endpoint(function, dataset))
-            server.api(answer, name=function.__name__, queue=False, api_visibility="undocumented")
+    for name, answer in answers(dataset, "PUBLIC").items():
+        server.api(answer, name=name, queue=False)
+    for name, answer in answers(dataset, "QUEUED").items():
+        server.api(_releasing(answer), name=name, concurrency_limit=2)
+    for name, answer in answers(dataset, "FOR_THE_PAGE").items():
+        server.api(answer, name=name, queue=False, api_visibility="undocumented")
+
+
+def answers(dataset: ServedDataset, kind: str) -> dict[str, Callable]:
+    """The functions of all tabs that answer endpoints of one kind: PUBLIC, QUEUED or FOR_THE_PAGE."""
+    functions = [function for tab in find_tabs().values() for function in getattr(tab.module, kind, ())]
+    return {function.__name__: _explained(_endpoint(function, dataset)) for function in functions}
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:

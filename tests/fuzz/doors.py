@@ -443,17 +443,16 @@ class Endpoints(Door):
 
     def open(self) -> None:
         import small_dataset
-        from convergebench.spaces_app.space import api, previews, served_dataset
+        from convergebench.spaces_app.space import served_dataset, server
 
+        os.environ.setdefault("CONVERGEBENCH_PREVIEWS", str(self.folder / "previews"))
         served = served_dataset.open_dataset(str(small_dataset.write(self.folder / "dataset")))
-        self.served = api.Endpoints(served, previews.Previews(served, self.folder / "previews"))
-        self.api = api
+        self.answers = server.answers(served, "PUBLIC") | server.answers(served, "FOR_THE_PAGE")
         chain = next(iter(served.chains))
         about: dict[str, list[object]] = {"chain": [chain], "step": [chain, 1], "chains": ["steady", "", "", 0],
             "leaderboard": ["", "all", "all", "convergence", 0.5, []], "curves": ["quality", "", "all", "all", 0.5],
             "compare": ["steady", "fading", 0.5], "find": ["hat"], "pick": ["worst", "", "", 1]}  # fmt: skip
-        names = (*api.PUBLIC, *api.FOR_THE_PAGE)
-        self.seeds = [json.dumps([name, *about.get(name, [])]).encode() for name in names]
+        self.seeds = [json.dumps([name, *about.get(name, [])]).encode() for name in self.answers]
 
     def use(self, data: bytes) -> None:
         import gradio as gr
@@ -462,10 +461,10 @@ class Endpoints(Door):
             name, *values = json.loads(data)
         except (ValueError, RecursionError, TypeError):
             return
-        if not isinstance(name, str) or name not in (*self.api.PUBLIC, *self.api.FOR_THE_PAGE):
+        if not isinstance(name, str) or name not in self.answers:
             return
         try:
-            json.dumps(self.api.explain_errors(self.api.check_types(getattr(self.served, name)))(*values))
+            json.dumps(self.answers[name](*values))
         except gr.Error as error:
             if not str(error):
                 raise AssertionError("nothing is said") from error
@@ -482,10 +481,10 @@ class Upload(Door):
         values = ([made, [made, made], 0.5], ["data:image/png;base64," + made, [made], 0.5, [made], ["a", "b"]])
         self.seeds = [json.dumps(each).encode() for each in values]
         import small_dataset
-        from convergebench.spaces_app.space import api, score_yours_tab, served_dataset
+        from convergebench.spaces_app.space import served_dataset, server
 
-        scorer = score_yours_tab.Scorer(served_dataset.open_dataset(str(small_dataset.write(self.folder / "dataset"))))
-        self.score = api.explain_errors(api.check_types(score_yours_tab.endpoint(scorer)))
+        served = served_dataset.open_dataset(str(small_dataset.write(self.folder / "dataset")))
+        self.score = server.answers(served, "QUEUED")["score_yours"]
 
     def use(self, data: bytes) -> None:
         import gradio as gr

@@ -16,7 +16,7 @@ from convergebench.dataset_builder.dataset.reader import UnreadableFile
 from convergebench.generation import pictures
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.lpips import weights
-from convergebench.spaces_app.space import api, previews, served_dataset
+from convergebench.spaces_app.space import served_dataset, server
 from fuzz.mutations import HOSTILE, mutate
 from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of, tables_of
 
@@ -333,8 +333,9 @@ def endpoints(shop: Workshop, chance: Random) -> str:
 
     if not hasattr(shop, "served"):
         served = served_dataset.open_dataset(str(shop.dataset))
-        shop.served = api.Endpoints(served, previews.Previews(served, shop.root / "previews"))  # type: ignore[attr-defined]
-    served = shop.served.dataset  # type: ignore[attr-defined]
+        answers = server.answers(served, "PUBLIC") | server.answers(served, "FOR_THE_PAGE")
+        shop.served, shop.answers = served, answers  # type: ignore[attr-defined]
+    served, answers = shop.served, shop.answers  # type: ignore[attr-defined]
     known: list[Any] = [*served.chains, *served.names["editor"], *served.names["source"], *served.names["program"]]
     known += [
         "all",
@@ -354,14 +355,14 @@ def endpoints(shop: Workshop, chance: Random) -> str:
         0.5,
         8,
     ]
-    name = chance.choice((*api.PUBLIC, *api.FOR_THE_PAGE))
+    name = chance.choice(list(answers))
     given: list[Any] = []
     for _ in range(chance.randrange(0, 8)):
         given.append(chance.choice(known) if chance.random() < 0.7 else chance.choice(HOSTILE))
         if chance.random() < 0.1:
             given[-1] = [chance.choice(known) for _ in range(chance.randrange(4))]
     try:
-        answer = api.explain_errors(api.check_types(getattr(shop.served, name)))(*given)  # type: ignore[attr-defined]
+        answer = answers[name](*given)
     except gr.Error as error:
         return "named" if str(error) else "the same"
     except TypeError as error:  # a number of arguments that Gradio refuses before us

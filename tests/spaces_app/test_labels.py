@@ -14,10 +14,10 @@ from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.palette import assign_looks
 from convergebench.spaces_app.reporting.figures import FigureContext
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
-from convergebench.spaces_app.space import labels_tab
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.studies.labels.agreement import agreement, krippendorff_alpha
 from convergebench.spaces_app.studies.labels.statistics import ratings
+from convergebench.spaces_app.studies.labels.tab import tab as labels_tab
 
 # The example of Krippendorff's paper: four observers, twelve units, by their observer's answers; 0 is none.
 EXAMPLE = ("123321412000", "123322412503", "033323422510", "123324412510")

@@ -19,9 +19,10 @@ _Row = Mapping[str, Any]
 def story_html(dataset: ServedDataset, place: int = 0) -> str:
     """The sentence and the strips of a typical case; `place` 1 is the next most typical, and so on round."""
     board = leaderboard(dataset)
-    if board.group is None or not board.table.rows:
-        return page.render(_TEMPLATE, note=board.table.note, strips=[], best=None, worst=None)
     rows = tested_editors(board)
+    if board.group is None or not rows:
+        note = board.table.note or "No test could be measured."
+        return page.render(_TEMPLATE, note=note, strips=[], best=None, worst=None)
     best, worst = rows[0], rows[-1] if len(rows) > 1 else None
     cases = story_cases(board)
     if not cases:
@@ -48,8 +49,9 @@ def story_html(dataset: ServedDataset, place: int = 0) -> str:
 
 
 def tested_editors(board: Leaderboard) -> Sequence[_Row]:
-    """The rows of editors; theirs, if there are only baselines."""
-    return [row for row in board.table.rows if row["role"] == "editors"] or board.table.rows
+    """The measured rows of editors; those of baselines if there is no editor."""
+    measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
+    return [row for row in measured if row["role"] == "editors"] or measured
 
 
 def story_cases(board: Leaderboard) -> list[CaseKey]:
