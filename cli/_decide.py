@@ -29,7 +29,6 @@ def split_pair(words: str) -> tuple[str, str]:
 def decide(plan: "Plan", pilot: Path | None = None, spread: float | None = None) -> dict[str, Any]:
     """Sources in their order, the cost of all of them, forecasts by true difference, and what a pilot says so far."""
     from convergebench.generation.editors import trait
-    from convergebench.generation.plan import call_count
     from convergebench.generation.records import UserError
     from convergebench.metric_modules.halflife import sequential
     from convergebench.spaces_app.analysis.comparisons import run_order
@@ -40,7 +39,7 @@ def decide(plan: "Plan", pilot: Path | None = None, spread: float | None = None)
     order = run_order(plan.suite.name, [chain.source.id for chain in plan.chains])
     rounds = max(chain.rounds for chain in plan.chains)
     prices = {choice.label: trait(choice.editor, "price")() for choice in plan.choices}
-    calls = {name: sum(call_count(chain) for chain in plan.chains if chain.editor == name) for name in prices}
+    calls = {name: sum(chain.calls for chain in plan.chains if chain.editor == name) for name in prices}
     known = None if None in prices.values() else sum(calls[name] * price for name, price in prices.items())
     found: dict[str, Any] = {
         "first": first,

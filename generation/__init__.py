@@ -53,9 +53,9 @@ def generate(
     `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm they are `submitted` only.
     """
     from . import audits, editors, plan, processes, run_log, scheduler, suites
+    from .plan import Selection
     from .progress import progress_bar
     from .records import UserError, one_of
-    from .selection import Selection
 
     for end in retry:
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
@@ -92,7 +92,7 @@ def generate(
         max_cost /= processes.machines()
     spent = 0.0
     title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
-    with progress_bar(title, sum(map(plan.call_count, mine)), "steps", quiet) as advance:
+    with progress_bar(title, sum(chain.calls for chain in mine), "steps", quiet) as advance:
 
         def report(chain: object, step: object) -> None:
             nonlocal spent

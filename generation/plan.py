@@ -1,35 +1,84 @@
 """What a run would do: its chains, calls, expected images, bytes and dollars, before anything runs."""
 
+import hashlib
+import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from . import audits, editors, suites
 from .prepare import prepared_size
-from .records import Chain, Source, UserError
-from .selection import Case, Selection, balanced, case_of
+from .records import Chain, UserError
 
-BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
-FEWEST_PICTURES = 3  # of one's own, for a floor that is more than one comparison
-MOST_ROUNDS, MOST_RUNS = 10_000, 1_000  # beyond any study, and a plan is held in memory
+_BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
+_FEWEST_PICTURES = 3  # of one's own, for a floor that is more than one comparison
+_MOST_ROUNDS, _MOST_RUNS = 10_000, 1_000  # beyond any study, and a plan is held in memory
+
+Case = tuple[str, str]  # a source and a program, by their ids
+
+
+class Summary(TypedDict):
+    """What one editor would do."""
+
+    editor: str
+    chains: int
+    calls: int
+    images: int
+    bytes: int
+    dollars: float | None  # null if no price is known
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The chains of a suite by the chosen editors. The same words give the same chains on any machine."""
+    """The chains of a suite by the chosen editors. Equal arguments give equal chains on any machine."""
 
     suite: suites.Suite
     choices: tuple[editors.Choice, ...]
     chains: tuple[Chain, ...]
-    salt_hash: str | None = None  # of the salt that chose the audits, where there is one
+    salt_hash: str | None = None  # of the salt that chose the audits, if there is one
 
     @property
     def calls(self) -> int:
-        return sum(map(call_count, self.chains))
+        return sum(chain.calls for chain in self.chains)
 
     def choice(self, chain: Chain) -> editors.Choice:
         return next(choice for choice in self.choices if choice.label == chain.editor)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What --program, --category, --kind, --source and --limit say; an empty one leaves everything."""
+
+    programs: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise UserError(f"--limit must be a whole number from 1, got {self.limit}")
+
+    def of(self, suite: suites.Suite, chains: Iterable[Chain]) -> list[Chain]:
+        """The chains of the chosen cases, in their order; the same cases for every editor."""
+        selected = list(chains)
+        for option, wanted, value_of in (
+            ("--program", self.programs, lambda chain: chain.program.id),
+            ("--category", self.categories, lambda chain: chain.program.category),
+            ("--kind", self.kinds, lambda chain: chain.source.kind),
+            ("--source", self.sources, lambda chain: chain.source.id),
+        ):
+            values = {value_of(chain) for chain in selected}
+            if unknown := [value for value in wanted if value not in values]:
+                raise UserError(
+                    f"{option} {unknown[0]!r} is in none of the remaining cases; they have {', '.join(sorted(values))}"
+                )
+            selected = [chain for chain in selected if not wanted or value_of(chain) in wanted]
+        if self.limit is None:
+            return selected
+        cases = set(_balanced(suite.name, selected, self.limit))
+        return [chain for chain in selected if case_of(chain) in cases]
 
 
 def make_plan(
@@ -45,9 +94,9 @@ def make_plan(
 
     Without `audit` no chain is disturbed to find editors that remember the original.
     """
-    for name, number, most in (("rounds", rounds, MOST_ROUNDS), ("runs", runs, MOST_RUNS)):
+    for name, number, most in (("rounds", rounds, _MOST_ROUNDS), ("runs", runs, _MOST_RUNS)):
         if number is not None and not 1 <= number <= most:
-            raise UserError(f"--{name} is {number}; it is a whole number from 1 to {most}")
+            raise UserError(f"--{name} must be a whole number from 1 to {most}, got {number}")
     choices: dict[str, editors.Choice] = {}
     chains: dict[str, Chain] = {}
     for spec in specs or suite.editors:
@@ -59,8 +108,8 @@ def make_plan(
             if choice is None:
                 continue
             choices[choice.label] = choice
-            draws = audit and suite.audit
-            for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, draws, salt):
+            is_drawn = audit and suite.audit
+            for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, is_drawn, salt):
                 chains[chain.id] = chain
     chosen = selection.of(suite, chains.values()) if selection else chains.values()
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
@@ -75,58 +124,55 @@ def variant_chains(
     audit: bool = True,
     salt: bytes = b"",
 ) -> Iterator[Chain]:
-    """The chains of one editor under one variant, of its own rounds where none are given.
-
-    Those of an editor that could remember may draw a recall audit; one that is handed the history need not.
-    """
+    """The chains of one editor under one variant, with the variant's own rounds unless others are given."""
     settings = {**choice.settings, "short_side": suite.short_side}
-    draws = audit and is_audited(choice.editor)
+    is_drawn = audit and is_audited(choice.editor)
     for source, program in suites.cases(suite, variant):
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds or variant.rounds_of(program))
-            yield audits.with_audit(chain, salt) if draws else chain
+            yield audits.with_audit(chain, salt) if is_drawn else chain
 
 
 def is_audited(editor: object) -> bool:
-    """Whether an editor's chains may draw a recall audit: it could remember, and is not handed the history."""
+    """Whether an editor's chains may draw an audit: it could remember, and is not handed the history."""
     outside = not editors.trait(editor, "embedded") and not editors.trait(editor, "remembers")
     return bool(outside or editors.trait(editor, "audited"))
-
-
-def call_count(chain: Chain) -> int:
-    return chain.rounds * len(chain.program.cycle)
 
 
 def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
     """One process's part: the longest chains are dealt first, each to the part with the least to do so far."""
     loads = [0] * shards
     mine = []
-    for chain in sorted(chains, key=lambda chain: (-call_count(chain), chain.id)):
+    for chain in sorted(chains, key=lambda chain: (-chain.calls, chain.id)):
         least = loads.index(min(loads))
-        loads[least] += call_count(chain)
+        loads[least] += chain.calls
         if least == shard:
             mine.append(chain)
     return mine
 
 
-def summary(plan: Plan) -> list[dict[str, Any]]:
-    """A row per editor: chains, calls, images, bytes and dollars, the last null where no price is known."""
-    rows: list[dict[str, Any]] = []
+# --- what it would cost
+
+
+def summary(plan: Plan) -> list[Summary]:
+    """A row per editor."""
+    rows: list[Summary] = []
     for choice in plan.choices:
-        mine = [chain for chain in plan.chains if chain.editor == choice.label]
+        chains = [chain for chain in plan.chains if chain.editor == choice.label]
         sizes, price = editors.trait(choice.editor, "sizes")(), editors.trait(choice.editor, "price")()
-        count = sum(map(call_count, mine))
-        area = sum(
-            (call_count(chain) + 1) * prepared_pixels(chain.source, plan.suite.short_side, sizes) for chain in mine
-        )
+        calls, area = sum(chain.calls for chain in chains), 0
+        for chain in chains:
+            size = prepared_size((chain.source.width, chain.source.height), plan.suite.short_side, sizes)
+            area += (chain.calls + 1) * math.prod(size)
+        dollars = None if price is None else round(calls * price, 2)
         rows.append(
             {
                 "editor": choice.label,
-                "chains": len(mine),
-                "calls": count,
-                "images": count + len(mine),
-                "bytes": round(area * BYTES_A_PIXEL),
-                "dollars": None if price is None else round(count * price, 2),
+                "chains": len(chains),
+                "calls": calls,
+                "images": calls + len(chains),
+                "bytes": round(area * _BYTES_A_PIXEL),
+                "dollars": dollars,
             }
         )
     return rows
@@ -134,19 +180,16 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
 
 def warnings(plan: Plan) -> list[str]:
     """What to know before money is spent: models that have ended or end soon, and those without a price."""
-    found = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
-    hosted = {label: model for label, model in found.items() if model is not None}
-    guessed = [f"{id} is a {own.source.kind}" for id, own in plan.suite.own_pictures.items() if own.guessed]
-    own = [f"guessed: {', '.join(guessed)}; --pictures-kind or a folder's name says what pictures show"] * bool(guessed)
-    if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < FEWEST_PICTURES:
-        own.append(f"what a round retained is measured against other pictures; give at least {FEWEST_PICTURES} of them")
-    ends = [f"{label}: {warning}" for label, model in hosted.items() if (warning := model.warning())]
-    unpriced = [choice for choice in plan.choices if editors.trait(choice.editor, "price")() is None]
-    return (
-        own
-        + ends
-        + [f"{choice.label}: {hosted[choice.label].no_price()}" for choice in unpriced if choice.label in hosted]
-    )
+    found = []
+    own = plan.suite.own_pictures
+    if guessed := [f"{id} is a {picture.source.kind}" for id, picture in own.items() if picture.guessed]:
+        found.append(f"guessed: {', '.join(guessed)}; --pictures-kind or a folder's name says what pictures show")
+    if own and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
+        found.append(f"retained quality is measured against other pictures; give at least {_FEWEST_PICTURES} of them")
+    hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
+    models = {label: model for label, model in hosted.items() if model is not None}
+    found += [f"{label}: {warning}" for label, model in models.items() if (warning := model.warning())]
+    return found + [f"{label}: {models[label].no_price()}" for label in unpriced(plan) if label in models]
 
 
 def unpriced(plan: Plan) -> list[str]:
@@ -160,22 +203,50 @@ def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
     A case costs what all editors' chains of it do, each call once.
     """
     if not (math.isfinite(max_cost) and max_cost >= 0):
-        raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
+        raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
     if unknown := unpriced(plan):
         raise UserError(f"what fits ${max_cost:g} cannot be said: the price of a call of {unknown[0]!r} is not known")
     prices = {choice.label: editors.trait(choice.editor, "price")() for choice in plan.choices}
     costs: dict[Case, float] = {}
     for chain in plan.chains:
-        costs[case_of(chain)] = costs.get(case_of(chain), 0.0) + call_count(chain) * prices[chain.editor]
-    order = balanced(plan.suite.name, {case_of(chain): chain for chain in plan.chains}, len(costs))
-    spent = 0.0
-    for place, case in enumerate(order):
+        costs[case_of(chain)] = costs.get(case_of(chain), 0.0) + chain.calls * prices[chain.editor]
+    spent, count = 0.0, 0
+    for case in _balanced(plan.suite.name, plan.chains, len(costs)):
         if spent + costs[case] > max_cost + 1e-9:
-            return place, len(order), round(spent, 4)
+            break
         spent += costs[case]
-    return len(order), len(order), round(spent, 4)
+        count += 1
+    return count, len(costs), round(spent, 4)
 
 
-def prepared_pixels(source: Source, short_side: int, sizes: tuple[tuple[int, int], ...]) -> int:
-    width, height = prepared_size((source.width, source.height), short_side, sizes)
-    return width * height
+# --- a balanced few of the cases
+
+
+def case_of(chain: Chain) -> Case:
+    return chain.source.id, chain.program.id
+
+
+def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
+    """So many cases, each the one whose category, kind, source and program were taken least so far.
+
+    Ties go by a hash, so that the same seed chooses the same cases everywhere and a larger limit keeps the smaller's.
+    """
+    traits = {  # what is balanced, the first before the others
+        case_of(chain): tuple(enumerate((chain.program.category, chain.source.kind, chain.source.id, chain.program.id)))
+        for chain in chains
+    }
+    by_hash = sorted(traits, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())
+    taken: dict[tuple[int, str], int] = {}
+    chosen: list[Case] = []
+    # A heap, whose counts may have grown since.
+    waiting: list[tuple[tuple[int, ...], int]] = [((0, 0, 0, 0), place) for place in range(len(by_hash))]
+    while waiting and len(chosen) < limit:
+        counts, place = heapq.heappop(waiting)
+        now = tuple(taken.get(trait, 0) for trait in traits[by_hash[place]])
+        if now != counts:
+            heapq.heappush(waiting, (now, place))
+            continue
+        chosen.append(by_hash[place])
+        for trait in traits[by_hash[place]]:
+            taken[trait] = taken.get(trait, 0) + 1
+    return chosen

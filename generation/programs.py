@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import studies
-from .records import Program, UserError, check_types
+from .records import Program, UserError, check_fields, check_types
 
 _HERE = Path(__file__).parent
 OUT_AND_BACK = "out and back"
@@ -57,13 +57,9 @@ def _out_and_back(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def from_row(row: Mapping[str, Any]) -> Program:
     """One row as a Program, or one sentence that says what is wrong with it."""
-    allowed = [field.name for field in fields(Program)]
-    unknown = [key for key in row if key not in allowed]
-    missing = [key for key in _REQUIRED if key not in row]
-    if unknown or missing:
-        wrong = f"has no use for {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
-        raise UserError(f"program {row.get('id', '?')!r} {wrong}; its fields are {', '.join(allowed)}")
-    check_types(f"program {row['id']!r}", Program, row)
+    what = f"program {row.get('id', '?')!r}"
+    check_fields(what, row, [field.name for field in fields(Program)], _REQUIRED)
+    check_types(what, Program, row)
     return Program.from_dict(row)
 
 

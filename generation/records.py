@@ -7,9 +7,9 @@ and reading it back gives an equal one.
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import cache, lru_cache
+from functools import cache
 from types import UnionType
 from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
 
@@ -19,7 +19,8 @@ REVERSIBILITY = ("exact", "clear", "partial", "destroys information", "invents i
 STATUSES = ("input", "ok", "shrunk", "refused", "no_image", "failed")
 PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decode to a picture
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
-ROLES = ("editor", "baseline", "transport")  # under test; an end of the scale; a re-encoding that every answer passes
+# Under test; a reference editor that marks one end of the scale; a re-encoding that every answer passes.
+ROLES = ("editor", "baseline", "transport")
 
 UNKNOWN = "unknown"  # a licence or an attribution that nobody gave; `convergebench publish` asks for it
 Setting = str | int | float | bool | None
@@ -34,24 +35,33 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-@cache
-def types_of(record: type) -> Mapping[str, Any]:
-    """The type of each field."""
-    return get_type_hints(record)
+def check_fields(
+    what: str, values: Mapping[str, object], allowed: Collection[str], required: Sequence[str] = ()
+) -> None:
+    """Raise UserError if somebody's table has other fields than these, or lacks a required one."""
+    unknown = [name for name in values if name not in allowed]
+    missing = [name for name in required if name not in values]
+    if unknown or missing:
+        wrong = f"has no field {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
+        raise UserError(f"{what} {wrong}; its fields are {', '.join(allowed)}")
+
+
+_types_of = cache(get_type_hints)
 
 
 def check_types(what: str, record: type, values: Mapping[str, Any]) -> None:
-    """Raise UserError where values that somebody wrote for a record's fields are not of their types."""
+    """Raise UserError if values that somebody wrote for a record's fields are not of their types."""
     for name, value in values.items():
-        if name in types_of(record) and not is_of_type(value, types_of(record)[name]):
-            raise UserError(f"{what} has {str(value)[:40]!r} for {name}, which is {type_words(types_of(record)[name])}")
+        kind = _types_of(record).get(name)
+        if kind is not None and not is_of_type(value, kind):
+            raise UserError(f"{what} has {str(value)[:40]!r} for {name}, which must be {_type_words(kind)}")
 
 
 def is_of_type(value: object, kind: Any) -> bool:
     if isinstance(kind, UnionType):
-        return any(is_of_type(value, each) for each in get_args(kind))
+        return any(is_of_type(value, option) for option in get_args(kind))
     if get_origin(kind) is tuple:
-        return isinstance(value, list | tuple) and all(is_of_type(each, get_args(kind)[0]) for each in value)
+        return isinstance(value, list | tuple) and all(is_of_type(item, get_args(kind)[0]) for item in value)
     if kind is str:
         return isinstance(value, str) and is_encodable(value)
     if kind in (int, float):
@@ -59,15 +69,15 @@ def is_of_type(value: object, kind: Any) -> bool:
     return isinstance(value, get_origin(kind) or kind)
 
 
-def type_words(kind: Any) -> str:
+def _type_words(kind: Any) -> str:
     words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
     if get_origin(kind) is tuple:
-        return "a list, and each of them " + type_words(get_args(kind)[0])
+        return "a list, each of them " + _type_words(get_args(kind)[0])
     return words.get(kind, "something else")
 
 
 def is_encodable(text: str) -> bool:
-    """Whether it is text: half of a surrogate pair, which JSON can spell, is none."""
+    """Whether UTF-8 can hold it: not half of a surrogate pair, which JSON can spell."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -76,7 +86,7 @@ def is_encodable(text: str) -> bool:
 
 
 def storable(value: Any, depth: int = 20) -> Any:
-    """What somebody else's program said, as JSON and UTF-8 can hold it; what they cannot hold is spelled out."""
+    """A value from somebody else's program in a form that JSON and UTF-8 can hold; the rest is spelled out."""
     if isinstance(value, str):
         return value if is_encodable(value) else value.encode("utf-8", "backslashreplace").decode()
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
@@ -96,16 +106,16 @@ class Record:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known})
+        names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in names})
 
 
 @dataclass(frozen=True)
 class Source(Record):
-    """One starting picture. `reference` names another picture only where the input is a degraded one."""
+    """One starting picture. `reference` names another picture only if the input is a degraded one."""
 
     id: str
-    sha256: str  # of the file; where the project made the pixels (painted, cropped, degraded), of them as PPM
+    sha256: str  # of the file; if the project made the pixels (painted, cropped, degraded), of them as PPM
     width: int
     height: int
     kind: str
@@ -113,7 +123,7 @@ class Source(Record):
     licence: str
     attribution: str
     title: str = ""
-    reference: str | None = None  # sha256 of the reference's file, where it is another picture
+    reference: str | None = None  # sha256 of the reference's file, if it is another picture
     scene: str = ""  # for restoration: what kind of scene it shows
     degradation: str = ""  # for restoration: what is wrong with it
 
@@ -174,10 +184,15 @@ class Chain(Record):
         }
         return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
 
+    @property
+    def calls(self) -> int:
+        """How often the editor is asked, if nothing ends the chain early."""
+        return self.rounds * len(self.program.cycle)
+
     def asks(self) -> Iterator[tuple[int, int, int, str]]:
         """Every step of the chain: its number from 1, round, position in the cycle, instruction."""
         length = len(self.program.cycle)
-        for index in range(self.rounds * length):
+        for index in range(self.calls):
             round, position = index // length + 1, index % length + 1
             yield index + 1, round, position, self.program.instruction(round, position)
 
@@ -189,23 +204,23 @@ class Chain(Record):
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         nested = {
-            "source": held_once(Source.from_dict(values["source"])),
-            "program": held_once(Program.from_dict(values["program"])),
+            "source": _shared(Source.from_dict(values["source"])),
+            "program": _shared(Program.from_dict(values["program"])),
         }
         return super().from_dict({**values, **nested})
 
 
-def held_once(record: Any) -> Any:
+_SHARED: dict[Record, Record] = {}
+
+
+def _shared(record: Source | Program) -> Any:
     """Equal sources and programs as one, so that twenty thousand chains do not hold them twenty thousand times."""
+    if len(_SHARED) > 10_000:
+        _SHARED.clear()
     try:
-        return first_equal(record)
-    except TypeError:  # a value that no record of ours has
+        return _SHARED.setdefault(record, record)
+    except TypeError:  # it holds a value that cannot be hashed, which no record of ours does
         return record
-
-
-@lru_cache(maxsize=10_000)
-def first_equal(record: Any) -> Any:
-    return record
 
 
 class Turn(NamedTuple):
@@ -218,7 +233,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What an editor gives back for one call: the bytes as received, or a status that says why there are none."""
+    """What an editor gives back for one call: the bytes as received, or why there are none."""
 
     data: bytes = b""
     status: str = "ok"  # ok, refused or no_image; technical failure is an exception
@@ -228,9 +243,13 @@ class Answer:
     details: Mapping[str, Any] = field(default_factory=dict)  # request id, model version, usage, finish reason
 
     def step_fields(self) -> dict[str, Any]:
-        """What of it becomes part of a Step, beside its bytes and status."""
-        about = {"reason": self.reason or None, "text": self.text or None}
-        return {**about, "cost": self.cost, "details": self.details}
+        """The fields of a Step that come from it, beside its bytes and status."""
+        return {
+            "reason": self.reason or None,
+            "text": self.text or None,
+            "cost": self.cost,
+            "details": self.details,
+        }
 
 
 @dataclass(frozen=True)
@@ -249,7 +268,7 @@ class Step(Record):
     type: str | None = None  # by the magic bytes, not by what was declared
     width: int | None = None
     height: int | None = None
-    latency: float | None = None  # seconds; null for embedded editors, whose time tells of the machine
+    latency: float | None = None  # seconds; null for embedded editors, whose time depends on this machine
     cost: float | None = None  # US dollars
     reason: str | None = None
     text: str | None = None
@@ -268,13 +287,13 @@ class Step(Record):
 class FinishedChain:
     """A chain and how it ended."""
 
-    id: str  # as recorded where it was found
+    id: str  # as recorded in the store or the dataset
     chain: Chain
     suite: str
     suite_version: str
     status: str  # one of ENDS
     calls: int  # answers of the editor, which is every step but step 0
-    cost: float | None  # US dollars of all its steps; null where none of them has a price
+    cost: float | None  # US dollars of all its steps; null if none of them has a price
 
     @property
     def editor(self) -> str:
@@ -298,7 +317,7 @@ class FinishedChain:
 
     @property
     def short_side(self) -> int | None:
-        """Pixels on the short side at which the chain is evaluated; None where its settings name none."""
+        """Pixels on the short side at which the chain is evaluated; None if its settings name none."""
         side = self.chain.settings.get("short_side")
         return int(side) if side is not None else None
 
@@ -320,6 +339,7 @@ class EditorInfo(Record):
         one_of("role", self.role, ROLES)
 
 
-def one_of(name: str, given: str, allowed: Sequence[str]) -> None:
+def one_of(name: str, given: str, allowed: Collection[str]) -> None:
+    """Raise UserError unless a name is among those allowed."""
     if given not in allowed:
-        raise UserError(f"no {name} {given!r}; it is one of {', '.join(allowed)}")
+        raise UserError(f"no {name} {given!r}; it must be one of {', '.join(allowed)}")

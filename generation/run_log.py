@@ -38,7 +38,7 @@ class RunLog:
 
     def start(self, chains: Sequence[Chain]) -> None:
         """Say what this process is to do."""
-        planned = {chain.id: [chain.editor, chain.rounds * len(chain.program.cycle)] for chain in chains}
+        planned = {chain.id: [chain.editor, chain.calls] for chain in chains}
         self.event("started", host=socket.gethostname(), pid=os.getpid(), planned=planned)
 
     def step(self, chain: Chain, step: Step) -> None:

@@ -294,7 +294,7 @@ def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, import
         else:
             continue
         raise Damaged(f"{folder / 'steps.jsonl'}, line {number + 1}, {problem}; restore the file or remove the folder")
-    if steps and (steps[0].status != "input" or len(steps) - 1 > chain.rounds * len(chain.program.cycle)):
+    if steps and (steps[0].status != "input" or len(steps) - 1 > chain.calls):
         raise Damaged(f"{folder / 'steps.jsonl'} does not hold the steps of its chain; restore it or remove the folder")
 
 

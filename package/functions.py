@@ -25,12 +25,11 @@ def plan(
     """The chains that `generate` would run with the same arguments, without running them."""
     from convergebench.generation import audits, suites
     from convergebench.generation import plan as planning
-    from convergebench.generation.selection import Selection
 
     editors = [editor] if isinstance(editor, str) else list(editor)
     loaded = suites.load(str(suite), pictures, kind)
     salt = audits.read_salt(salt_file)
-    return planning.make_plan(loaded, editors, rounds, runs, Selection(**selection), audit, salt)
+    return planning.make_plan(loaded, editors, rounds, runs, planning.Selection(**selection), audit, salt)
 
 
 def status(run: str | Path) -> "Status":

@@ -16,7 +16,7 @@ from PIL import Image
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, pixel_hash
-from ..records import Source, UserError
+from ..records import Source, UserError, check_fields, one_of
 from . import synthetic
 
 LICENCES = (
@@ -70,13 +70,8 @@ class Row:
 
 def from_row(values: Mapping[str, Any]) -> Row:
     """One row of the file as a Row, or one sentence that says what is wrong with it."""
-    allowed = [field.name for field in fields(Row)]
-    if unknown := [key for key in values if key not in allowed]:
-        raise UserError(f"source {values.get('id')!r} has no use for {', '.join(unknown)}; its fields are {allowed}")
-    if values.get("licence") not in LICENCES:
-        raise UserError(
-            f"source {values.get('id')!r} is under {values.get('licence')!r}; {', '.join(LICENCES)} are used"
-        )
+    check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
+    one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), LICENCES)
     crop = tuple(values["crop"]) if "crop" in values else None
     return Row(**{**values, "crop": crop, "unfit": tuple(values.get("unfit", ()))})
 

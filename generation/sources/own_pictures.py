@@ -1,4 +1,4 @@
-"""A folder of somebody's own pictures as sources; what kind each is stands in the file or is guessed."""
+"""A folder of somebody's own pictures as sources; the kind of each is given or guessed."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from ..pictures import Undecodable, decode
-from ..records import KINDS, UNKNOWN, Source, UserError, check_types, one_of
+from ..records import KINDS, UNKNOWN, Source, UserError, check_fields, check_types, one_of
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
 ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
@@ -20,7 +20,7 @@ TILES = 4  # a side, for the look of a texture
 
 @dataclass(frozen=True)
 class OwnPicture:
-    """One picture of one's own: where it lies, and what is known of it."""
+    """One picture of one's own: its file, and what is known of it."""
 
     path: Path
     source: Source
@@ -61,11 +61,8 @@ def find(folder: Path, about: Sequence[Mapping[str, Any]] = (), kind: str | None
 
 def row_file(row: Mapping[str, Any]) -> str:
     """The file that a row of [[picture]] is about; raises UserError for a row that says anything else wrong."""
-    if unknown := [key for key in row if key not in ABOUT]:
-        raise UserError(f"picture {row.get('file', '?')!r} has no use for {unknown[0]}; its fields are {ABOUT}")
-    if "file" not in row:
-        raise UserError("a [[picture]] lacks file, the name of the picture inside the folder")
-    what = f"picture {row['file']!r}"
+    what = f"picture {row.get('file', '?')!r}"
+    check_fields(what, row, ABOUT, ["file"])
     check_types(what, Source, {key: value for key, value in row.items() if key != "file"})
     check_types(what, OwnPicture, {"unfit": row.get("unfit", [])})
     return str(row["file"])

@@ -1,6 +1,6 @@
 """Suites as data: which sources, programs, rounds and runs.
 
-A suite of one's own is a file of the same form, with one's own programs and pictures in it: see `read_own`.
+A suite of one's own is a file of the same form, with one's own programs and pictures in it: see below.
 """
 
 import tomllib
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import programs, studies
-from ..records import Program, Setting, Source, UserError, check_types
+from ..records import Program, Setting, Source, UserError, check_fields, check_types
 from ..sources import catalogue, own_pictures
 from ..sources.own_pictures import OwnPicture
 
 # What a suite of one's own, and a program in it, may leave out.
-OWN = {"version": "1", "short_side": 512, "rounds": 10, "runs": 1, "sources": []}
-OWN_PROGRAM = {"category": "own", "closes": True, "reversibility": "clear"}
+_OWN = {"version": "1", "short_side": 512, "rounds": 10, "runs": 1, "sources": []}
+_OWN_PROGRAM = {"category": "own", "closes": True, "reversibility": "clear"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Variant:
     programs: tuple[str, ...]
     rounds: int
     runs: int
-    steps: int = 0  # where above 0, a chain has as many whole rounds as fit into so many steps
+    steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
 
     def rounds_of(self, program: Program) -> int:
         """How many rounds a chain of this program has."""
@@ -52,7 +52,7 @@ class Suite:
     editors: tuple[str, ...] = ("paint",)
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # program: the sources it is planned for
     variants: tuple[Variant, ...] = ()
-    steps: int = 0  # in the place of `rounds` where studies count calls: a run of 100 steps, whatever its cycle
+    steps: int = 0  # instead of `rounds` if a study counts calls: a run of 100 steps, whatever its cycle
     audit: bool = True  # False: no chain of it is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
     own_pictures: Mapping[str, OwnPicture] = field(default_factory=dict)
@@ -73,14 +73,15 @@ class Suite:
         return self.own_pictures[id].read() if id in self.own_pictures else catalogue.read(id)
 
     def fits(self, source: str, program: Program) -> bool:
-        """Whether the program makes sense for the picture."""
-        if source not in self.own_pictures:
-            return fits(source, program)
-        own = self.own_pictures[source]
-        return own.source.kind in program.fits and program.id not in own.unfit
+        """Whether the program makes sense for the picture: by its kind, and by what its row says of it alone."""
+        if source in self.own_pictures:
+            own = self.own_pictures[source]
+            return own.source.kind in program.fits and program.id not in own.unfit
+        row = catalogue.row(source)
+        return row.kind in program.fits and program.id not in row.unfit
 
 
-FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "own_programs", "own_pictures")]
+_FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "own_programs", "own_pictures")]
 
 
 @cache
@@ -96,71 +97,71 @@ def names() -> tuple[str, ...]:
 
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
     """The suite of that name, or in that file ending in .toml; on the pictures of a folder instead of its own."""
-    suite = read_own(Path(name)) if str(name).endswith(".toml") else load_shipped(name)
-    return suite if pictures is None else with_pictures(suite, Path(pictures), kind)
+    suite = _read_own(Path(name)) if str(name).endswith(".toml") else _load_shipped(name)
+    return suite if pictures is None else _with_pictures(suite, Path(pictures), kind)
 
 
 @cache
-def load_shipped(name: str) -> Suite:
+def _load_shipped(name: str) -> Suite:
     """The suite of that name, with every source and program it names checked to exist."""
     if name not in names():
         raise UserError(f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml")
     return from_values(name, tomllib.loads(_files()[name].read_text(encoding="utf-8")))
 
 
-def read_own(path: Path) -> Suite:
+def _read_own(path: Path) -> Suite:
     """A suite of one's own: the fields of the shipped ones, and [[program]], `pictures` (a folder) and [[picture]]."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise UserError(f"{path} is no TOML: {error}") from error
+        raise UserError(f"{path} is not TOML: {error}") from error
     if path.stem in names():
-        raise UserError(f"{path} has the name of a suite that is here already; call it otherwise")
-    rows, about = ([*list_of_tables(path, values, name)] for name in ("program", "picture"))
-    rows = [{**OWN_PROGRAM, **row} for row in rows]
+        raise UserError(f"{path} has the name of a shipped suite; give it another")
+    rows, about = ([*_tables(path, values, name)] for name in ("program", "picture"))
+    rows = [{**_OWN_PROGRAM, **row} for row in rows]
     own = {program.id: program for program in map(programs.from_row, rows)}
     folder = values.pop("pictures", None)
     if not isinstance(folder, str | None):
-        raise UserError(f"{path} has {folder!r} for pictures; it is the name of a folder")
+        raise UserError(f"{path} has {folder!r} for pictures; it must be the name of a folder")
     if about and folder is None:
-        raise UserError(f'{path} has [[picture]] rows; it also needs pictures = "FOLDER", where they lie')
+        raise UserError(f'{path} has [[picture]] rows; it also needs pictures = "FOLDER"')
     found = own_pictures.find(path.parent / folder, about) if folder is not None else {}
-    refuse_taken(own, found)
-    values = {"title": path.stem, "programs": list(own), **OWN, **values}
+    _refuse_taken(own, found)
+    values = {"title": path.stem, "programs": list(own), **_OWN, **values}
     check_types(f"suite {path.stem!r}", Suite, values)
     values["sources"] = [*found, *(id for id in values["sources"] if id not in found)]
     suite = from_values(path.stem, values, own, found)
     if not suite.programs or not suite.sources:
         what = "sources" if suite.programs else "programs"
-        raise UserError(f"{path} names no {what}; {', '.join(FIELDS)}, program, pictures and picture are its fields")
+        raise UserError(f"{path} names no {what}; {', '.join(_FIELDS)}, program, pictures and picture are its fields")
     return suite
 
 
-def list_of_tables(path: Path, values: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def _tables(path: Path, values: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """The tables [[name]], taken out of the values."""
     found = values.pop(name, [])
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        raise UserError(f"{path} has something else than tables for {name}; each begins with [[{name}]]")
+        raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
     return found
 
 
-def with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite:
+def _with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite:
     """The suite's programs on the pictures of a folder."""
     found = own_pictures.find(folder, (), kind)
-    refuse_taken({}, found)
+    _refuse_taken({}, found)
     ids = tuple(found)
     variants = tuple(replace(variant, sources=ids) for variant in suite.variants)
     name = f"{suite.name}-{folder.resolve().name}"
     return replace(suite, name=name, sources=ids, variants=variants, only={}, own_pictures=found)
 
 
-def refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
+def _refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
     """Refuse ids that shipped programs and sources have: two things of one name cannot be told apart in a report."""
     for what, ids, taken in (("program", own, programs.load()), ("picture", pictures, catalogue.manifest())):
         if both := [id for id in ids if id in taken]:
-            raise UserError(f"{what} {both[0]!r} has the name of one that is here already; give yours another")
+            raise UserError(f"{what} {both[0]!r} has the name of a shipped one; give yours another")
 
 
 def from_values(
@@ -170,17 +171,15 @@ def from_values(
     own_pictures: Mapping[str, OwnPicture] | None = None,
 ) -> Suite:
     """A suite's file as a Suite, or one sentence that says what is wrong with it."""
-    refuse_unknown(f"suite {name!r}", values, FIELDS)
+    check_fields(f"suite {name!r}", values, _FIELDS)
     check_types(f"suite {name!r}", Suite, {key: value for key, value in values.items() if key != "variants"})
     if "steps" in values:
-        if values["steps"] < 1:
-            raise UserError(f"suite {name!r} has {values['steps']} for steps; it is a whole number from 1")
-        values = {**values, "rounds": values["steps"]}
-    for key in ("rounds", "runs", "short_side"):
-        if values[key] < 1:
-            raise UserError(f"suite {name!r} has {values[key]} for {key}; it is a whole number from 1")
+        values = {"rounds": values["steps"], **values}
+    for key in ("steps", "rounds", "runs", "short_side"):
+        if values.get(key, 1) < 1:
+            raise UserError(f"{key} of suite {name!r} must be a whole number from 1, got {values[key]}")
     whole: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    whole["variants"] = tuple(read_variant(name, row, whole) for row in values.get("variants", ()))
+    whole["variants"] = tuple(_read_variant(name, row, whole) for row in values.get("variants", ()))
     whole["only"] = {program: tuple(chosen) for program, chosen in values.get("only", {}).items()}
     suite = Suite(name=name, **whole, own_programs=own_programs or {}, own_pictures=own_pictures or {})
     for id in {*suite.sources, *(id for each in suite.variants for id in each.sources)}:
@@ -190,19 +189,14 @@ def from_values(
     return suite
 
 
-def read_variant(suite: str, row: Mapping[str, Any], whole: Mapping[str, Any]) -> Variant:
+def _read_variant(suite: str, row: Mapping[str, Any], whole: Mapping[str, Any]) -> Variant:
     """A variant says what differs; the rest is the suite's."""
-    refuse_unknown(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
+    check_fields(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
     rest = {"settings": {}, **{key: whole[key] for key in ("sources", "programs", "rounds", "runs")}}
     rest["steps"] = 0 if "rounds" in row else whole.get("steps", 0)
     return Variant(
         **{**rest, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}}
     )
-
-
-def refuse_unknown(what: str, values: Mapping[str, Any], allowed: list[str]) -> None:
-    if unknown := [key for key in values if key not in allowed]:
-        raise UserError(f"{what} has no use for {', '.join(unknown)}; its fields are {', '.join(allowed)}")
 
 
 def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Program]]:
@@ -214,9 +208,3 @@ def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Pr
         for program in chosen.programs
         if suite.fits(source, suite.program(program)) and source in suite.only.get(program, chosen.sources)
     ]
-
-
-def fits(source: str, program: Program) -> bool:
-    """Whether the program makes sense for the picture: by its kind, and by what the manifest says of it alone."""
-    row = catalogue.row(source)
-    return row.kind in program.fits and program.id not in row.unfit

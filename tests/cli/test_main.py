@@ -77,7 +77,7 @@ def test_plan_and_status_as_functions(tmp_path):
         (["import", "x", "--layout", "tabel"], "no layout 'tabel'; did you mean table?"),
         (["import", "x"], "no --layout given; the layouts are"),
         (["plan", "--suite", "nope"], "no suite 'nope'; the suites are"),
-        (["plan", "--editor", "jpg"], "no editor 'jpg'; it is one of"),
+        (["plan", "--editor", "jpg"], "no editor 'jpg'; it must be one of"),
         (["generate", "--suite", "smoke", "--shard", "4/4"], "--shard is '4/4'; it is I/N"),
     ],
 )

@@ -85,7 +85,7 @@ def test_gemini_is_asked_for_thoughts_and_size_only_where_the_model_has_them():
     assert (config.image_config.aspect_ratio, config.image_config.image_size) == ("3:2", "2K")
     assert config.thinking_config.include_thoughts
     assert (config.temperature, config.seed) == (0.4, 5)
-    with pytest.raises(UserError, match="gemini:resolution '2K'; it is one of 1K"):
+    with pytest.raises(UserError, match="gemini:resolution '2K'; it must be one of 1K"):
         editors.choose("gemini:model=gemini-2.5-flash-image,resolution=2K")
 
 
@@ -237,7 +237,7 @@ def test_seedream_answers_without_a_picture(ask):
 
 
 def test_seedream_4_5_has_no_sizes_below_its_least_pixels():
-    with pytest.raises(UserError, match="it is one of 2K, 4K"):
+    with pytest.raises(UserError, match="it must be one of 2K, 4K"):
         editors.choose("seedream:model=seedream-4-5-251128")
     assert all(w * h >= 3_686_400 for w, h in sizes.SEEDREAM["2K"])
     assert all(921_600 <= w * h <= 16_777_216 for row in sizes.SEEDREAM.values() for w, h in row)

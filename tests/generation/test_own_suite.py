@@ -12,8 +12,8 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import verify
 from convergebench.generation import plan, suites
 from convergebench.generation.pictures import decode
+from convergebench.generation.plan import Selection, case_of
 from convergebench.generation.records import UserError
-from convergebench.generation.selection import Selection, case_of
 from convergebench.generation.sources import catalogue, own_pictures
 from PIL import Image
 from vendors import openai
@@ -104,22 +104,22 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("rounds = 2", "round = 2"), "has no use for round"),
+        (("rounds = 2", "round = 2"), "has no field round"),
         (('file = "mug.png"', 'file = "cup.png"'), "has no picture 'cup.png'; it has Two words.png"),
         (('kind = "object"', 'kind = "mug"'), "no kind 'mug'"),
-        (('kind = "object"', 'colour = "red"'), "picture 'mug.png' has no use for colour"),
-        (('id = "logo"', 'id = "hat"'), "program 'hat' has the name of one that is here already"),
-        (('id = "logo"\ncycle', 'id = "logo"\nsteps'), "has no use for steps"),
+        (('kind = "object"', 'colour = "red"'), "picture 'mug.png' has no field colour"),
+        (('id = "logo"', 'id = "hat"'), "program 'hat' has the name of a shipped one"),
+        (('id = "logo"\ncycle', 'id = "logo"\nsteps'), "has no field steps"),
         (('"red-ball"', '"red-balls"'), "no program 'red-balls'"),
         (('pictures = "shots"', 'pictures = "shoots"'), "there is no folder"),
         (('pictures = "shots"', ""), "it also needs pictures"),
-        (("rounds = 2", "rounds = "), "is no TOML"),
-        (("rounds = 2", 'rounds = "2"'), "has '2' for rounds, which is a whole number"),
-        (("rounds = 2", "rounds = 0"), "has 0 for rounds; it is a whole number from 1"),
-        (('pictures = "shots"', "pictures = 3"), "has 3 for pictures; it is the name of a folder"),
-        (('unfit = ["logo"]', "unfit = 5"), "has '5' for unfit, which is a list"),
-        (('fits = ["object", "scene"]', "fits = 1"), "program 'logo' has '1' for fits, which is a list"),
-        (("[[program]]", "[program]"), "has something else than tables for program"),
+        (("rounds = 2", "rounds = "), "is not TOML"),
+        (("rounds = 2", 'rounds = "2"'), "has '2' for rounds, which must be a whole number"),
+        (("rounds = 2", "rounds = 0"), "must be a whole number from 1, got 0"),
+        (('pictures = "shots"', "pictures = 3"), "has 3 for pictures; it must be the name of a folder"),
+        (('unfit = ["logo"]', "unfit = 5"), "has '5' for unfit, which must be a list"),
+        (('fits = ["object", "scene"]', "fits = 1"), "program 'logo' has '1' for fits, which must be a list"),
+        (("[[program]]", "[program]"), "needs tables for program"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_ones_own_is_one_sentence(folder, change, words):
@@ -130,13 +130,13 @@ def test_what_is_wrong_with_a_file_of_ones_own_is_one_sentence(folder, change, w
 
 def test_a_name_that_is_taken_or_given_twice_is_refused(folder):
     shutil.copy(folder / "mine.toml", folder / "demo.toml")
-    with pytest.raises(UserError, match="name of a suite that is here already"):
+    with pytest.raises(UserError, match="name of a shipped suite"):
         suites.load(str(folder / "demo.toml"))
     shutil.copy(folder / "shots" / "mug.png", folder / "shots" / "Mug.jpg")
     with pytest.raises(UserError, match="both be called 'mug'"):
         suites.load("demo", folder / "shots")
     (folder / "shots" / "Mug.jpg").rename(folder / "shots" / "coffee.jpg")
-    with pytest.raises(UserError, match="picture 'coffee' has the name of one that is here"):
+    with pytest.raises(UserError, match="picture 'coffee' has the name of a shipped one"):
         suites.load("demo", folder / "shots")
 
 

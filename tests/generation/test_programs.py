@@ -96,7 +96,7 @@ def test_a_hundred_different_fruits_are_added_one_a_round():
 
 
 def test_a_program_with_an_unknown_or_missing_field_is_refused_in_one_sentence():
-    with pytest.raises(UserError, match="program 'x' has no use for kycle; its fields are id, cycle"):
+    with pytest.raises(UserError, match="program 'x' has no field kycle; its fields are id, cycle"):
         programs.from_row({"id": "x", "kycle": ["add"]})
     with pytest.raises(UserError, match="program 'x' lacks closes, reversibility; its fields are"):
         programs.from_row({"id": "x", "cycle": ["add"], "category": "c"})

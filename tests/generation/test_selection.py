@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from convergebench import generation
 from convergebench.cli.__main__ import main
 from convergebench.generation import plan, suites
+from convergebench.generation.plan import Selection, case_of
 from convergebench.generation.records import UserError
-from convergebench.generation.selection import Selection, case_of
 from vendors import openai
 from vendors.loopback import picture, serving
 
@@ -36,9 +36,9 @@ def test_each_filter_leaves_what_it_names():
 
 
 def test_a_name_that_is_in_no_case_is_refused_with_those_that_are():
-    with pytest.raises(UserError, match=r"--kind 'faces' is in none of the cases left; there are face, "):
+    with pytest.raises(UserError, match=r"--kind 'faces' is in none of the remaining cases; they have face, "):
         planned(kinds=["faces"])
-    with pytest.raises(UserError, match="--limit is 0"):
+    with pytest.raises(UserError, match="--limit must be"):
         planned(limit=0)
 
 

@@ -124,9 +124,9 @@ def test_an_unknown_source_is_answered_with_some_that_exist():
 
 def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
     row = {"id": "x", "licence": "all rights reserved"}
-    with pytest.raises(UserError, match=r"'x' is under 'all rights reserved'; Apache-2\.0, CC0-1\.0"):
+    with pytest.raises(UserError, match=r"'all rights reserved'; it must be one of Apache-2\.0, CC0-1\.0"):
         catalogue.from_row(row)
-    with pytest.raises(UserError, match="has no use for colour"):
+    with pytest.raises(UserError, match="has no field colour"):
         catalogue.from_row({**row, "colour": "red"})
 
 

@@ -43,7 +43,7 @@ def test_a_finished_run_says_how_its_chains_ended_and_why(tmp_path):
     whole = found["whole"]
     assert (whole["chains"], whole["done"], whole["running"], whole["waiting"]) == (4, 4, 0, 0)
     assert whole["ends"] == {"refused": 1, "failed": 1, "complete": 2}
-    assert whole["calls_done"] == whole["calls"] == sum(map(plan.call_count, made.chains))
+    assert whole["calls_done"] == whole["calls"] == made.calls
     assert found["reasons"] == {"failed": {"HTTP #: no": 1}, "refused": {"policy # forbids it": 1}}
     assert (found["seconds_left"], found["quiet"], len(found["slowest"])) == (0.0, [], 4)
     text = told(tmp_path / "run")

@@ -68,7 +68,7 @@ def test_banana100_is_the_studys_size_and_price():
     assert {chain.run for chain in made.chains} == {1, 2, 3, 4, 5}
     assert abs(made.calls - 28_000) <= 10  # a cycle of three has no hundredth step
     assert 3_800 < sum(row["dollars"] for row in plan.summary(made)) < 4_100
-    assert {plan.call_count(chain) for chain in made.chains} == {99, 100}
+    assert {chain.calls for chain in made.chains} == {99, 100}
 
 
 def test_no_chain_of_banana100_is_disturbed():
@@ -101,7 +101,7 @@ def test_every_variant_of_banana100_is_planned_for_its_editor():
 def test_the_comparison_of_models_counts_steps_and_is_the_studys_1400_pictures_a_model():
     made = plan.make_plan(suites.load("banana20"))
     assert [row["calls"] for row in plan.summary(made)] == [1400, 1400, 1400]
-    assert {plan.call_count(chain) for chain in made.chains} == {20}
+    assert {chain.calls for chain in made.chains} == {20}
 
 
 def test_a_suite_of_steps_has_as_many_whole_rounds_as_fit():
@@ -109,7 +109,7 @@ def test_a_suite_of_steps_has_as_many_whole_rounds_as_fit():
     made = plan.make_plan(suite, ["identity"])
     assert {chain.program.id: chain.rounds for chain in made.chains} == {"replicate": 7, "mirror-twice": 3}
     assert {chain.rounds for chain in plan.make_plan(suite, ["identity"], rounds=2).chains} == {2}
-    with pytest.raises(UserError, match="suite 's' has 0 for steps; it is a whole number from 1"):
+    with pytest.raises(UserError, match="steps of suite 's' must be a whole number from 1, got 0"):
         suites.from_values("s", {**VALUES, "steps": 0})
 
 
@@ -139,11 +139,11 @@ def test_a_variant_that_says_nothing_is_the_suite():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"round": 3}, "suite 's' has no use for round; its fields are title"),
+        ({"round": 3}, "suite 's' has no field round; its fields are title"),
         ({"sources": ["cofee"]}, "no source 'cofee'"),
         ({"programs": ["hut"]}, "no program 'hut'"),
         ({"sources": ["coffee~motion-blurr"]}, "no degraded source 'coffee~motion-blurr'"),
-        ({"variants": [{"name": "v", "sedd": 1}]}, "variant 'v' of suite 's' has no use for sedd"),
+        ({"variants": [{"name": "v", "sedd": 1}]}, "variant 'v' of suite 's' has no field sedd"),
     ],
 )
 def test_a_wrong_suite_is_one_sentence(changes, sentence):

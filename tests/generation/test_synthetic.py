@@ -65,7 +65,7 @@ def test_the_page_of_text_can_be_read_back_letter_by_letter():
     ("name", "size", "seed"), [("pastel", (64, 64), 0), ("grid", (8, 64), 0), ("grid", (64, 64), -1)]
 )
 def test_what_cannot_be_painted_is_one_sentence(name, size, seed):
-    with pytest.raises(UserError, match=r"synthetic picture 'pastel'; it is one of grid|the least"):
+    with pytest.raises(UserError, match=r"synthetic picture 'pastel'; it must be one of grid|the least"):
         synthetic.make(name, size, seed)
 
 

@@ -103,7 +103,7 @@ def test_every_image_model_of_the_openai_sdk_that_edits_is_listed():
     ],
 )
 def test_openai_refuses_what_a_model_does_not_take(words):
-    with pytest.raises(UserError, match="it is one of"):
+    with pytest.raises(UserError, match="it must be one of"):
         editors.choose(f"openai:{words}")
 
 

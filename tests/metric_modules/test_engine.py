@@ -291,8 +291,8 @@ def test_what_cannot_be_had_is_left_out_by_name_and_the_rest_is_scored(dataset, 
     [
         (["--metrics", "pnsr"], "no metric 'pnsr'; the metrics are psnr, ssim, lpips"),
         (["--metrics", ","], "no metric was asked for; the metrics are psnr"),
-        (["--device", "gpu"], "no device 'gpu'; it is one of cpu, cuda"),
-        (["--dtype", "int8"], "no dtype 'int8'; it is one of float32, bfloat16"),
+        (["--device", "gpu"], "no device 'gpu'; it must be one of cpu, cuda"),
+        (["--dtype", "int8"], "no dtype 'int8'; it must be one of float32, bfloat16"),
     ],
 )
 def test_bad_usage_is_one_sentence(dataset, words, sentence):

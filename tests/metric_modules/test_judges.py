@@ -522,9 +522,9 @@ def test_a_strangers_table_in_the_place_of_the_answers_stays_and_is_named(data, 
 
 def test_what_cannot_judge_says_what_is_allowed(data):
     for words, sentence in (
-        (["--judge", "oracle", "--question", "edit_applied"], "no judge 'oracle'; it is one of gemini, openai"),
+        (["--judge", "oracle", "--question", "edit_applied"], "no judge 'oracle'; it must be one of gemini, openai"),
         (["--judge", "openai:colour=red", "--question", "edit_applied"], "no option 'colour=red'; its options are"),
-        (["--judge", "paint", "--question", "beauty"], "no question 'beauty'; it is one of additions_there"),
+        (["--judge", "paint", "--question", "beauty"], "no question 'beauty'; it must be one of additions_there"),
     ):
         done = CliRunner().invoke(main, ["judge", str(data), *words])
         assert (done.exit_code, sentence in done.output) == (2, True), done.output

@@ -323,7 +323,7 @@ def test_what_a_job_cannot_have_is_refused_before_anything_is_sent(tmp_path, mon
 @pytest.mark.parametrize(
     ("executor", "tasks", "logs", "arguments", "words"),
     [
-        ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it is one of "),
+        ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it must be one of "),
         ("slurm", 2, None, {}, "slurm needs --executor-arg partition=VALUE"),
         ("slurm", None, None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
         ("jobs", 2, "here", {}, "--logs is 'here'; jobs can only reach hf://"),

@@ -49,7 +49,7 @@ BY_HAND = tuple(drawn_requests.EDITS)  # the oracle draws what paint can draw, a
 def local_source(program):
     """A picture that needs no network: one that the program fits, or at least one of a kind that it fits."""
     rows = [row for row in catalogue.manifest().values() if row.package == "painted" or "installed:" in row.package]
-    fitting = [row for row in rows if suites.fits(row.id, program)]
+    fitting = [row for row in rows if suites.load("v1").fits(row.id, program)]
     return (fitting or [row for row in rows if row.kind in program.fits])[0].id
 
 

@@ -33,7 +33,7 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
         number = int(chain.id, 16)
     if number % 10 == 0 and _can_be_marked(chain):
         settings |= {"audit": MARKS, "audit_round": number // 10 % min(_MARKED_ROUNDS, chain.rounds) + 1}
-    elif number % 10 == 1 and chain.rounds * len(chain.program.cycle) > 1:  # noise comes before the second call
+    elif number % 10 == 1 and chain.calls > 1:  # noise comes before the second call
         settings["audit"] = NOISE
     return dataclasses.replace(chain, settings=settings) if settings != chain.settings else chain
 
