@@ -1,18 +1,12 @@
 """A metric is one folder: dropped into a copy of the package, it is scored, stored and explained as it is."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 import scored
+from house_copy import HouseCopy
 
-HOUSE = Path(__file__).parents[2]
-ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 SPEC = """
 SPEC = {
     "name": "darkness",
@@ -52,32 +46,15 @@ class Scorer:
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory):
-    """A copy of the package with one folder more, and how to run it."""
-    place = tmp_path_factory.mktemp("copied")
-    for room in ROOMS:
-        shutil.copytree(HOUSE / room, place / "convergebench" / room, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copyfile(HOUSE / "dataset_card.md", place / "convergebench" / "dataset_card.md")
-    folder = place / "convergebench" / "metric_modules" / "darkness"
-    folder.mkdir()
-    (folder / "spec.py").write_text(SPEC)
-    (folder / "measure.py").write_text(MEASURE)
-
-    def run(*words):
-        environment = {**os.environ, "PYTHONPATH": str(place)}
-        command = [sys.executable, "-m", "convergebench.cli", *map(str, words)]
-        done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def dataset(copied, tmp_path_factory):
+def dataset(tmp_path_factory):
+    """A dataset that was scored by a copy of the package with one folder more."""
+    copy = HouseCopy(tmp_path_factory.mktemp("copied"))
+    copy.path("metric_modules/darkness").mkdir()
+    copy.write("metric_modules/darkness/spec.py", SPEC)
+    copy.write("metric_modules/darkness/measure.py", MEASURE)
     folder = tmp_path_factory.mktemp("dropped")
     dataset = scored.built(scored.runs(folder / "run"), folder / "dataset")
-    copied("score", dataset, "--metrics", "psnr,darkness", "--device", "cpu")
+    copy.verb("score", str(dataset), "--metrics", "psnr,darkness", "--device", "cpu")
     return dataset
 
 

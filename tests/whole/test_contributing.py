@@ -20,6 +20,7 @@ TEXT = (HOUSE / "CONTRIBUTING.md").read_text()
 def copy(tmp_path_factory):
     """A copy of the program with the guide's editor, metric and program, and a dataset that it made and scored."""
     copy = tmp_path_factory.mktemp("copy")
+    shutil.copytree(HOUSE / "package", copy / "convergebench")
     for room in ROOMS:
         shutil.copytree(HOUSE / room, copy / "convergebench" / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(HOUSE / "dataset_card.md", copy / "convergebench" / "dataset_card.md")
