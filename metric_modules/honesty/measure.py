@@ -33,7 +33,9 @@ class Scorer:
         self.clip = earlier.get("clip")
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
         self.signature: dict[str, int | str] = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
-        self.signature |= {"reader": reader.SHA256[:12] if self.read else "no"} | ({"clip": "yes"} if self.clip else {})
+        self.signature |= {"reader": reader.NETWORK.sha256[:12] if self.read else "no"} | (
+            {"clip": "yes"} if self.clip else {}
+        )
 
     def release(self) -> None:
         """Let CLIP's weights go."""
@@ -120,4 +122,4 @@ class Scorer:
 
 def missing_weights() -> str | None:
     """What the checks go without."""
-    return None if reader.file().is_file() else "reads no words until `convergebench weights honesty`"
+    return reader.NETWORK.missing() and "reads no words until `convergebench weights honesty`"

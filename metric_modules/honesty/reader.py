@@ -4,24 +4,26 @@ The recognition network of PP-OCRv4 (Apache 2.0), as rapidocr-onnxruntime publis
 that no network has to look for text: each line of changed cells is read, in about 10 ms on one core.
 """
 
-import hashlib
 import importlib.util
-import os
 import re
 from collections.abc import Callable
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
-from convergebench.generation import packages
 
 from .._shared.looks import CELL
+from .._shared.published import PublishedFile
 
-PACKAGE = "pypi:rapidocr-onnxruntime==1.4.4"
-INSIDE = "rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx"
-SHA256 = "48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b"
+NETWORK = PublishedFile(
+    metric="honesty",
+    requirement="rapidocr-onnxruntime==1.4.4",
+    ending=".whl",
+    inside="rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx",
+    name="ch_PP-OCRv4_rec_infer.onnx",
+    sha256="48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b",
+)
 HEIGHT, WIDEST = 48, 960  # of a line, as the network wants it
 SURE = 0.6  # mean confidence of a line's letters
 LINES = 4  # the tallest ones; an edit that is no text seldom has more
@@ -32,37 +34,11 @@ ASKS_FOR_TEXT = re.compile(r"\b(?:word|words|text|letter|letters|sign|says|sayin
 Reader = Callable[[np.ndarray], str]  # what is written in a picture of one line
 
 
-def file() -> Path:
-    """Where the network is kept."""
-    return packages.cache_folder() / Path(INSIDE).name
-
-
-def fetch() -> Path:
-    """Fetch the network once, and check every byte."""
-    if file().is_file():
-        refuse_others(file().read_bytes())
-    else:
-        data = packages.fetch(PACKAGE, [INSIDE]).get(INSIDE, b"")
-        if hashlib.sha256(data).hexdigest() != SHA256:
-            raise ValueError(f"{INSIDE} of {PACKAGE} is not what it was")
-        file().parent.mkdir(parents=True, exist_ok=True)
-        partial = file().with_name(f"{file().name}.{os.getpid()}")
-        partial.write_bytes(data)
-        partial.replace(file())
-    return file()
-
-
-def refuse_others(data: bytes) -> None:
-    if hashlib.sha256(data).hexdigest() != SHA256:
-        raise ValueError(f"{file()} is not what was published; delete it and run `convergebench weights honesty`")
-
-
 def load() -> Reader | None:
     """The reader, where its network and onnxruntime are here."""
-    if importlib.util.find_spec("onnxruntime") is None or not file().is_file():
+    if importlib.util.find_spec("onnxruntime") is None or NETWORK.missing():
         return None
-    data = file().read_bytes()
-    refuse_others(data)
+    data = NETWORK.load()
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

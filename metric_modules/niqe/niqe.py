@@ -1,7 +1,7 @@
 """NIQE as an `evaluate` module; the pure functions are in measure.py."""
 
-from convergebench.metric_modules._shared import parameters, picture_modules
-from convergebench.metric_modules.niqe.measure import Scorer
+from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules.niqe.measure import PARAMETERS, Scorer
 from convergebench.metric_modules.niqe.spec import SPEC
 
 
@@ -13,4 +13,4 @@ class Niqe(picture_modules.AloneModule):
 
     def fetch_weights(self) -> None:
         """Bring the published parameters into the user's cache, unless they are there."""
-        parameters.fetch("niqe")
+        PARAMETERS.fetch()

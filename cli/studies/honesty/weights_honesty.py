@@ -14,11 +14,10 @@ def command(as_json: bool) -> None:
     \b
     convergebench weights honesty
     """
-    from convergebench.metric_modules.honesty import reader
+    from convergebench.metric_modules.honesty.reader import NETWORK
 
     def fetch() -> dict[str, dict[str, str]]:
-        path = reader.fetch()
-        click.echo(f"{path} is ready", err=as_json)
-        return {"reader": {"path": str(path)}}
+        NETWORK.fetch(lambda line: click.echo(line, err=as_json))
+        return {"reader": {"path": str(NETWORK.path)}}
 
     fetch_and_print(fetch, as_json)

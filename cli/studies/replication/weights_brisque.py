@@ -14,12 +14,10 @@ def command(as_json: bool) -> None:
     \b
     convergebench weights brisque
     """
-    from convergebench.metric_modules._shared import parameters
+    from convergebench.metric_modules.brisque.measure import PARAMETERS
 
     def fetch() -> dict[str, dict[str, str]]:
-        parameters.fetch("brisque", lambda line: click.echo(line, err=as_json))
-        return {
-            "brisque": {"path": str(parameters.path("brisque")), "digest": parameters.PUBLISHED["brisque"].file_sha256}
-        }
+        PARAMETERS.fetch(lambda line: click.echo(line, err=as_json))
+        return {"brisque": {"path": str(PARAMETERS.path), "digest": PARAMETERS.sha256}}
 
     fetch_and_print(fetch, as_json)

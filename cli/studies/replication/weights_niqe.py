@@ -14,10 +14,10 @@ def command(as_json: bool) -> None:
     \b
     convergebench weights niqe
     """
-    from convergebench.metric_modules._shared import parameters
+    from convergebench.metric_modules.niqe.measure import PARAMETERS
 
     def fetch() -> dict[str, dict[str, str]]:
-        parameters.fetch("niqe", lambda line: click.echo(line, err=as_json))
-        return {"niqe": {"path": str(parameters.path("niqe")), "digest": parameters.PUBLISHED["niqe"].file_sha256}}
+        PARAMETERS.fetch(lambda line: click.echo(line, err=as_json))
+        return {"niqe": {"path": str(PARAMETERS.path), "digest": PARAMETERS.sha256}}
 
     fetch_and_print(fetch, as_json)

