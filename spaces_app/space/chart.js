@@ -127,7 +127,7 @@ export function chart(about) {
   });
   box.addEventListener("pointerleave", () => { if (own.pointed) { own.pointed = null; own.draw(); } });
   box.addEventListener("click", (event) => { const hit = event.target.hit; if (hit?.chain) go({ tab: "chains", chain: hit.chain, step: null }); else if (hit?.editor) go({ tab: "failures", editor: hit.editor, cause: null }); });
-  own.files = make("p", { class: "cb-files" }, "Save as ", about.links,
+  own.files = make("p", { class: "cb-files" }, "Save as ", about.links ?? null,
     about.csv ? make("button", { type: "button", onclick: () => save(`${about.name}.csv`, about.csv(), "text/csv") }, "CSV") : null);
   new ResizeObserver(() => { if (own.node.clientWidth) own.draw(); }).observe(own.node);
   own.draw();

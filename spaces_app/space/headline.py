@@ -87,7 +87,7 @@ def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboar
 
 @lru_cache(maxsize=256)
 def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
-    group = chosen_group(dataset, choice)
+    group = _chosen_group(dataset, choice)
     if group is None:
         none = "No tests match these filters."
         return Leaderboard(make_table(statistic, [], none), make_table(pairs, []), None, {})
@@ -104,7 +104,7 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     )
 
 
-def chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
+def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
     """The cases of the choice, as the headline counts them."""
     if (choice.kind, choice.category, choice.editors) == (ALL, ALL, ()):
         return dataset.counted.get(choice.group)

@@ -21,7 +21,7 @@ from .served_dataset import NoPicture, ServedDataset
 
 KINDS = ("thumb", "small", "view", "difference", "detail", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
-SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "detail": 400}
+_SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "detail": 400}
 CELL = 16  # pixels of the grid on which the place that changed most is looked for, at a short side of 512
 MOST_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
@@ -29,7 +29,7 @@ JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared 
 ENDINGS = ("png", "jpg", "webp")  # what every browser shows
 IMAGES = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp)")
 _OWN_NAME = re.compile(rf"{IMAGES.pattern}|part-\w+")
-USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
+_USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
 
 
 class Previews:
@@ -88,10 +88,10 @@ class Previews:
             if kind == "difference":
                 picture = difference(self.original(chain), picture, gain)
             if kind == "detail":
-                picture = cut_out(picture, self.place(at))
+                picture = _cut_out(picture, self.place(at))
             else:
-                picture.thumbnail((SIDES[kind], SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
-            return self.write(f"{name}.jpg", as_jpeg(picture, 80 if kind == "thumb" else 92))
+                picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
+            return self.write(f"{name}.jpg", _as_jpeg(picture, 80 if kind == "thumb" else 92))
 
     def received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
@@ -118,7 +118,7 @@ class Previews:
     def _place(self, at: str) -> tuple[float, float]:
         chain, _, step = at.partition(" ")
         try:
-            return most_changed_place(self.original(chain), decode(self.received(chain, int(step))))
+            return _most_changed_place(self.original(chain), decode(self.received(chain, int(step))))
         except NoPicture:
             return 0.5, 0.5
 
@@ -163,7 +163,7 @@ def cache_folder(dataset: ServedDataset) -> Path:
     for path in sorted(dataset.folder.glob("data/**/*.parquet")):
         about.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
     root = os.environ.get("CONVERGEBENCH_PREVIEWS")
-    base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{USER}"
+    base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{_USER}"
     if not root:
         refuse_others(base)
     return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
@@ -174,7 +174,7 @@ def refuse_others(folder: Path) -> None:
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     known = folder.lstat()
-    if not stat.S_ISDIR(known.st_mode) or (hasattr(os, "getuid") and (known.st_uid != USER or known.st_mode & 0o022)):
+    if not stat.S_ISDIR(known.st_mode) or (hasattr(os, "getuid") and (known.st_uid != _USER or known.st_mode & 0o022)):
         raise UserError(f"{folder} is not yours alone; remove it, or name a folder of your own by --previews")
 
 
@@ -193,7 +193,7 @@ def difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.
     return ImageChops.difference(original, picture).point(lambda value: min(255, value * gain))
 
 
-def most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[float, float]:
+def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[float, float]:
     """Where two pictures differ most, as shares of width and height, away from the edge."""
     size = pictures.evaluation_size(*original.size, 512)
     one, other = (
@@ -208,7 +208,7 @@ def most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[flo
     return (column + 0.5) / columns, (row + 0.5) / rows
 
 
-def cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
+def _cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
     """The surroundings of a place, twice as wide as high, a quarter of the picture's width, enlarged."""
     width, height = picture.size
     wide = max(min(width, 2 * height) / 3.2, 8)
@@ -216,11 +216,11 @@ def cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
     left = min(max(place[0] * width - wide / 2, 0), width - wide)
     top = min(max(place[1] * height - high / 2, 0), height - high)
     box = (left, top, left + wide, top + high)
-    side = SIDES["detail"]
+    side = _SIDES["detail"]
     return picture.resize((side, side // 2), Image.Resampling.LANCZOS, box=box)
 
 
-def as_jpeg(picture: Image.Image, quality: int) -> bytes:
+def _as_jpeg(picture: Image.Image, quality: int) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, "JPEG", quality=quality, subsampling=0)
     return buffer.getvalue()

@@ -13,11 +13,11 @@ from collections import deque
 from typing import Any
 
 MOST_BYTES = 90_000_000  # of one request: a full series in base64
-MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; while one is read and scored it takes about four times its size
+_MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; while one is read and scored it takes about four times its size
 SMALL = 1_000_000  # requests up to this size do not wait
 MOST_WAITING = 64
 MOST_SECONDS_TO_SEND = 120.0  # from its turn on; who sends more slowly would keep the others waiting
-LONGEST_HELD = 600.0  # seconds, whatever still refers to it
+_LONGEST_HELD = 600.0  # seconds, whatever still refers to it
 CHECK = 2.0  # seconds between two looks for garbage that still counts
 SHARE = "convergebench.share"  # where a request's scope has it
 
@@ -28,7 +28,7 @@ class Share:
     __slots__ = ("__weakref__",)
 
 
-class BytesInFlight:
+class _BytesInFlight:
     """What is left of the bytes for all large requests together; first come, first served."""
 
     def __init__(self, most: int):
@@ -56,7 +56,7 @@ class BytesInFlight:
         share = Share()
         finalizer = weakref.finalize(share, loop.call_soon_threadsafe, self.give_back, size)
         finalizer.atexit = False
-        loop.call_later(LONGEST_HELD, finalizer)  # calling it once more does nothing
+        loop.call_later(_LONGEST_HELD, finalizer)  # calling it once more does nothing
         return share
 
     def next_turns(self) -> None:
@@ -75,15 +75,15 @@ class BytesInFlight:
 
     def trim(self) -> None:
         self.trimming = False
-        give_memory_back()
+        _give_memory_back()
 
 
 class RequestLimit:
     """ASGI middleware that reads large requests one after the other, and counts bytes whatever they declare."""
 
-    def __init__(self, app: Any, most: int = MOST_BYTES, together: int = MOST_BYTES_TOGETHER):
+    def __init__(self, app: Any, most: int = MOST_BYTES, together: int = _MOST_BYTES_TOGETHER):
         self.app, self.most = app, most
-        self.in_flight = BytesInFlight(together)
+        self.in_flight = _BytesInFlight(together)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -137,7 +137,7 @@ async def refuse(send: Any, status: int, words: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def give_memory_back() -> None:
+def _give_memory_back() -> None:
     """Return to the system what is free: glibc keeps it for later, in as many pieces as there are threads."""
     gc.collect()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):

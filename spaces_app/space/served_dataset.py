@@ -27,7 +27,7 @@ from ..analysis.stored_rows import SlicedRows
 from ..palette import Look, assign_looks
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
-REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
+_REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
 MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call took
 PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes the names of its dataset there
 DAMAGED_FILE = (pa.ArrowException, OSError)
@@ -84,8 +84,8 @@ class ServedDataset:
         self.floors = Floors(reader.rows_of(FloorRow), chains)
         self.look_alikes = self.floors.look_alikes(chains)
         self.excluded = list(self.look_alikes)
-        self.scores = read_scores(reader)
-        self.score_slices = slices_by_chain(self.scores)
+        self.scores = _read_scores(reader)
+        self.score_slices = _slices_by_chain(self.scores)
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)
 
     @property
@@ -148,7 +148,7 @@ class ServedDataset:
         On the Hub and in very large folders only the costs are known: reading all steps would take too long.
         """
         if self.reader.remote is None and self.scores.num_rows <= MANY_STEPS:
-            return mean_calls_of_steps(self.reader)
+            return _mean_calls_of_steps(self.reader)
         return mean_calls_of_chains(self.chains.values())
 
     @cached_property
@@ -235,26 +235,26 @@ class ServedDataset:
         return dict(found)
 
 
-def read_scores(reader: Reader) -> pa.Table:
+def _read_scores(reader: Reader) -> pa.Table:
     """All scores, in the order of their chains."""
     if not reader.files("scores"):
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
     files = reader.files("scores")
     if len(files) == 1:  # as we write them
-        whole = read_by_column(reader, reader.plain_columns(files[0]))
+        whole = _read_by_column(reader, reader.plain_columns(files[0]))
     else:
-        whole = reader.table("scores", dictionaries=REPEATED).unify_dictionaries().combine_chunks()
+        whole = reader.table("scores", dictionaries=_REPEATED).unify_dictionaries().combine_chunks()
     codes = whole["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
     order = np.lexsort((whole["step"].to_numpy(), codes))
     return whole if (np.diff(order) == 1).all() else whole.take(pa.array(order)).combine_chunks()
 
 
-def read_by_column(reader: Reader, names: Sequence[str]) -> pa.Table:
+def _read_by_column(reader: Reader, names: Sequence[str]) -> pa.Table:
     """All scores, read column by column, so that nothing lies in memory twice; columns without any value are one."""
     found: dict[str, pa.Array] = {}
     empty: dict[pa.DataType, pa.Array] = {}
     for name in names:
-        words = [name] if name in REPEATED else []
+        words = [name] if name in _REPEATED else []
         column = reader.table("scores", [name], words).unify_dictionaries().combine_chunks()[name].combine_chunks()
         if column.null_count == len(column) and not words:
             column = empty.setdefault(column.type, column)
@@ -262,7 +262,7 @@ def read_by_column(reader: Reader, names: Sequence[str]) -> pa.Table:
     return pa.table(found)
 
 
-def slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
+def _slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
     """Where each chain's rows begin and end."""
     column = scores["chain"].combine_chunks()
     codes, names = column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
@@ -273,7 +273,7 @@ def slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
     return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=True)}
 
 
-def mean_calls_of_steps(reader: Reader) -> dict[str, StepRow]:
+def _mean_calls_of_steps(reader: Reader) -> dict[str, StepRow]:
     """Latency and cost from the steps themselves; a file that cannot be read is left out."""
     found: dict[str, StepRow] = {}
     for file in reader.files("steps"):

@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from . import page, request_limit
-from .link_preview import strip_jpeg
 from .previews import IMAGES, previews_of
 from .served_dataset import DAMAGED_FILE, ServedDataset, damage_sentence
 from .tabs import find_tabs
@@ -33,8 +32,9 @@ def make_server(dataset: ServedDataset) -> gr.Server:
         title="ConvergeBench", docs_url=None, redoc_url=None, middleware=[Middleware(request_limit.RequestLimit)]
     )
     _add_endpoints(server, dataset)
-    _add_files(server, dataset)
-    _add_figures(server, dataset)
+    drawing = threading.Lock()  # matplotlib's settings belong to the process
+    _add_files(server, dataset, drawing)
+    _add_figures(server, dataset, drawing)
     return server
 
 
@@ -126,7 +126,7 @@ def _releasing(answer: Callable) -> Callable:
     return released
 
 
-def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
+def _add_files(server: gr.Server, dataset: ServedDataset, drawing: threading.Lock) -> None:
     """The page itself, its scripts and styles, and the pictures that were made so far."""
     site, previews = page.Site(dataset), previews_of(dataset)
 
@@ -147,7 +147,10 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
 
     @server.get(page.STRIP)
     def strip_picture() -> Response:
-        jpeg = strip_jpeg(dataset)
+        from .saved_figures import link_picture
+
+        with drawing:
+            jpeg = link_picture(dataset)
         return Response(jpeg, media_type="image/jpeg") if jpeg else _missing()
 
     @server.post("/gradio_api/upload")
@@ -165,10 +168,9 @@ def _address_of(request: Request) -> str:
     return f"{scheme}://{request.headers.get('host', 'localhost')}"
 
 
-def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
+def _add_figures(server: gr.Server, dataset: ServedDataset, drawing: threading.Lock) -> None:
     """What a tab draws, as a file to take home: /figures/curves.pdf?metric=quality."""
     figures = {name: draw for tab in find_tabs().values() for name, draw in getattr(tab.module, "FIGURES", {}).items()}
-    one_at_a_time = threading.Lock()  # matplotlib's settings belong to the process
 
     @server.get("/figures/{name}.{form}")
     def figure(name: str, form: str, request: Request) -> Response:
@@ -176,13 +178,13 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
             return _missing()
         try:
             values = _from_query(figures[name], request)
-            with one_at_a_time:
-                drawing = figures[name](dataset, **values)
-                content = getattr(drawing, form)()
+            with drawing:
+                drawn = figures[name](dataset, **values)
+                content = getattr(drawn, form)()
         except (UserError, *DAMAGED_FILE) as error:
             words = str(error) if isinstance(error, UserError) else damage_sentence(error)
             return Response(f"{words}\n", 400, media_type="text/plain")
-        headers = {"content-disposition": f'attachment; filename="{drawing.name}.{form}"'}
+        headers = {"content-disposition": f'attachment; filename="{drawn.name}.{form}"'}
         return Response(content, headers=headers, media_type=_FORMS[form])
 
 

@@ -124,9 +124,9 @@ def test_a_link_to_the_space_comes_with_a_picture_of_a_typical_case(server):
     status, data = server.get("/strip.jpg")
     strip = Image.open(io.BytesIO(data))
     assert (status, strip.format, strip.size) == (200, "JPEG", (1200, 630))
-    # Two rows of four frames: each shows a picture, and not the white of the paper.
-    for top, left in itertools.product((130, 400), (40, 320, 600, 880)):
-        frame = strip.crop((left, top, left + 120, top + 120))
+    # Two rows of five frames: each shows a picture, and not the white of the paper.
+    for top, left in itertools.product((190, 470), (270, 480, 680, 880, 1080)):
+        frame = strip.crop((left, top, left + 40, top + 40))
         assert max(max(channel) - min(channel) for channel in frame.getextrema()) > 40
 
 

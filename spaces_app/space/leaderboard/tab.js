@@ -1,6 +1,6 @@
 // The first tab: the story, and the table with its search, columns, files and scatter.
 import { chart } from "convergebench/chart.js";
-import { ask, choose, fileLinks, filtered, filters, get, go, has, known, make, many, menu, percent, save, set } from "convergebench/shared.js";
+import { ask, choose, filtered, get, go, has, known, make, many, menu, percent, save, set } from "convergebench/shared.js";
 
 // Rows stay within their part, empty values at the end.
 function sort(button, down) {
@@ -88,10 +88,9 @@ async function scatter() {
   const plot = chart({
     name: "cost-against-rounds", title: "Rounds survived against the cost of a round", x: "US dollars a round", y: "Rounds survived",
     xs: [0, most * 1.15], ys: [0, Math.max(...priced.map((row) => row.last_round))], format: (value) => value.toFixed(1),
-    links: fileLinks("cost", { ...filters(), metric: get("metric", "convergence"), threshold: get("threshold", known.threshold) }),
     points: priced.map((row) => ({ editor: row.editor, x: row.cost, y: row.rounds_kept, low: row.rounds_kept_low, high: row.rounds_kept_high })),
   });
-  return box.replaceChildren(plot.node, plot.files);
+  return box.replaceChildren(plot.node);
 }
 
 document.addEventListener("click", (event) => {

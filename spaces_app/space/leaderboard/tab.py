@@ -1,7 +1,7 @@
 """Results: the story, and the headline table under a visitor's own choice."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from convergebench.generation.records import UserError
 
@@ -13,9 +13,6 @@ from ..headline import ALL, HALF, Choice, metric_titles
 from ..served_dataset import ServedDataset
 from .story import story_html
 from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
-
-if TYPE_CHECKING:
-    from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Results", 10
 _NOTE = (
@@ -105,21 +102,6 @@ def board(
     }
 
 
-def _cost_figure(
-    dataset: ServedDataset,
-    group: str = "",
-    kind: str = ALL,
-    category: str = ALL,
-    metric: str = "convergence",
-    threshold: float = HALF,
-) -> "Drawing":
-    """Rounds survived against the cost of a round."""
-    from ..saved_figures import cost_against_rounds
-
-    rows = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold)).table.rows
-    return cost_against_rounds(dataset, rows)
-
-
 def words(dataset: ServedDataset) -> dict[str, str]:
     """What is shown at first; without cases to count, one sentence in the table's place."""
     counts = {
@@ -152,4 +134,3 @@ def known(dataset: ServedDataset) -> dict[str, Any]:
 
 PUBLIC = (about, leaderboard, table)
 FOR_THE_PAGE = (story, board)
-FIGURES = {"cost": _cost_figure}

@@ -6,7 +6,6 @@ knows a name and its worst and best value.
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +15,6 @@ from ...studies import study_modules
 from .. import page
 from ..served_dataset import ServedDataset
 from ..tabs import SPACE
-
-if TYPE_CHECKING:
-    from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Metrics", 60
 _Line = tuple[str, float, float]  # name, worst and best value
@@ -85,7 +81,9 @@ def agreement(dataset: ServedDataset) -> dict:
     lowest = np.bincount(damaged.argmin(axis=1), minlength=len(qualities))
     return {
         "metrics": list(columns),
-        "correlation": [[_spearman(first, second) for second in columns.values()] for first in columns.values()],
+        "correlation": [
+            [_rank_correlation(first, second) for second in columns.values()] for first in columns.values()
+        ],
         "returns": len(together),
         "lowest": {title: float(count) / max(len(damaged), 1) for title, count in zip(qualities, lowest, strict=True)},
     }
@@ -101,24 +99,14 @@ def _is_return(dataset: ServedDataset) -> np.ndarray:
     return np.array(lengths)[column.indices.to_numpy()] == dataset.scores["position"].to_numpy()
 
 
-def _spearman(first: np.ndarray, second: np.ndarray) -> float | None:
-    """Rank correlation over the returns that have both; None if one of them never changes."""
+def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Spearman's over the returns that have both; None if one of them never changes."""
+    from scipy.stats import spearmanr
+
     both = np.isfinite(first) & np.isfinite(second)
-    if both.sum() < 3:
+    if both.sum() < 3 or min(np.ptp(first[both]), np.ptp(second[both])) == 0:
         return None
-    ranks, others = _mean_ranks(first[both]), _mean_ranks(second[both])
-    return float(np.corrcoef(ranks, others)[0, 1]) if min(ranks.std(), others.std()) > 0 else None
-
-
-def _mean_ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks, ties sharing their mean.
-
-    >>> _mean_ranks(np.array([3.0, 1.0, 3.0]))
-    array([1.5, 0. , 1.5])
-    """
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return ((ends - counts + ends - 1) / 2)[places]
+    return float(spearmanr(first[both], second[both]).statistic)
 
 
 def metrics_page(dataset: ServedDataset) -> str:
@@ -128,13 +116,5 @@ def metrics_page(dataset: ServedDataset) -> str:
     return page.render(SPACE / "metrics" / "agreement.html", metrics=rows, agreement=agreement(dataset))
 
 
-def _metrics_figure(dataset: ServedDataset, chain: str) -> "Drawing":
-    """One chain through all metrics."""
-    from ..saved_figures import metrics_over_rounds
-
-    return metrics_over_rounds(dataset, dataset.chain(chain), metrics(dataset, chain))
-
-
 PUBLIC = (metrics, agreement)
 FOR_THE_PAGE = (metrics_page,)
-FIGURES: dict[str, Any] = {"metrics": _metrics_figure}

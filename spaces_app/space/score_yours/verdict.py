@@ -18,7 +18,7 @@ from ...analysis.groups import CHECKS, lowest_quality, outcome_of_case
 from ...analysis.reasons import losing_step, loss_clause, lost_outline
 
 ROUND_TRIP = ("make the edit", "undo it")  # where a visitor does not say what was asked
-ONLY_RETURNS = ("edit and undo",)  # without the pictures between, a round is one step
+_ONLY_RETURNS = ("edit and undo",)  # without the pictures between, a round is one step
 THRESHOLDS = tuple(number / 20 for number in range(1, 20))
 
 Row = dict[str, Any]
@@ -38,7 +38,7 @@ class Terms:
 UNTOLD = Terms()  # of a picture and instructions of which nothing is known
 
 
-class KnownFloors(Floors):
+class _KnownFloors(Floors):
     """Floors that are known already."""
 
     def __init__(self, known: Mapping[str, float]):
@@ -59,7 +59,7 @@ class RoundJudge:
         self.registration = RegistrationScorer("cpu", "float32", {})
         self.edits = EditScorer("cpu", "float32", {"registration": self.registration})
         self.sides = self.registration.prepare(reference), self.edits.prepare(reference)
-        self.cycle = terms.words if with_edits else ONLY_RETURNS
+        self.cycle = terms.words if with_edits else _ONLY_RETURNS
         self.small = terms.small
         self.before = self.keep(original)
 
@@ -78,13 +78,13 @@ class RoundJudge:
             measured = {**values, **found} if is_return else {}
             program = {"cycle": self.cycle, "closes": True, "small": self.small, "shows": None, "found": found}
             judged = self.edits.judge(program, position, pictures[: position + 1], self.sides[1])
-            stored = {"round": round, "position": position} | as_stored(measured | judged)
+            stored = {"round": round, "position": position} | _as_stored(measured | judged)
             rows.append(ScoreRow.from_scores(stored))
         self.before = pictures[-1]
         return rows
 
 
-def as_stored(values: Mapping[str, Any]) -> Row:
+def _as_stored(values: Mapping[str, Any]) -> Row:
     """Values as the scores hold them: null where a metric gives the code of a reason."""
     typed: dict[str, Any] = {}
     for name, value in values.items():
@@ -106,7 +106,7 @@ def series_case(
     rounds = rows[-1].round
     chain = Chain(source, program, "yours", {}, 1, rounds)
     finished = FinishedChain("yours", chain, "yours", "1", "complete", len(rows), None)
-    return case_of_chain(finished, rows, KnownFloors(floors))
+    return case_of_chain(finished, rows, _KnownFloors(floors))
 
 
 def checks_of(case: Case, checks: Sequence[str]) -> tuple[str, ...]:
