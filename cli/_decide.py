@@ -1,33 +1,34 @@
-"""What `plan --decide A,B` says: which sources come first, and what a verdict between two editors will cost."""
+"""`plan --decide A,B`: the order of the sources, and what a verdict between two editors costs with early stopping."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from convergebench.generation.plan import Plan
+    from convergebench.metric_modules.halflife.sequential import Forecast
 
-DIFFERENCES = (0.0, 0.5, 1.0, 2.0, 4.0)  # rounds, of twenty; scaled with the plan's rounds
-SPREAD = 0.25  # of the rounds: the standard deviation between sources that is taken where nothing is known
+_DIFFERENCES = (0.0, 0.5, 1.0, 2.0, 4.0)  # between the editors, in rounds of twenty; scaled to the plan's rounds
+_SPREAD = 0.25  # of the rounds: the standard deviation between sources that is assumed without a pilot
 
 
-def split_pair(words: str) -> tuple[str, str]:
+def split_pair(text: str) -> tuple[str, str]:
     """Two editors with their options: 'a:x=1,y=2,b' is a:x=1,y=2 and b."""
     from convergebench.generation.records import UserError
 
-    found: list[str] = []
-    for word in words.split(","):
-        is_option = found and "=" in word.partition(":")[0]
+    editors: list[str] = []
+    for part in text.split(","):
+        is_option = editors and "=" in part.partition(":")[0]
         if is_option:
-            found[-1] += f",{word}"
+            editors[-1] += f",{part}"
         else:
-            found.append(word)
-    if len(found) != 2 or not all(found):
-        raise UserError(f"--decide is {words!r}; it is two editors with a comma between them, such as paint,jpeg")
-    return found[0], found[1]
+            editors.append(part)
+    if len(editors) != 2 or not all(editors):
+        raise UserError(f"--decide must be two editors with a comma between them, such as paint,jpeg, got {text!r}")
+    return editors[0], editors[1]
 
 
 def decide(plan: "Plan", pilot: Path | None = None, spread: float | None = None) -> dict[str, Any]:
-    """Sources in their order, the cost of all of them, forecasts by true difference, and what a pilot says so far."""
+    """Sources in their order, the cost of all of them, forecasts by true difference, and where a pilot stands."""
     from convergebench.generation.editors import trait
     from convergebench.generation.records import UserError
     from convergebench.metric_modules.halflife import sequential
@@ -40,49 +41,41 @@ def decide(plan: "Plan", pilot: Path | None = None, spread: float | None = None)
     rounds = max(chain.rounds for chain in plan.chains)
     prices = {choice.label: trait(choice.editor, "price")() for choice in plan.choices}
     calls = {name: sum(chain.calls for chain in plan.chains if chain.editor == name) for name in prices}
-    known = None if None in prices.values() else sum(calls[name] * price for name, price in prices.items())
-    found: dict[str, Any] = {
-        "first": first,
-        "second": second,
-        "sources": order,
-        "calls": sum(calls.values()),
-        "dollars": known,
-        "rounds": rounds,
-        "needed": sequential.FIRST,
-    }
+    dollars = None if None in prices.values() else sum(calls[name] * price for name, price in prices.items())
+    values: dict[str, Any] = {"first": first, "second": second, "sources": order, "rounds": rounds}
+    values |= {"calls": sum(calls.values()), "dollars": dollars, "needed": sequential.FIRST}
     if len(order) < sequential.FIRST:
-        return found
-    deviation = SPREAD * rounds if spread is None else spread
+        return values
+    deviation = _SPREAD * rounds if spread is None else spread
     if pilot is not None:
-        seen = seen_so_far(pilot, first, second, order)
-        deviation = seen.pop("spread") or deviation
-        found["pilot"] = seen
-    found["spread"] = deviation
-    found["forecasts"] = [
-        costs(sequential.forecast(difference * rounds / 20, deviation, len(order)), found)
-        | {"difference": difference * rounds / 20}
-        for difference in DIFFERENCES
-    ]
-    if pilot is not None and found["pilot"]["sources"] and not found["pilot"]["verdict"]:
-        found["pilot"] |= costs(sequential.forecast_rest(found["pilot"].pop("values"), len(order)), found)
-    found.get("pilot", {}).pop("values", None)
-    return found
+        standing = _pilot_standing(pilot, first, second, order)
+        deviation = standing.pop("spread") or deviation
+        values["pilot"] = standing
+        if standing["sources"] and not standing["verdict"]:
+            standing |= _costs(sequential.forecast_rest(standing["values"], len(order)), values)
+        del standing["values"]
+    differences = [difference * rounds / 20 for difference in _DIFFERENCES]
+    forecasts = {each: sequential.forecast(each, deviation, len(order)) for each in differences}
+    rows = [{"difference": each} | _costs(forecast, values) for each, forecast in forecasts.items()]
+    return values | {"spread": deviation, "forecasts": rows}
 
 
-def costs(forecast: Any, found: dict[str, Any]) -> dict[str, Any]:
-    """A forecast with its share of all calls and dollars."""
-    share = forecast.sources / len(found["sources"])
+def _costs(forecast: "Forecast", values: dict[str, Any]) -> dict[str, Any]:
+    """A forecast, with its share of all calls and dollars."""
+    share = forecast.sources / len(values["sources"])
     return {
         "sources_until_stop": forecast.sources,
         "sources_at_most": forecast.most,
         "chance": forecast.chance,
-        "calls_until_stop": round(share * found["calls"]),
-        "dollars_until_stop": None if found["dollars"] is None else round(share * found["dollars"], 2),
+        "calls_until_stop": round(share * values["calls"]),
+        "dollars_until_stop": None if values["dollars"] is None else round(share * values["dollars"], 2),
     }
 
 
-def seen_so_far(pilot: Path, first: str, second: str, order: list[str]) -> dict[str, Any]:
-    """What a scored dataset of both editors says; sources count in their order, up to the first that is not there."""
+def _pilot_standing(pilot: Path, first: str, second: str, order: list[str]) -> dict[str, Any]:
+    """What a scored dataset of both editors shows; sources count in their order, up to the first that is missing."""
+    import statistics
+
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.generation.records import UserError
     from convergebench.metric_modules.halflife import sequential
@@ -95,69 +88,71 @@ def seen_so_far(pilot: Path, first: str, second: str, order: list[str]) -> dict[
     names = {case.editor for case in analysis.cases}
     for name in (first, second):
         if name not in names:
-            raise UserError(f"{pilot} has no scores of {name!r}; there are {', '.join(sorted(names))}")
+            raise UserError(f"{pilot} has no scores of {name!r}; it has {', '.join(sorted(names))}")
     by_source = differences_by_source(analysis, first, second)
-    values = []
-    for source in order:
-        if source not in by_source:
-            break
-        values.append(by_source[source])
+    missing = [place for place, source in enumerate(order) if source not in by_source]
+    values = [by_source[source] for source in order[: missing[0] if missing else None]]
     looks = sequential.follow(values, len(order))
-    last = looks[-1] if looks else None
-    every = list(by_source.values())
-    mean = sum(every) / len(every) if every else 0.0
-    about: dict[str, Any] = {"sources": len(values), "out_of_order": len(by_source) - len(values), "values": values}
-    about["spread"] = (sum((each - mean) ** 2 for each in every) / (len(every) - 1)) ** 0.5 if len(every) > 1 else None
-    about["next"] = order[len(values) : len(values) + sequential.EVERY]
-    about["verdict"] = {"first": first, "second": second}.get(last.verdict, last.verdict) if last else ""
-    if last:
-        about |= {"looked_at": last.sources, "mean": last.mean, "interval": list(last.interval), "chance": last.chance}
-    return about
+    standing: dict[str, Any] = {
+        "sources": len(values),
+        "out_of_order": len(by_source) - len(values),
+        "values": values,
+        "spread": statistics.stdev(by_source.values()) if len(by_source) > 1 else None,
+        "next": order[len(values) : len(values) + sequential.EVERY],
+        "verdict": "",
+    }
+    if looks:
+        last = looks[-1]
+        standing["verdict"] = {"first": first, "second": second}.get(last.verdict, last.verdict)
+        standing |= {"looked_at": last.sources, "mean": last.mean, "chance": last.chance}
+        standing["interval"] = list(last.interval)
+    return standing
 
 
-def as_text(found: dict[str, Any]) -> str:
-    """For a terminal."""
-    first, second, sources = found["first"], found["second"], found["sources"]
-    dollars = "unknown" if found["dollars"] is None else f"${found['dollars']:,.2f}"
+def as_text(values: dict[str, Any]) -> str:
+    """The forecast for a terminal."""
+    first, second, sources = values["first"], values["second"], values["sources"]
     lines = [
         f"which of {first} and {second} keeps more rounds?",
-        f"all {len(sources)} sources: {found['calls']:,} calls, {dollars}",
+        f"all {len(sources)} sources: {values['calls']:,} calls, {_money(values['dollars'], '$')}",
     ]
-    if "forecasts" not in found:
-        return "\n".join([*lines, f"no verdict can come: it needs {found['needed']} sources"])
+    if "forecasts" not in values:
+        return "\n".join([*lines, f"there can be no verdict: it needs {values['needed']} sources"])
     lines += [
-        f"\nstopping early, at most 5% of verdicts false; sources differ by {found['spread']:.1f} rounds (deviation)\n",
+        f"\nstopping early, at most 5% of verdicts wrong; standard deviation of {values['spread']:.1f} rounds\n",
         f"{'true difference':>15} {'sources':>8} {'9 in 10 within':>15} {'calls':>10} {'dollars':>11} {'verdict':>8}",
     ]
     lines += [
-        f"{each['difference']:>15.2f} {each['sources_until_stop']:>8.0f} {each['sources_at_most']:>15.0f} "
-        f"{each['calls_until_stop']:>10,} {money(each['dollars_until_stop']):>11} {each['chance']:>8.0%}"
-        for each in found["forecasts"]
+        f"{row['difference']:>15.2f} {row['sources_until_stop']:>8.0f} {row['sources_at_most']:>15.0f} "
+        f"{row['calls_until_stop']:>10,} {_money(row['dollars_until_stop']):>11} {row['chance']:>8.0%}"
+        for row in values["forecasts"]
     ]
-    lines.append(f"\nin this order: {', '.join(sources[: found['needed']])}, ...")
-    if "pilot" in found:
-        lines += ["", *pilot_lines(found["pilot"], found)]
+    lines.append(f"\nin this order: {', '.join(sources[: values['needed']])}, ...")
+    if "pilot" in values:
+        lines += ["", *_pilot_lines(values["pilot"], values)]
     return "\n".join(lines)
 
 
-def pilot_lines(pilot: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    """Where the comparison stands, and whether to go on."""
+def _pilot_lines(pilot: dict[str, Any], values: dict[str, Any]) -> list[str]:
+    """Where the comparison stands, and whether to continue."""
     if "mean" not in pilot:
-        return [f"{pilot['sources']} sources are there in this order; the first look is after {found['needed']}"]
+        return [f"{pilot['sources']} sources done in this order; the first look is after {values['needed']}"]
     low, high = pilot["interval"]
-    more = f"{pilot['mean']:+.2f} rounds more [{low:.2f}, {high:.2f}]"
-    lines = [f"after {pilot['looked_at']} sources {found['first']} keeps {more}"]
+    lines = [
+        f"after {pilot['looked_at']} sources {values['first']} keeps {pilot['mean']:+.2f} rounds more "
+        f"[{low:.2f}, {high:.2f}]"
+    ]
     if pilot["verdict"] == "open":
-        return [*lines, "stop: a verdict will hardly come"]
+        return [*lines, "stop: a verdict is unlikely"]
     if pilot["verdict"]:
         return [*lines, f"stop: {pilot['verdict']} keeps more"]
-    words = " ".join(f"--source {name}" for name in pilot["next"])
+    options = " ".join(f"--source {name}" for name in pilot["next"])
     return [
         *lines,
-        f"go on, {pilot['chance']:.0%} chance of a verdict, about {pilot['sources_until_stop']:.0f} sources in all, "
-        f"{pilot['calls_until_stop']:,} calls, {money(pilot['dollars_until_stop'])}; next: {words}",
+        f"continue: {pilot['chance']:.0%} chance of a verdict, about {pilot['sources_until_stop']:.0f} sources in all, "
+        f"{pilot['calls_until_stop']:,} calls, {_money(pilot['dollars_until_stop'])}; next: {options}",
     ]
 
 
-def money(dollars: float | None) -> str:
-    return "unknown" if dollars is None else f"{dollars:,.2f}"
+def _money(dollars: float | None, sign: str = "") -> str:
+    return "unknown" if dollars is None else f"{sign}{dollars:,.2f}"

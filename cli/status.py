@@ -31,15 +31,15 @@ def command(folder: Path, as_json: bool) -> None:
     from convergebench.generation.status import read_status
 
     if not (folder / "run.json").exists() and any((folder / name).is_dir() for name in ("data", ".building")):
-        about = dataset_status(folder)
-        click.echo(json.dumps(about) if as_json else dataset_text(about))
+        values = _dataset_status(folder)
+        click.echo(json.dumps(values) if as_json else _dataset_text(values))
         return
-    found = read_status(folder)
-    click.echo(json.dumps(found.to_dict()) if as_json else as_text(found))
+    run_status = read_status(folder)
+    click.echo(json.dumps(run_status.to_dict()) if as_json else _as_text(run_status))
 
 
-def dataset_status(folder: Path) -> dict[str, Any]:
-    """What a dataset's files hold, and how far those are that write them."""
+def _dataset_status(folder: Path) -> dict[str, Any]:
+    """Counts of a dataset's rows, and how far a build or a scoring under way is."""
     import pyarrow.parquet as pq
     from convergebench.dataset_builder.building.parts import files_so_far
     from convergebench.dataset_builder.dataset.reader import Reader
@@ -54,57 +54,57 @@ def dataset_status(folder: Path) -> dict[str, Any]:
     return {
         "dataset": str(folder),
         "chains": rows["chains"],
-        "answers": rows["steps"] - rows["chains"],  # every chain has its input as a step
+        "answers": rows["steps"] - rows["chains"],  # every chain has its input as step 0
         "scored": rows["scores"],
         "building": None if building is None else dict(zip(("files", "of"), building, strict=True)),
         "scoring": None if scoring is None else vars(scoring),
     }
 
 
-def dataset_text(about: dict[str, Any]) -> str:
-    """A few lines."""
+def _dataset_text(values: dict[str, Any]) -> str:
+    """The status of a dataset, for a terminal."""
     from convergebench.dataset_builder.building.card_tables import count_text
 
-    lines = [f"{about['dataset']}: {count_text(about['chains'], 'chain')}; scores of {about['scored']:,} of "]
-    lines[0] += count_text(about["answers"], "answer")
-    if building := about["building"]:
+    lines = [f"{values['dataset']}: {count_text(values['chains'], 'chain')}; scores of {values['scored']:,} of "]
+    lines[0] += count_text(values["answers"], "answer")
+    if building := values["building"]:
         of = "" if building["of"] is None else f" of {building['of']:,}"
-        lines.append(f"  being built: {count_text(building['files'], 'file')}{of} written, not in place yet")
-    if scoring := about["scoring"]:
+        lines.append(f"  being built: {count_text(building['files'], 'file')}{of} written, but not in place yet")
+    if scoring := values["scoring"]:
         lines += [
-            f"  being scored: {count_text(scoring['chains'], 'chain')} finished, not in the dataset's files yet",
+            f"  being scored: {count_text(scoring['chains'], 'chain')} finished, but not in the dataset's files yet",
             f"  {scoring['working']:,} of {count_text(scoring['parts'], 'part')} finished something in the last ten "
             f"minutes, the last of them {timedelta(seconds=round(scoring['quiet']))} ago",
         ]
     return "\n".join(lines)
 
 
-def as_text(found: "Status") -> str:
-    """One screen."""
-    whole = found.whole
-    lines = [f"{found.run}: suite {found.suite} version {found.suite_version}", f"  {counts(whole)}"]
-    pace = "" if found.calls_a_second is None else f"; {found.calls_a_second:.2g} calls a second"
-    left = "" if not found.seconds_left else f", {timedelta(seconds=round(found.seconds_left))} left"
+def _as_text(status: "Status") -> str:
+    """The status of a run, for a terminal."""
+    whole = status.whole
+    lines = [f"{status.run}: suite {status.suite} version {status.suite_version}", f"  {_counts(whole)}"]
+    pace = "" if status.calls_a_second is None else f"; {status.calls_a_second:.2g} calls a second"
+    left = "" if not status.seconds_left else f", {timedelta(seconds=round(status.seconds_left))} left"
     lines.append(f"  {whole.calls_done:,} of {whole.calls:,} calls; ${whole.spent:,.2f} spent{pace}{left}")
     if whole.done < whole.chains and not whole.running:
-        lines.append("  no process is seen at work on it; the command that began it goes on from here")
-    for title, parts in (("editor", found.editors), ("shard", found.shards if len(found.shards) > 1 else {})):
+        lines.append("  no process is working on it; run the same command again to resume")
+    for title, parts in (("editor", status.editors), ("shard", status.shards if len(status.shards) > 1 else {})):
         lines += [""] * bool(parts)
-        lines += [f"{title} {name}: {counts(part)}; ${part.spent:,.2f}" for name, part in parts.items()]
-    if found.shards_unseen:
-        lines.append(f"shards not started: {found.shards_unseen}")
-    for end, reasons in found.reasons.items():
+        lines += [f"{title} {name}: {_counts(part)}; ${part.spent:,.2f}" for name, part in parts.items()]
+    if status.shards_unseen:
+        lines.append(f"shards not started: {status.shards_unseen}")
+    for end, reasons in status.reasons.items():
         lines += [f"\n{end}:", *(f"  {count:>6}  {reason}" for reason, count in reasons.items())]
-    if found.slowest:
+    if status.slowest:
         lines += ["\nslowest, seconds a call:"]
-        lines += [f"  {each['seconds_a_call']:>8.2f}  {each['editor']} {each['chain']}" for each in found.slowest]
-    if found.quiet:
+        lines += [f"  {chain['seconds_a_call']:>8.2f}  {chain['editor']} {chain['chain']}" for chain in status.slowest]
+    if status.quiet:
         lines += ["\nrunning, seconds since the last answer:"]
-        lines += [f"  {each['seconds']:>8.1f}  {each['editor']} {each['chain']}" for each in found.quiet]
+        lines += [f"  {chain['seconds']:>8.1f}  {chain['editor']} {chain['chain']}" for chain in status.quiet]
     return "\n".join(lines)
 
 
-def counts(part: "Progress") -> str:
+def _counts(part: "Progress") -> str:
     """'12 of 20 chains done (11 complete, 1 refused), 3 running, 5 not begun'."""
     ends = ", ".join(f"{count:,} {end}" for end, count in sorted(part.ends.items()))
     words = [f"{part.done:,} of {part.chains:,} chains done{f' ({ends})' if ends else ''}"]

@@ -98,7 +98,7 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
     assert (found.whole.running, found.calls_a_second) == (0, None)
     assert found.whole.interrupted > 0
     assert found.whole.interrupted + found.whole.waiting + found.whole.done == 4
-    assert "no process is seen at work on it" in told(tmp_path / "run")
+    assert "no process is working on it" in told(tmp_path / "run")
 
 
 def test_shards_are_told_apart_and_those_not_started_are_counted(tmp_path):

@@ -121,7 +121,7 @@ def test_a_pair_is_split_between_its_editors(words, pair):
 
 @pytest.mark.parametrize("words", ["paint", "paint,jpeg,blur", "paint,", "jpeg:quality=4,seed=fixed"])
 def test_what_is_no_pair_is_one_sentence(words):
-    with pytest.raises(UserError, match="it is two editors with a comma between them"):
+    with pytest.raises(UserError, match="must be two editors with a comma between them"):
         _decide.split_pair(words)
 
 
@@ -140,23 +140,23 @@ def test_the_plan_says_what_a_verdict_will_cost():
     assert all(each["calls_until_stop"] == found["calls"] for each in found["forecasts"])  # twelve are all there are
     text = said(*words)
     assert "which of paint and jpeg:quality=40 keeps more rounds?" in text
-    assert "sources differ by 5.0 rounds (deviation)" in text
+    assert "standard deviation of 5.0 rounds" in text
 
 
 def test_too_few_sources_for_a_verdict_are_said_before_anything_is_paid():
-    assert "no verdict can come: it needs 12 sources" in said("--suite", "demo", "--decide", "paint,jpeg")
+    assert "there can be no verdict: it needs 12 sources" in said("--suite", "demo", "--decide", "paint,jpeg")
 
 
 def test_a_pilot_says_where_the_comparison_stands(tmp_path):
     order = run_order("small", [f"picture-{number}" for number in range(16)])
     folder = small_dataset.write(tmp_path / "pilot", {"steady": 0.02, "fading": 0.4}, order[:13], ("hat",), 2)
-    found = _decide.seen_so_far(folder, "steady", "fading", order)
+    found = _decide._pilot_standing(folder, "steady", "fading", order)
     assert (found["sources"], found["looked_at"], found["verdict"]) == (13, 12, "steady")
     assert found["next"] == order[13:16] + order[16:]
     assert found["mean"] > 0
-    lines = _decide.pilot_lines(found, {"first": "steady", "second": "fading", "needed": sequential.FIRST})
+    lines = _decide._pilot_lines(found, {"first": "steady", "second": "fading", "needed": sequential.FIRST})
     assert lines[-1] == "stop: steady keeps more"
-    gap = _decide.seen_so_far(folder, "steady", "fading", ["another", *order])
+    gap = _decide._pilot_standing(folder, "steady", "fading", ["another", *order])
     assert (gap["sources"], gap["out_of_order"], gap["verdict"]) == (0, 13, "")
-    with pytest.raises(UserError, match="has no scores of 'nobody'; there are fading, steady"):
-        _decide.seen_so_far(folder, "steady", "nobody", order)
+    with pytest.raises(UserError, match="has no scores of 'nobody'; it has fading, steady"):
+        _decide._pilot_standing(folder, "steady", "nobody", order)
