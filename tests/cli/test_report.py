@@ -14,9 +14,17 @@ from convergebench.cli.__main__ import main
 from simulated import dataset
 
 
+CHAIN = {"items": "[]", "small": False, "shows": "", "cost": None, "source_sha256": ""}
+
+
+STEP = {"instruction": "", "seed": 1, "type": "png", "width": 8, "height": 8, "bytes": 9, "sha256": "", "details": "{}"}
+STEP |= {"reason": None, "text": None}
+
+
 def lay(folder, **configs):
     """A dataset's Parquet, as far as the report reads it."""
     for name, rows in configs.items():
+        rows = [CHAIN | row for row in rows] if name == "chains" else rows
         path = folder / "data" / name / "0000.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.Table.from_pylist(rows), path)
@@ -27,6 +35,7 @@ def steps_of(scores):
     image = {"bytes": None, "path": None}
     return [
         {name: row[name] for name in ("chain", "step", "round", "position", "status")}
+        | STEP
         | {"latency": 2.0, "cost": 0.04, "image": image}
         for row in scores
     ]
