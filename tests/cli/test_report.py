@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from simulated import dataset
 
-
 CHAIN = {"items": "[]", "small": False, "shows": "", "cost": None, "source_sha256": ""}
 
 
