@@ -25,14 +25,10 @@ function sort(button, down) {
 const board = () => document.getElementById("board");
 let rows = [];
 let shown = null; // the filters that the table now shows; the page comes with the table of no filter
-let columns = null;
 
 function arrange() {
-  const wanted = many("columns");
-  for (const cell of board().querySelectorAll("[data-col]")) {
-    const main = !cell.classList.contains("cb-extra");
-    cell.toggleAttribute("hidden", !(main || wanted.includes(cell.dataset.col)));
-  }
+  const wanted = [...many("columns"), ...known.columns.filter(([, , , isMain]) => isMain).map(([key]) => key)];
+  for (const cell of board().querySelectorAll("[data-col]")) cell.hidden = !wanted.includes(cell.dataset.col);
   const words = get("q").toLowerCase();
   for (const row of board().querySelectorAll("tbody tr:not(.cb-role)")) row.hidden = words !== "" && !row.cells[0].parentNode.querySelector("th").textContent.toLowerCase().includes(words);
   const [column, way] = get("sort").split(" ");
@@ -47,7 +43,7 @@ function tools() {
   const { metrics, columns: all, threshold } = known;
   const there = new Set([...board().querySelectorAll("thead [data-col]")].map((each) => each.dataset.col));
   const extra = all.filter(([key, , , main]) => !main && there.has(key));
-  columns = make("details", { class: "cb-menu" }, make("summary", {}, "Columns"), make("div", {}, extra.map(([key, title, meaning]) => {
+  const columns = make("details", { class: "cb-menu" }, make("summary", {}, "Columns"), make("div", {}, extra.map(([key, title, meaning]) => {
     const box = make("input", { type: "checkbox", onchange: () => { const now = many("columns").filter((each) => each !== key); set({ columns: box.checked ? [...now, key] : now }); arrange(); } });
     box.checked = many("columns").includes(key);
     return make("label", {}, box, make("span", {}, make("b", {}, title), " ", meaning));

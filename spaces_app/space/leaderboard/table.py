@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...analysis.groups import ROLES
 from ...analysis.reasons import TITLES
@@ -48,38 +48,7 @@ _BASELINES = {
 }
 _MOST_COMPARISONS = 12
 _BAR = 120  # units of the drawing
-
-
-class _Heading(NamedTuple):
-    key: str
-    short: str
-    title: str
-    numeric: bool
-    bars: bool = False
-    main: bool = True
-
-
-class _Bar(NamedTuple):
-    """Mean and limits on the scale of all rounds, in the units of the drawing."""
-
-    words: str
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
-    width: int = _BAR
-
-
-class _Cell(NamedTuple):
-    key: str
-    text: str
-    sort: str  # the number, or the name, by which the browser sorts
-    numeric: bool = False
-    limits: str = ""
-    link: str = ""
-    small: str = ""  # below the text
-    place: int | None = None  # of the editor's colour
-    bar: _Bar | None = None
-    main: bool = True
+Row = Mapping[str, Any]
 
 
 def leaderboard_html(found: Leaderboard, dataset: ServedDataset) -> str:
@@ -89,75 +58,64 @@ def leaderboard_html(found: Leaderboard, dataset: ServedDataset) -> str:
         reset = '<button type="button" data-reset>Reset filters</button>'
         return f'<p class="cb-note">{html.escape(found.table.note)} {reset}</p>'
     columns = _shown_columns(found.table)
+    titles = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
     parts = [
-        (title, [[_cell(row, column, dataset) for column in columns] for row in rows if row["role"] == role])
-        for role, title in _role_titles(rows).items()
+        (titles.get(role, role.capitalize()), [_cells(row, columns, dataset) for row in rows if row["role"] == role])
+        for role in dict.fromkeys(row["role"] for row in rows)
     ]
-    headings, last_round = [_heading(column) for column in columns], max(row["last_round"] or 1 for row in rows)
-    return page.render(_TEMPLATE, columns=headings, parts=parts, label="Results", last_round=last_round)
+    headings = [(column.key, *HEADINGS[column.key], _is_numeric(column), column.key in MAIN) for column in columns]
+    last_round = max(row["last_round"] or 1 for row in rows)
+    return page.render(_TEMPLATE, headings=headings, parts=parts, last_round=last_round, bar_width=_BAR)
 
 
 def _shown_columns(table: Table) -> list[Column]:
     """The table's columns that have a value, those that are shown at first before the others."""
-    there = {column.key: column for column in table.columns if column.key in HEADINGS}
-    known = {
-        key: column
-        for key, column in there.items()
-        if any(not is_missing(row.get(key)) and row.get(key) != 0 for row in table.rows)
+    columns = {
+        column.key: column
+        for column in table.columns
+        if any(not is_missing(row.get(column.key)) and row.get(column.key) != 0 for row in table.rows)
     }
-    return [
-        *(known[key] for key in MAIN if key in known),
-        *(known[key] for key in HEADINGS if key in known and key not in MAIN),
-    ]
-
-
-def _role_titles(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The roles in their order, with what stands above the rows of each; nothing above those of editors."""
-    names = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
-    return {role: names.get(role, role.capitalize()) for role in dict.fromkeys(row["role"] for row in rows)}
-
-
-def _heading(column: Column) -> _Heading:
-    short, title = HEADINGS.get(column.key, (column.title, column.title))
-    main = column.key in MAIN or column.key not in HEADINGS
-    return _Heading(column.key, short, title, _is_numeric(column), column.key == "rounds_kept", main)
+    return [columns[key] for key in dict.fromkeys((*MAIN, *HEADINGS)) if key in columns]
 
 
 def _is_numeric(column: Column) -> bool:
     return column.form != "text" or column.key.endswith("_text")
 
 
-def _cell(row: Mapping[str, Any], column: Column, dataset: ServedDataset) -> _Cell:
-    value = row.get(column.key)
-    text, main = format_value(value, column.form), column.key in MAIN
-    if column.key == "editor":
-        return _editor_cell(row, dataset)
-    if column.key == "cause" and row.get("cause"):
-        cause, share = str(value).rpartition(" (")[0], f"{row['cause_share']:.0%}"
-        return _Cell("cause", f"{TITLES[cause].lower()} ({share})", str(value), link=f"{row['editor']}\n{cause}")
-    limits = ""
-    low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
-    if column.interval and column.key != "rounds_kept" and not is_missing(low) and low != high:
-        form = "count" if column.form == "text" else column.form
-        limits = f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
-    if column.key == "rounds_kept":
-        small = "" if row.get("forward") or row["role"] != ROLES["baseline"] else "makes no edits"
-        return _Cell("rounds_kept", small or text, _sort_key(row, column), numeric=True, bar=_rounds_bar(row))
-    return _Cell(column.key, text, _sort_key(row, column), _is_numeric(column), limits, main=main)
+def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[dict[str, Any]]:
+    """What each cell says, and the number or name by which the browser sorts it."""
+    cells = []
+    for column in columns:
+        cell = {"text": format_value(row.get(column.key), column.form), "sort": _sort_key(row, column)}
+        if column.key == "editor":
+            cell |= _editor_words(row, dataset)
+        elif column.key == "cause" and row["cause"]:
+            cause = str(row["cause"]).rpartition(" (")[0]
+            cell |= {"text": f"{TITLES[cause].lower()} ({row['cause_share']:.0%})", "cause": cause}
+        elif column.key == "rounds_kept":
+            cell["bar"] = _rounds_bar(row)
+            if row["role"] == ROLES["baseline"] and not row["forward"]:
+                cell["words"] = "makes no edits"
+        elif column.interval:
+            low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
+            form = "count" if column.form == "text" else column.form
+            if not is_missing(low) and low != high:
+                cell["limits"] = f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
+        cells.append(cell)
+    return cells
 
 
-def _editor_cell(row: Mapping[str, Any], dataset: ServedDataset) -> _Cell:
+def _editor_words(row: Row, dataset: ServedDataset) -> dict[str, Any]:
     """The editor's name with its id or, of a baseline, its meaning in small print."""
     editor = row["editor"]
     name = dataset.display.get(editor, editor)
     small = editor if name != editor else ""
     if row["role"] == ROLES["baseline"]:
         small = _BASELINES.get(name) or _baseline_words(row) or small
-    look = dataset.looks.get(editor)
-    return _Cell("editor", name, editor, link=editor, small=small, place=look.place if look else None)
+    return {"text": name, "small": small, "place": dataset.looks[editor].place}
 
 
-def _baseline_words(row: Mapping[str, Any]) -> str:
+def _baseline_words(row: Row) -> str:
     """Of a baseline that makes no edits: how long its quality lasts."""
     lasts = row.get("quality_text")
     if row.get("forward") or not lasts:
@@ -167,7 +125,7 @@ def _baseline_words(row: Mapping[str, Any]) -> str:
     return f"makes no edits; its quality halves in round {lasts}"
 
 
-def _sort_key(row: Mapping[str, Any], column: Column) -> str:
+def _sort_key(row: Row, column: Column) -> str:
     """The number behind a cell; a half-life beyond the last round sorts after all others."""
     value = row.get(column.key)
     if is_missing(value):
@@ -179,20 +137,21 @@ def _sort_key(row: Mapping[str, Any], column: Column) -> str:
     return str(value)
 
 
-def _rounds_bar(row: Mapping[str, Any]) -> _Bar:
+def _rounds_bar(row: Row) -> dict[str, Any]:
+    """Mean and limits on the scale of all rounds, in the units of the drawing."""
     value, last = row["rounds_kept"], row["last_round"]
     if is_missing(value) or not last:
-        return _Bar(NO_VALUE)
+        return {"words": NO_VALUE}
     low, high = row["rounds_kept_low"], row["rounds_kept_high"]
 
     def along(rounds: float) -> float:
         return 4 + (_BAR - 8) * min(max(float(rounds), 0.0), last) / last
 
     if is_missing(low):
-        return _Bar(f"{value:.1f} of {last}", along(value))
+        return {"words": f"{value:.1f} of {last}", "mean": along(value)}
     high = last if is_missing(high) else high
     words = f"{value:.1f} of {last}, 95% interval {low:.1f} to {high:.1f}"
-    return _Bar(words, along(value), along(low), along(high))
+    return {"words": words, "mean": along(value), "low": along(low), "high": along(high)}
 
 
 def comparisons_html(versus: Table, editors: Sequence[str]) -> str:
