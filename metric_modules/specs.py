@@ -134,6 +134,7 @@ class Spec:
         return tuple(column.name for column in self.columns)
 
 
+# What follows never changes while a program runs, and one view of the Space asks for it a thousand times.
 @cache
 def specs() -> dict[str, Spec]:
     """Every metric by its name, in their order, statistics included."""
@@ -179,46 +180,55 @@ def _check(kind: type, values: Mapping[str, object], where: str) -> None:
             raise ValueError(f"{where}: {key} must be one of {names}, got {value!r}")
 
 
+@cache
 def scored_specs() -> dict[str, Spec]:
     """The metrics that have columns in the scores."""
     return {name: spec for name, spec in specs().items() if spec.columns}
 
 
+@cache
 def optional_columns() -> frozenset[str]:
     """The columns that the scores have only where their metric was asked for."""
     return frozenset(name for spec in specs().values() if spec.optional for name in spec.names)
 
 
+@cache
 def score_columns() -> dict[str, ScoreColumn]:
     """Every metric column of the scores by its name, in their order."""
     return {column.name: column for spec in specs().values() for column in spec.columns}
 
 
+@cache
 def retained_columns() -> dict[str, ScoreColumn]:
     """The columns that have floors, and so a column `retained_NAME`."""
     return {name: column for name, column in score_columns().items() if column.floor}
 
 
+@cache
 def quality_columns() -> tuple[str, ...]:
     """The columns whose lowest retained value is retained quality."""
     return tuple(name for name, column in score_columns().items() if column.headline == "quality")
 
 
+@cache
 def meaning_columns() -> tuple[str, ...]:
     """The columns that say whether the meaning is still there."""
     return tuple(name for name, column in score_columns().items() if column.headline == "meaning")
 
 
+@cache
 def curve_columns() -> tuple[str, ...]:
     """The columns that are drawn over rounds."""
     return tuple(name for name, column in score_columns().items() if column.show == "curve")
 
 
+@cache
 def number_columns() -> tuple[str, ...]:
     """The columns that are listed for each step."""
     return tuple(name for name, column in score_columns().items() if column.show in ("curve", "number"))
 
 
+@cache
 def ceilings() -> dict[str, float]:
     """What an untouched picture scores, for the columns that have floors."""
     return {name: column.ceiling for name, column in retained_columns().items() if column.ceiling is not None}
