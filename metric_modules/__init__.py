@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._engine.engine import Outcome
-    from ._judges.run import Outcome as Judgement
 
-__all__ = ["judge", "score"]
+__all__ = ["score"]
 
 
 def score(
@@ -26,12 +25,12 @@ def score(
     executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> "Outcome":
-    """Add scores and floors to a dataset; the same call again computes only what is missing.
+    """Add scores and floors to a dataset; calling it again computes only what is missing.
 
-    Several processes of one launch share the work. What could not be computed is in the outcome's `absent`, pictures
-    that could not be read are in its `damage`. `shard` computes one part, I/N, for which others need not be there; the
-    call without it takes the parts in. `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm
-    they are `submitted`, and its last task writes the scores when this call has long returned.
+    Several processes of one launch share the work. The outcome's `absent` says which metrics could not be computed,
+    its `damage` which pictures could not be read. `shard` computes one part, I/N, at any time; a call without it uses
+    the parts that there are. `executor` (local, slurm, ray or jobs) runs `tasks` parts with datatrove. With slurm they
+    are only `submitted`, and the last task writes the scores.
     """
     from contextlib import nullcontext
 
@@ -71,39 +70,3 @@ def score(
         if rank == 0:
             card.write(folder)
     return outcome
-
-
-def judge(
-    dataset: str | Path,
-    judge: str,
-    question: str,
-    *,
-    max_cost: float | None = None,
-    limit: int | None = None,
-    editors: Sequence[str] = (),
-    programs: Sequence[str] = (),
-    calibration: int | None = None,
-    again: bool = False,
-    quiet: bool = False,
-) -> "Judgement":
-    """Ask a model one question about a dataset's steps; the same call again asks only what is missing.
-
-    `judge` names it with its options, as `gemini` or `openai:model=NAME,base_url=http://HOST/v1`; `question` is a
-    question's name or a file. A fixed sample of `calibration` steps is asked again in each run; the outcome's `alarms`
-    say where it is answered otherwise than at first.
-    """
-    from convergebench.generation.progress import progress_bar
-
-    from ._judges import asks, backends, drift, questions, run
-
-    return run.judge_question(
-        Path(dataset),
-        backends.choose(judge),
-        questions.load(question),
-        max_cost=max_cost,
-        chosen=asks.chooser(editors, programs),
-        limit=limit,
-        sample=drift.SAMPLE if calibration is None else calibration,
-        again=again,
-        advance=lambda calls: progress_bar("asking", calls, "answers", quiet=quiet),
-    )

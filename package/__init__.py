@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from convergebench.functions import status as status
     from convergebench.functions import verify as verify
     from convergebench.generation import generate as generate
-    from convergebench.metric_modules import judge as judge
     from convergebench.metric_modules import score as score
+    from convergebench.metric_modules._judges import judge as judge
     from convergebench.spaces_app import report as report
 
     __version__: str
@@ -33,7 +33,7 @@ _FUNCTIONS = {
     "generate": "generation",
     "build": "dataset_builder",
     "score": "metric_modules",
-    "judge": "metric_modules",
+    "judge": "metric_modules._judges",
     "report": "spaces_app",
     **dict.fromkeys(("plan", "space", "status", "verify"), "functions"),
 }

@@ -113,7 +113,8 @@ def planned(folder, base, sample):
     fixed = {ask.key for ask in run.sampled(every, [], sample)}
     found = {}
     for ask in every:
-        shown = backends.Shown(ask, list(asks.read_pictures(reader, ask, 1024)), lambda number: None)
+        pictures = list(asks.read_pictures(reader, ask, 1024))
+        shown = backends.Shown(ask.words, pictures, question.schema, question.name)
         body = json.dumps(choice.judge.body(shown), separators=(",", ":"), ensure_ascii=False).encode()
         found[ask.key] = (hashlib.sha256(body).hexdigest(), 1 + drift.FIRST_REPEATS * (ask.key in fixed))
     return found

@@ -1,113 +1,74 @@
-"""The answers of judges as the dataset holds them: the config `judgements`, its columns, and why a value is missing.
+"""The answers of judges as the dataset holds them: the table `judgements`, and why a value is missing.
 
-One file for each judge and question, so that another judge adds files and rewrites none.
+There is one file for each judge and question, so that another judge adds files and rewrites none.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, ClassVar
 
-from convergebench.dataset_builder.dataset.columns import Column, Config, StepPlace
-from convergebench.generation.records import FinishedChain, Record, UserError, one_of
+from convergebench.dataset_builder.dataset.columns import StepPlace
+from convergebench.generation.records import UserError, one_of
 
-NAME = "judgements"
 DATASET, CALIBRATION = "dataset", "calibration"
-PURPOSES = (DATASET, CALIBRATION)
+Identity = tuple[str, str, int, int]
 
-# Why an answer has no value. A call that failed is no answer: it is not stored, and asked again the next time.
+# Why an answer has no value. A call that failed is not an answer: it is not stored, and asked again the next time.
 REASONS = {
     "refused": "the judge declined to answer",
     "empty": "the judge said nothing",
-    "cut_off": "the answer was cut off at its greatest length",
-    "not_json": "the answer is no JSON",
+    "cut_off": "the answer was cut off at its maximum length",
+    "not_json": "the answer is not JSON",
     "off_schema": "the answer is JSON of another form than the question asks for",
     "off_scale": "the answer is none of those that the question allows",
 }
 
-JUDGEMENTS = Config(
-    NAME,
-    "one answer of a judge, which is a vision or language model, to one question about one step",
-    (
-        *StepPlace.columns(),
-        Column("judge", "string", "the judge with the options that differ from their defaults"),
-        Column("question", "string", "name of the question"),
-        Column("title", "string", "the question as a reader sees it"),
-        Column("question_sha256", "string", "of the question's file: its words, schema and scale"),
-        Column("compared_with", "string", "the column of the scores that answers the same, if one does"),
-        Column("labelled_as", "string", "the question of people's labels and the answer that means yes, if any"),
-        Column("key", "string", "hash of the question, the pictures and the words: equal keys were asked the same"),
-        Column("purpose", "string", "dataset, or calibration: of the fixed sample that is asked again in each run"),
-        Column("session", "int32", "number of the judge's run over this question, from 1"),
-        Column("repeat", "int32", "which time the same was asked in this session, from 1"),
-        Column("value", "float64", "the answer as a number: 1 for yes, 0 for no, or a count; null where there is none"),
-        Column("answer", "string", "JSON: the whole answer as the question's schema has it"),
-        Column("reason", "string", f"why there is no value: {', '.join(REASONS)}"),
-        Column("detail", "string", "the judge's own words about that, shortened"),
-        Column("raw", "string", "what the judge said, as it was received"),
-        Column("model", "string", "the model that answered, as the answer names it"),
-        Column("settings", "string", "JSON: every option of the judge"),
-        Column("asked", "string", "when, in UTC"),
-        Column("latency", "float64", "seconds the answer took"),
-        Column("cost", "float64", "US dollars, with the billed attempts before it; null where no price is known"),
-        Column("details", "string", "JSON: what else came back, such as usage and finish reason"),
-    ),
-)  # fmt: skip
 
+@dataclass(frozen=True, kw_only=True)
+class Judgement(StepPlace):
+    """One answer, or why there is none: a row of `judgements`."""
 
-@dataclass(frozen=True)
-class Judgement(Record):
-    """One answer, or why there is none."""
+    TABLE: ClassVar = "judgements"
+    ROW: ClassVar = "one answer of a judge, which is a vision or language model, to one question about one step"
 
-    chain: str
-    editor: str
-    source: str
-    program: str
-    run: int
-    step: int
-    round: int
-    position: int
-    judge: str
-    question: str
-    title: str
-    question_sha256: str
-    compared_with: str | None
-    key: str
-    purpose: str
-    session: int
-    repeat: int
-    value: float | None
-    answer: str | None
-    reason: str | None
-    detail: str | None
-    raw: str
-    model: str
-    settings: str
-    asked: str
-    latency: float | None = None
-    cost: float | None = None
-    details: str = "{}"
-    labelled_as: str | None = None
+    judge: Annotated[str, "the judge with the options that differ from their defaults"]
+    question: Annotated[str, "name of the question"]
+    title: Annotated[str, "the question as a reader sees it"]
+    question_sha256: Annotated[str, "of the question's file: its words, schema and scale"]
+    compared_with: Annotated[str | None, "the column of the scores that answers the same, if one does"]
+    labelled_as: Annotated[str | None, "the question of people's labels and the answer that means yes, if any"] = None
+    key: Annotated[str, "hash of the question, the pictures and the words: equal keys were asked the same"]
+    purpose: Annotated[str, "dataset, or calibration: of the fixed sample that is asked again in each run"]
+    session: Annotated[int, "number of the judge's run over this question, from 1"]
+    repeat: Annotated[int, "which time the same was asked in this session, from 1"]
+    value: Annotated[float | None, "the answer as a number: 1 for yes, 0 for no, or a count; null if there is none"]
+    answer: Annotated[str | None, "JSON: the whole answer in the form of the question's schema"]
+    reason: Annotated[str | None, f"why there is no value: {', '.join(REASONS)}"]
+    detail: Annotated[str | None, "the judge's own words about that, shortened"]
+    raw: Annotated[str, "what the judge said, as it was received"]
+    model: Annotated[str, "the model that answered, as the answer names it"]
+    settings: Annotated[str, "JSON: every option of the judge"]
+    asked: Annotated[str, "when, in UTC"]
+    latency: Annotated[float | None, "seconds the answer took"] = None
+    cost: Annotated[float | None, "US dollars, with the billed attempts before it; null if no price is known"] = None
+    details: Annotated[str, "JSON: what else came back, such as usage and finish reason"] = "{}"
 
     def __post_init__(self) -> None:
-        one_of("purpose", self.purpose, PURPOSES)
+        one_of("purpose", self.purpose, (DATASET, CALIBRATION))
         if (self.value is None) is (self.reason is None):
-            raise UserError(f"an answer of {self.judge} has value {self.value} and reason {self.reason}; it has one")
-
-    def to_dict(self) -> dict[str, Any]:
-        return dict(vars(self))  # nothing is nested, and a file may hold a hundred thousand
+            raise UserError(
+                f"an answer of {self.judge} needs a value or a reason, not both; got {self.value} and {self.reason}"
+            )
 
     @property
-    def identity(self) -> tuple[str, str, int, int]:
-        """What is asked once: about the dataset once for all, for calibration once in each session."""
+    def identity(self) -> Identity:
+        """What is asked once: about the dataset once in all, for calibration once per session."""
         return self.purpose, self.key, self.session if self.purpose == CALIBRATION else 0, self.repeat
 
     @property
-    def order(self) -> tuple[Any, ...]:
-        """The key by which a file's rows are sorted."""
+    def order(self) -> tuple[str | int, ...]:
+        """The sort key of a file's rows."""
         return (self.question_sha256, self.purpose, self.editor, self.source, self.program, self.run, self.chain,
                 self.step, self.session, self.repeat)  # fmt: skip
 
 
-def place_of(chain: FinishedChain) -> dict[str, Any]:
-    """The columns that name a chain."""
-    return {"chain": chain.id, "editor": chain.editor, "source": chain.source.id, "program": chain.program.id,
-            "run": chain.run}  # fmt: skip
+JUDGEMENTS = Judgement.config()

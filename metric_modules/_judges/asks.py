@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode, encode_png
@@ -16,31 +15,30 @@ from PIL import Image
 from ..edit_applied.cycles import roles
 from .questions import Question
 
-# Why a step that a question is about is not asked.
-NO_PICTURE = "a picture that the question shows is missing"
-MIRRORED = "the recall audit had mirrored what this step was given"
-NO_SUMMARY = "the editor gave no reasoning summary"
-NOT_COUNTED = "the question does not say what is counted in this program"
-NOT_KNOWN = "this judge knows nothing of such chains"
+# Why a step that a question is about is not asked about.
+_NO_PICTURE = "a picture that the question shows is missing"
+_NO_SUMMARY = "the editor gave no reasoning summary"
+_NOT_COUNTED = "the question does not say what is counted in this program"
+_NOT_KNOWN = "this judge knows nothing of such chains"
 
 Steps = Mapping[int, Step]
 
 
 @dataclass(frozen=True)
 class Ask:
-    """One question about one step: which pictures are shown, in their order, and what is said."""
+    """One question about one step: which pictures are shown, in order, and what is said."""
 
     question: Question = field(repr=False)
     chain: FinishedChain = field(repr=False)
     step: Step
     steps: Steps = field(repr=False)  # of the chain, by number
-    shown: tuple[tuple[str, int], ...]  # a word of questions.PICTURES, and the number of the step
+    shown: tuple[tuple[str, int], ...]  # a name of questions.PICTURES, and the number of the step
     words: str
-    things: tuple[str, ...] = ()  # that were added so far, where the question lists them
+    things: tuple[str, ...] = ()  # added so far, if the question lists them
 
     @cached_property
     def key(self) -> str:
-        """Equal for what is asked in the same words about the same pictures of the same step."""
+        """Equal for the same words about the same pictures of the same step."""
         pictures = [
             [name, (self.chain.source.reference or self.chain.id) if name == "reference" else self.steps[step].sha256]
             for name, step in self.shown
@@ -62,25 +60,22 @@ def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, Fin
     steps: dict[str, dict[int, Step]] = defaultdict(dict)
     for placed in reader.all_steps():
         steps[placed.chain][placed.step.step] = placed.step
-    found, left_out = [], Counter[str]()
+    asks, left_out = [], Counter[str]()
     for chain in sorted(reader.chains(), key=lambda chain: chain.order):
-        own = dict(sorted(steps[chain.id].items()))
-        for step in own.values():
-            if not is_asked_of(question, chain, step):
+        chain_steps = dict(sorted(steps[chain.id].items()))
+        for step in chain_steps.values():
+            if not _is_asked_of(question, chain, step):
                 continue
-            if not knows(question, chain):
-                left_out[NOT_KNOWN] += 1
-                continue
-            ask = ask_about(question, chain, step, own)
+            ask = _ask_about(question, chain, step, chain_steps) if knows(question, chain) else _NOT_KNOWN
             if isinstance(ask, str):
                 left_out[ask] += 1
             else:
-                found.append(ask)
-    return Asks(found, left_out)
+                asks.append(ask)
+    return Asks(asks, left_out)
 
 
 def chooser(editors: Sequence[str], programs: Sequence[str]) -> Callable[[Ask], bool]:
-    """Whether an ask is of the editors and programs that were named; all are, where none is."""
+    """Whether an ask is of the given editors and programs; without any, all are."""
 
     def chosen(ask: Ask) -> bool:
         return (not editors or ask.chain.editor in editors) and (not programs or ask.chain.program.id in programs)
@@ -89,14 +84,14 @@ def chooser(editors: Sequence[str], programs: Sequence[str]) -> Callable[[Ask], 
 
 
 def require_dataset(reader: Reader) -> None:
-    """Raise UserError where there is no dataset, or a stranger's files in it, before anything is written beside it."""
+    """Raise UserError if there is no dataset, or if it has files of others, before anything is written beside it."""
     if not reader.files("chains"):
-        raise UserError(f"{reader.where} is no dataset: there is no data/chains; `convergebench build` makes one")
+        raise UserError(f"{reader.where} is not a dataset: it has no data/chains; `convergebench build` makes one")
     card.refuse_other_folders(reader.folder)
 
 
-def is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
-    """Whether a step is one that the question is about. A step that was not answered has nothing to judge."""
+def _is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
+    """Whether a question is about a step. A step without an answer has nothing to judge."""
     program, kind = chain.program, question.asked_of
     if step.status not in ("input", "ok"):
         return False
@@ -116,47 +111,36 @@ def is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
     return role in (("forward", "undo") if kind == "changes" else (kind,))
 
 
-def ask_about(question: Question, chain: FinishedChain, step: Step, steps: Steps) -> Ask | str:
+def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Steps) -> Ask | str:
     """What is asked about one step, or why nothing is."""
-    known = {"instruction": step.instruction, "shows": chain.program.shows}
+    fields = {"instruction": step.instruction, "shows": chain.program.shows}
     if question.asked_of == "thoughts":
-        known["reasoning_summary"] = str(step.details.get("thoughts") or "").strip()
-        if not known["reasoning_summary"]:
-            return NO_SUMMARY
+        fields["reasoning_summary"] = str(step.details.get("thoughts") or "").strip()
+        if not fields["reasoning_summary"]:
+            return _NO_SUMMARY
     things: tuple[str, ...] = ()
     if question.things:
         if chain.program.id not in question.things:
-            return NOT_COUNTED
+            return _NOT_COUNTED
         thing = question.things[chain.program.id]
-        things = tuple(thing_of(thing, chain, each) for each in steps.values() if 0 < each.step <= step.step)
-        known["thing"] = thing
-        known["things"] = "\n".join(f"{number}. {each}" for number, each in enumerate(things, 1))
-    shown = tuple((name, place_of_picture(name, step)) for name in question.pictures)
-    for name, number in shown:
-        if number not in steps or not steps[number].has_picture:
-            return NO_PICTURE
-        if name != "reference" and is_mirrored(steps[number]):
-            return MIRRORED
-    return Ask(question, chain, step, steps, shown, question.fill(**known), things)
+        things = tuple(_thing_of(thing, chain, other) for other in steps.values() if 0 < other.step <= step.step)
+        fields["thing"] = thing
+        fields["things"] = "\n".join(f"{number}. {added}" for number, added in enumerate(things, 1))
+    numbers = {"original": 0, "reference": 0, "before": step.step - 1, "after": step.step}
+    shown = tuple((name, numbers[name]) for name in question.pictures)
+    if any(number not in steps or not steps[number].has_picture for _, number in shown):
+        return _NO_PICTURE
+    return Ask(question, chain, step, steps, shown, question.fill(**fields), things)
 
 
-def thing_of(thing: str, chain: FinishedChain, step: Step) -> str:
-    """What one step added: the item of its round where the program has items."""
+def _thing_of(thing: str, chain: FinishedChain, step: Step) -> str:
+    """What one step added: the item of its round if the program has items."""
     items = chain.program.items
     return thing.replace("{item}", items[(step.round - 1) % len(items)]) if items else thing
 
 
-def place_of_picture(name: str, step: Step) -> int:
-    return {"original": 0, "reference": 0, "before": step.step - 1, "after": step.step}[name]
-
-
-def is_mirrored(step: Step) -> bool:
-    """Whether the recall audit had mirrored what this step was given, so that its answer is mirrored too."""
-    return bool((step.details.get("audit") or {}).get("mirrored"))
-
-
 def read_pictures(reader: Reader, ask: Ask, side: int | None) -> Iterator[bytes]:
-    """The pictures of an ask as PNG, by the one decoder; the longer side has at most `side` pixels."""
+    """The pictures of an ask as PNG; the longer side has at most `side` pixels."""
     for name, number in ask.shown:
         data = reader.reference(ask.chain.id) if name == "reference" else None
         picture = decode(data) if data else read_step(reader, ask.chain, number)
@@ -166,19 +150,14 @@ def read_pictures(reader: Reader, ask: Ask, side: int | None) -> Iterator[bytes]
 
 
 def read_step(reader: Reader, chain: FinishedChain, number: int) -> Image.Image:
-    """The picture of one step, decoded; raises UserError where the dataset is damaged."""
+    """The picture of one step, decoded; raises UserError if the dataset is damaged."""
     data = reader.picture(chain.id, number)
     try:
         return decode(data or b"")
     except Undecodable as error:
-        raise UserError(f"step {number} of {chain.id} is {error}; `convergebench verify` tells what to do") from error
+        raise UserError(f"step {number} of {chain.id} is {error}; `convergebench verify` says what to do") from error
 
 
 def in_random_order(asks: Sequence[Ask]) -> list[Ask]:
-    """In an order that looks random and is always the same, so that the first few stand for all."""
+    """In a fixed order that looks random, so that the first few are a sample of all."""
     return sorted(asks, key=lambda ask: ask.key)
-
-
-def pixels_of(reader: Reader, chain: FinishedChain, number: int) -> np.ndarray:
-    """The picture of one step as an array."""
-    return np.asarray(read_step(reader, chain, number))

@@ -1,17 +1,15 @@
 """One run of a judge over one question: what is missing is asked, and the fixed sample again, all within limits."""
 
-import contextlib
 import datetime
 import math
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.calls import Caller, CallLimits, Rejected, Stopped, Transient, Unusable
@@ -19,18 +17,17 @@ from convergebench.generation.files import Locked
 from convergebench.generation.interruptible import do_all
 from convergebench.generation.ledger import Budget, OverBudget
 from convergebench.generation.records import Answer, UserError, canonical
-from convergebench.generation.requirements import FetchedByFirstCall
 from convergebench.generation.vendors.keys import scrub
 
 from . import drift
-from .answers import CALIBRATION, DATASET, Judgement, place_of
+from .answers import CALIBRATION, DATASET, JUDGEMENTS, Identity, Judgement
 from .asks import Ask, Asks, in_random_order, plan_asks, read_pictures, read_step, require_dataset
-from .backends import Choice, Shown, knows, trait
+from .backends import Choice, Shown, trait
 from .questions import Question, read_answer
-from .store import Answers, JudgeLedger, one_judge_at_a_time, settle_what_is_known
+from .store import Answers, JudgeLedger, ask_once, judge_folder, one_at_a_time
 
 Chosen = Callable[[Ask], bool]
-Advance = Callable[[int, str], None]
+Progress = Callable[[int], AbstractContextManager[Callable[[int, str], object]]]
 
 
 @dataclass(frozen=True)
@@ -43,13 +40,13 @@ class Call:
     repeat: int
 
     @property
-    def identity(self) -> tuple[str, str, int, int]:
+    def identity(self) -> Identity:
         return self.purpose, self.ask.key, self.session if self.purpose == CALIBRATION else 0, self.repeat
 
 
 @dataclass
 class Outcome:
-    """What came of a run."""
+    """The result of a run."""
 
     judge: str
     question: str
@@ -57,9 +54,9 @@ class Outcome:
     asked: int = 0
     already: int = 0
     calibration: int = 0  # of those asked
-    without_value: dict[str, int] = field(default_factory=dict)  # reason: answers of this run
-    left_out: dict[str, int] = field(default_factory=dict)  # reason: steps that are not asked at all
-    left: dict[str, str] = field(default_factory=dict)  # chain and step: why the call failed; asked again the next time
+    without_value: dict[str, int] = field(default_factory=dict)  # by reason: answers of this run
+    left_out: dict[str, int] = field(default_factory=dict)  # by reason: steps that are not asked about at all
+    left: dict[str, str] = field(default_factory=dict)  # by chain and step: why the call failed; asked again next time
     stopped: str | None = None
     spent: float = 0.0  # US dollars, by this run
     before: float = 0.0  # by this judge on this dataset before
@@ -70,8 +67,8 @@ class Outcome:
     def clean(self) -> bool:
         return self.stopped is None and not self.left
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, object]:
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -94,11 +91,11 @@ def plan_run(
     chosen: Chosen = lambda ask: True, limit: int | None = None, sample: int = drift.SAMPLE,
     begin: bool = True,
 ) -> Plan:  # fmt: skip
-    """What is missing, with the fixed sample spread among it; nothing at all where nothing is missing.
+    """What is missing, with the fixed sample spread among it; nothing at all if nothing is missing.
 
-    Unless told not to, it begins the run or takes up the one that is under way.
+    With `begin`, the run is recorded as begun; one that is under way is continued.
     """
-    asks = plan_asks(reader, question, knows(choice))
+    asks = plan_asks(reader, question, trait(choice.judge, "knows"))
     wanted = [ask for ask in asks.asks if chosen(ask)]
     wanted = in_random_order(wanted)[:limit] if limit is not None else wanted
     missing = [ask for ask in wanted if (DATASET, ask.key, 0, 1) not in answers.rows]
@@ -107,131 +104,126 @@ def plan_run(
     already = len(wanted) - len(missing)
     if not asks.asks or not (missing or again or answers.is_under_way):
         return Plan(asks, [], 0, already, price)
-    number = answers.session(question.sha256, begin)
-    calls = [Call(ask, DATASET, number, 1) for ask in missing]
-    known = answers.of_question(question.sha256)
-    fixed = sampled(asks.asks, known, sample) if trait(choice.judge, "drifts") else []
-    earlier = {row.key for row in known if row.purpose == CALIBRATION and row.session < number}
-    again_asked = [
-        Call(ask, CALIBRATION, number, repeat)
+    session = answers.session(question.sha256, begin)
+    calls = [Call(ask, DATASET, session, 1) for ask in missing]
+    repeats = _sample_calls(asks.asks, answers, question, session, sample) if trait(choice.judge, "drifts") else []
+    return Plan(asks, _spread(calls, repeats), session, already, price)
+
+
+def _sample_calls(asks: Sequence[Ask], answers: Answers, question: Question, session: int, sample: int) -> list[Call]:
+    """The calls of the fixed sample that this session lacks; an ask is repeated more often in its first session."""
+    rows = answers.of_question(question.sha256)
+    earlier = {row.key for row in rows if row.purpose == CALIBRATION and row.session < session}
+    calls = [
+        Call(ask, CALIBRATION, session, repeat)
         for repeat in range(1, drift.FIRST_REPEATS + 1)
-        for ask in fixed
+        for ask in sampled(asks, rows, sample)
         if repeat <= drift.REPEATS or ask.key not in earlier
     ]
-    again_asked = [call for call in again_asked if call.identity not in answers.rows]
-    return Plan(asks, spread(calls, again_asked), number, already, price)
+    return [call for call in calls if call.identity not in answers.rows]
 
 
-def sampled(asks: Sequence[Ask], known: Sequence[Judgement], size: int) -> list[Ask]:
-    """The fixed sample: what was asked for it before, and where that is less than wanted, more in random order."""
-    keys = {row.key for row in known if row.purpose == CALIBRATION}
+def sampled(asks: Sequence[Ask], rows: Sequence[Judgement], size: int) -> list[Ask]:
+    """The fixed sample: what was asked for it before, filled up in random order."""
+    keys = {row.key for row in rows if row.purpose == CALIBRATION}
     ordered = in_random_order(asks)
     fixed = [ask for ask in ordered if ask.key in keys]
     return [*fixed, *(ask for ask in ordered if ask.key not in keys)][: max(size, len(fixed))]
 
 
-def spread(calls: Sequence[Call], among: Sequence[Call]) -> list[Call]:
-    """The sample evenly among the others, so that it sees the whole run."""
-    places = [((place + 0.5) / len(calls), 0, call) for place, call in enumerate(calls)]
-    places += [((place + 0.5) / len(among), 1, call) for place, call in enumerate(among)]
-    return [call for _, _, call in sorted(places, key=lambda each: each[:2])]
+def _spread(calls: Sequence[Call], sample: Sequence[Call]) -> list[Call]:
+    """The sample evenly among the other calls, so that it covers the whole run."""
+    places = [((number + 0.5) / len(calls), 0, call) for number, call in enumerate(calls)]
+    places += [((number + 0.5) / len(sample), 1, call) for number, call in enumerate(sample)]
+    return [call for _, _, call in sorted(places, key=lambda place: place[:2])]
 
 
 def judge_question(
     dataset: Path, choice: Choice, question: Question, *, max_cost: float | None = None,
     chosen: Chosen = lambda ask: True, limit: int | None = None, sample: int = drift.SAMPLE, again: bool = False,
-    advance: Callable[[int], contextlib.AbstractContextManager[Advance]] | None = None,
+    advance: Progress = lambda calls: nullcontext(lambda count, words: None),
 ) -> Outcome:  # fmt: skip
-    """Ask what is missing of one question. The same words given again go on where they stopped.
+    """Ask what is missing of one question. Calling it again with the same arguments resumes.
 
-    `max_cost` is for all that this judge costs on this dataset, earlier runs included. `again` begins a new run though
-    nothing is missing, to see whether the judge still answers as it did.
+    `max_cost` covers all that this judge costs on this dataset, earlier runs included. `again` starts a new run even
+    if nothing is missing, to see whether the judge still answers as it did.
     """
     refuse_impossible_cost(max_cost)
     reader = Reader(dataset)
     require_dataset(reader)
-    with one_judge_at_a_time(dataset, choice.label) as folder:
+    folder = judge_folder(dataset, choice.label)
+    with one_at_a_time(folder, f"{choice.label} is judging {dataset} in another process; wait for it"):
         answers = Answers(dataset, choice.label, question.name)
         plan = plan_run(reader, choice, question, answers, again, chosen, limit, sample)
         refuse_unknown_price(max_cost, plan.price, choice.label)
         outcome = Outcome(choice.label, question.name, plan.session or None, already=plan.already)
         outcome.left_out = dict(plan.asks.left_out)
         ledger = None
-        if plan.price != 0 and (plan.calls or answers.calls):
-            ledger = JudgeLedger(folder, all_costs(reader, choice.label, answers))
-            settle_what_is_known(ledger, answers.calls)
+        if plan.price != 0 and (plan.calls or answers.journal.calls):
+            ledger = JudgeLedger(folder, _cost_so_far(reader, choice.label, answers), answers.journal)
         try:
             if plan.calls:
-                refuse_unready(choice)
+                choice.require_ready()
                 budget = Budget(max_cost, ledger=ledger)
                 outcome.before = budget.spent
-                ask_all(plan, choice, answers, budget, reader, outcome, advance)
+                _ask_all(plan, choice, answers, budget, reader, outcome, advance)
         finally:
             try:
-                answers.fold()
+                answers.write()
             except Locked as error:
-                outcome.stopped = outcome.stopped or f"the answers are kept and not in the dataset yet: {error}"
+                outcome.stopped = outcome.stopped or f"the answers are kept but not in the dataset yet: {error}"
         if outcome.clean:
             answers.close_session()
         outcome.alarms = [
-            each.sentence
-            for each in drift.find_drift(row.to_dict() for row in answers.of_question(question.sha256))
-            if each.session == plan.session and each.alarm
+            found.sentence
+            for found in drift.find_drift(row.values for row in answers.of_question(question.sha256))
+            if found.session == plan.session and found.alarm
         ]
         return outcome
 
 
-OWN_PRICE = (
-    'write a line such as openai_tokens."MODEL" = { text = 1.0, image = 1.0, output = 8.0 }, US dollars for a million '
-    "tokens, into a file and name it in CONVERGEBENCH_PRICES"
-)
-
-
 def refuse_impossible_cost(max_cost: float | None) -> None:
     if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
-        raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
+        raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
 
 
 def refuse_unknown_price(max_cost: float | None, price: float | None, label: str) -> None:
     if max_cost is not None and price is None:
-        raise UserError(f"--max-cost needs the price of a call of {label!r}, which is not known: {OWN_PRICE}")
+        raise UserError(
+            f"--max-cost needs the price of a call of {label!r}, which is not known: write a line such as "
+            'openai_tokens."MODEL" = { text = 1.0, image = 1.0, output = 8.0 }, US dollars for a million tokens, '
+            "into a file and name it in CONVERGEBENCH_PRICES"
+        )
 
 
-def refuse_unready(choice: Choice) -> None:
-    lacking = trait(choice.judge, "ready")()
-    if lacking and not isinstance(lacking, FetchedByFirstCall):
-        raise UserError(f"{choice.label} cannot judge here: {lacking}")
-
-
-def all_costs(reader: Reader, label: str, answers: Answers) -> float:
+def _cost_so_far(reader: Reader, label: str, answers: Answers) -> float:
     """What this judge's answers in the dataset have cost, for a ledger that is begun anew."""
-    others = [file for file in reader.files("judgements") if file != answers.file]
-    rows = [row for file in others for row in reader.file_table(file).to_pylist() if row["judge"] == label]
-    return round(answers.cost - sum(answers.calls.values()) + sum(row["cost"] or 0.0 for row in rows), 6)
+    files = [file for file in reader.files(JUDGEMENTS.name) if file != answers.file]
+    rows = [row for file in files for row in reader.file_table(file, ["judge", "cost"]).to_pylist()]
+    return round(answers.cost - sum(answers.journal.calls.values()) + sum(row["cost"] or 0.0 for row in rows if row["judge"] == label), 6)
 
 
-def ask_all(
-    plan: Plan, choice: Choice, answers: Answers, budget: Budget, reader: Reader, outcome: Outcome,
-    advance: Callable[[int], contextlib.AbstractContextManager[Advance]] | None,
-) -> None:  # fmt: skip
+def _ask_all(
+    plan: Plan, choice: Choice, answers: Answers, budget: Budget, reader: Reader, outcome: Outcome, advance: Progress
+) -> None:
     """Make every call of a plan, several at a time, until nothing is left or something says stop."""
     limits = CallLimits(**{"concurrency": trait(choice.judge, "concurrency"), **choice.rates})
     caller = Caller(limits, budget, plan.price)
-    stopping = threading.Event()
 
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason
-        stopping.set()
         caller.stop()
 
-    def take(call: Call) -> Judgement | None:
-        return None if stopping.is_set() else make_call(call, choice, answers, caller, reader)
+    def take(call: Call) -> Judgement:
+        if caller.stopping.is_set():
+            raise Stopped("the run is ending")
+        return make_call(call, choice, answers, caller, reader)
 
     try:
-        with shown_progress(advance, len(plan.calls)) as tell:
+        with advance(len(plan.calls)) as tell:
 
-            def record(future: Future[Judgement | None], call: Call) -> None:
-                count_call(future, call, outcome, stop)
+            def record(future: Future[Judgement], call: Call) -> None:
+                _count_call(future, call, outcome, stop)
                 tell(1, f"${budget.spent:.2f}" if plan.price else "")
 
             at_once = min(2 * limits.concurrency, max(len(plan.calls), 1))
@@ -240,19 +232,8 @@ def ask_all(
         outcome.spent = float(budget.paid)
 
 
-@contextlib.contextmanager
-def shown_progress(
-    advance: Callable[[int], contextlib.AbstractContextManager[Advance]] | None, calls: int
-) -> Iterator[Advance]:
-    if advance is None:
-        yield lambda count, words: None
-        return
-    with advance(calls) as tell:
-        yield tell
-
-
-def count_call(future: Future[Judgement | None], call: Call, outcome: Outcome, stop: Callable[[str], None]) -> None:
-    """Count one answer, or say why there is none."""
+def _count_call(future: Future[Judgement], call: Call, outcome: Outcome, stop: Callable[[str], None]) -> None:
+    """Count one answer, or record why there is none."""
     try:
         judgement = future.result()
     except Stopped:
@@ -262,58 +243,53 @@ def count_call(future: Future[Judgement | None], call: Call, outcome: Outcome, s
     except (Unusable, OverBudget, UserError) as error:
         stop(str(error))
     else:
-        if judgement:
-            outcome.asked += 1
-            outcome.calibration += judgement.purpose == CALIBRATION
-            if judgement.reason:
-                counts = Counter(outcome.without_value)
-                counts[judgement.reason] += 1
-                outcome.without_value = dict(counts)
+        outcome.asked += 1
+        outcome.calibration += judgement.purpose == CALIBRATION
+        if judgement.reason:
+            outcome.without_value = dict(Counter(outcome.without_value) + Counter([judgement.reason]))
 
 
 def make_call(call: Call, choice: Choice, answers: Answers, caller: Caller, reader: Reader) -> Judgement:
-    """One answer, kept on the disk before its cost is settled: what was paid for is never asked again."""
-    pictures = list(read_pictures(reader, call.ask, trait(choice.judge, "side")))
-    shown = Shown(call.ask, pictures, partial(read_step, reader, call.ask.chain))
-    billed, kept = 0.0, []
+    """Ask once and keep the answer."""
+    ask, question = call.ask, call.ask.question
+    pictures = list(read_pictures(reader, ask, trait(choice.judge, "side")))
+    schema = question.schema if question.value else {}
+    shown = Shown(ask.words, pictures, schema, question.name, ask, partial(read_step, reader, ask.chain))
+    billed, started, judgements = 0.0, 0.0, []
 
     def attempt() -> Answer:
-        nonlocal billed
+        nonlocal billed, started
         started = time.monotonic()
         try:
-            answer = choice.judge.answer(shown)
+            return choice.judge.answer(shown)
         except (Transient, Rejected) as error:
             billed += caller.price if error.charged else 0.0
             raise
-        own = caller.price if answer.cost is None else answer.cost
-        known = bool(caller.price) or answer.cost is not None
-        judgement = judgement_of(
-            call, choice, answer, round(billed + own, 6) if known else None, round(time.monotonic() - started, 3)
-        )
-        ledger = caller.budget.ledger
-        answers.append(judgement, ledger.take_call() if isinstance(ledger, JudgeLedger) else None, own)
-        kept.append(judgement)
-        return answer
 
-    caller.ask(attempt)
-    return kept[0]
+    def keep(answer: Answer, name: str | None, own: float) -> None:
+        is_priced = bool(caller.price) or answer.cost is not None
+        cost, latency = round(billed + own, 6) if is_priced else None, round(time.monotonic() - started, 3)
+        judgements.append(judgement_of(call, choice, answer, cost, latency))
+        answers.append(judgements[0], name, own)
+
+    ask_once(caller, attempt, keep)
+    return judgements[0]
 
 
 def judgement_of(call: Call, choice: Choice, answer: Answer, cost: float | None, latency: float) -> Judgement:
-    """What an answer comes to, free of keys."""
-    ask, question, details = call.ask, call.ask.question, dict(answer.details)
+    """The row of an answer, free of keys."""
+    ask, question, chain, details = call.ask, call.ask.question, call.ask.chain, dict(answer.details)
     reading = read_answer(question, answer.text, len(ask.things))
-    reason, detail = reading.reason, reading.detail
+    reason, detail, value, stored = reading.reason, reading.detail, reading.value, reading.answer
     if answer.status == "refused":
         reason, detail, value, stored = "refused", answer.reason, None, None
-    else:
-        value, stored = reading.value, reading.answer
-        if value is None and str(details.get("finish_reason")).lower() in ("length", "max_tokens"):
-            reason = "cut_off"
+    elif value is None and str(details.get("finish_reason")).lower() in ("length", "max_tokens"):
+        reason = "cut_off"
     model = str(details.pop("model", ""))
     clean = scrub({"raw": answer.text, "detail": detail, "answer": stored, "details": details, "model": model})
     return Judgement(
-        **place_of(ask.chain), step=ask.step.step, round=ask.step.round, position=ask.step.position,
+        chain=chain.id, editor=chain.editor, source=chain.source.id, program=chain.program.id, run=chain.run,
+        step=ask.step.step, round=ask.step.round, position=ask.step.position,
         judge=choice.label, question=question.name, title=question.title, question_sha256=question.sha256,
         compared_with=question.compared_with, labelled_as=question.labelled_as,
         key=ask.key, purpose=call.purpose, session=call.session,

@@ -1,13 +1,16 @@
-"""Undo instructions that a language model writes from the words of an edit alone, as programs of an own suite."""
+"""Undo instructions that a language model writes from the words of an edit alone, as programs of a suite.
+
+.NAME-undos/MODEL/undos.jsonl          beside NAME.toml, a line for each answer, including unusable ones
+.NAME-undos/MODEL/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
+"""
 
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 from convergebench.generation.calls import Caller, CallLimits, Rejected, Unusable
 from convergebench.generation.files import refuse_strangers_file
@@ -15,17 +18,16 @@ from convergebench.generation.ledger import Budget, OverBudget
 from convergebench.generation.records import Answer, Program, UserError
 
 from ..edit_applied.cycles import roles
-from .asks import Ask
 from .backends import Choice, Shown, trait
 from .run import refuse_impossible_cost, refuse_unknown_price
-from .store import JudgeLedger, append_line, file_stem, one_at_a_time, read_lines, settle_what_is_known
+from .store import Journal, JudgeLedger, ask_once, file_stem, one_at_a_time
 
-WORDS = """An image editor was given one picture and this instruction: "{instruction}"
+_WORDS = """An image editor was given one picture and this instruction: "{instruction}"
 Write the one instruction that takes exactly this change back and changes nothing else. \
 The editor will see only the changed picture. Answer with the instruction alone, in at most 20 words."""
-LONGEST = 200  # characters of an instruction
-MARK = "~"  # between the program that is imitated and who wrote its undo
-FIRST_WORDS = f"# The undo of each program with a {MARK} was written by "  # of a suite that we wrote
+_LONGEST = 200  # characters of an instruction
+_MARK = "~"  # between the program that is imitated and who wrote its undo
+_FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "  # of a suite that we wrote
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,13 @@ class WrittenUndo:
 
 
 def has_one_undo(program: Program) -> bool:
-    """Whether it asks for one change and takes it back: what is written can take the place of the second words."""
+    """Whether a program asks for one change and takes it back, so that a written undo can replace its second step."""
     return [role.kind for role in roles(program.cycle, program.closes)] == ["forward", "undo"] and not program.items
 
 
 @dataclass
 class Writing:
-    """What came of asking for undos."""
+    """The result of asking for undos."""
 
     undos: list[WrittenUndo] = field(default_factory=list)
     spent: float = 0.0  # US dollars, now
@@ -52,69 +54,46 @@ class Writing:
     stopped: str | None = None  # why the rest was not asked
 
 
-class KeptUndos:
-    """Every answer of one model for one file, durable before its cost is settled: none is paid for twice.
-
-    .NAME-undos/MODEL/undos.jsonl          a line for each answer, what is no instruction included
-    .NAME-undos/MODEL/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
-    """
-
-    def __init__(self, folder: Path):
-        self.path = folder / "undos.jsonl"
-        lines = read_lines(self.path)
-        self.words = {line["asked"]: line["words"] for line in lines if line["words"]}
-        self.calls = {line["call"]: line["own"] for line in lines if line["call"]}
-        self.cost = sum(line["own"] for line in lines)
-
-    def append(self, asked: str, words: str | None, call: str | None, own: float) -> None:
-        append_line(self.path, {"asked": digest(asked), "words": words, "call": call, "own": own})
-
-
 def kept_folder(out: Path, choice: Choice) -> Path:
+    """Where the answers of a model for a suite are kept."""
     return out.parent / f".{out.stem}-undos" / file_stem(choice.label)
 
 
-def digest(asked: str) -> str:
-    return hashlib.sha256(asked.encode()).hexdigest()[:16]
+def _journal(out: Path, choice: Choice) -> tuple[Journal, dict[str, str]]:
+    """The answers of a model, and its instructions by what was asked."""
+    journal = Journal(kept_folder(out, choice) / "undos.jsonl")
+    return journal, {line["asked"]: line["words"] for line in journal.entries if line["words"]}
 
 
-def words_for(program: Program) -> str:
-    return WORDS.replace("{instruction}", program.cycle[0])
+def _digest(program: Program) -> str:
+    return hashlib.sha256(_words_for(program).encode()).hexdigest()[:16]
 
 
-def ask_undo(choice: Choice, program: Program, caller: Caller, kept: KeptUndos) -> WrittenUndo:
-    """Ask for one undo; a refusal, or what is no instruction, is a reason and never an instruction."""
-    asked = words_for(program)
-    ask = cast(
-        Ask, SimpleNamespace(words=asked, question=SimpleNamespace(value=None, schema={}, name="undo"), key=asked)
-    )
+def _words_for(program: Program) -> str:
+    return _WORDS.replace("{instruction}", program.cycle[0])
 
-    def attempt() -> Answer:
-        answer = choice.judge.answer(Shown(ask, (), no_picture))
-        own = caller.price if answer.cost is None else answer.cost
-        ledger = caller.budget.ledger
-        call = ledger.take_call() if isinstance(ledger, JudgeLedger) else None
-        kept.append(asked, read_undo(program, answer).words, call, own)
-        return answer
+
+def _ask_undo(choice: Choice, program: Program, caller: Caller, journal: Journal) -> WrittenUndo:
+    """Ask for one undo; a refusal, or what is not an instruction, is a reason and never an instruction."""
+
+    def keep(answer: Answer, call: str | None, own: float) -> None:
+        journal.append({"asked": _digest(program), "words": _read_undo(program, answer).words}, call, own)
 
     try:
-        return read_undo(program, caller.ask(attempt).answer)
+        answer = ask_once(caller, lambda: choice.judge.answer(Shown(_words_for(program), name="undo")), keep)
     except Rejected as error:
         return WrittenUndo(program, None, str(error))
+    return _read_undo(program, answer)
 
 
-def read_undo(program: Program, answer: Answer) -> WrittenUndo:
+def _read_undo(program: Program, answer: Answer) -> WrittenUndo:
     """The instruction in what the model said, or why there is none."""
     said = answer.text.strip().strip('"“”').strip()
     if answer.status != "ok" or not said:
         return WrittenUndo(program, None, answer.reason or "an empty answer")
-    if len(said) > LONGEST or "\n" in said or not re.search(r"[A-Za-z]", said):
-        return WrittenUndo(program, None, f"no instruction: {said[:60]!r}")
+    if len(said) > _LONGEST or "\n" in said or not re.search(r"[A-Za-z]", said):
+        return WrittenUndo(program, None, f"not an instruction: {said[:60]!r}")
     return WrittenUndo(program, said)
-
-
-def no_picture(step: int) -> Any:
-    raise LookupError(f"words alone are asked about; there is no picture {step}")
 
 
 def write_undos(
@@ -125,32 +104,29 @@ def write_undos(
     max_cost: float | None = None,
     advance: Callable[[], object] = lambda: None,
 ) -> Writing:
-    """One undo for each program that asks for one change; those that are known already are not asked again.
+    """Ask for the undo of each program, except those that are known already.
 
-    `max_cost` is for all that this model costs for this file, earlier runs included.
+    `max_cost` covers all that this model costs for this file, earlier runs included.
     """
     refuse_impossible_cost(max_cost)
     price = price_of_one(choice, programs)
     refuse_unknown_price(max_cost, price, choice.label)
     folder, writing = kept_folder(out, choice), Writing()
     with one_at_a_time(folder, f"{choice.label} writes {out} in another process; wait for it"):
-        kept = KeptUndos(folder)
-        ledger = None
-        if price != 0:
-            ledger = JudgeLedger(folder, kept.cost)
-            settle_what_is_known(ledger, kept.calls)
+        journal, kept = _journal(out, choice)
+        ledger = JudgeLedger(folder, sum(line["own"] for line in journal.entries), journal) if price != 0 else None
         budget = Budget(max_cost, ledger=ledger)
         writing.before = budget.spent
         caller = Caller(CallLimits(**{"concurrency": 1, **choice.rates}), budget, price)
         for program in programs:
-            words = known.get(program_id(program, choice)) or kept.words.get(digest(words_for(program)))
+            words = known.get(program_id(program, choice)) or kept.get(_digest(program))
             if words:
                 writing.undos.append(WrittenUndo(program, words))
             elif writing.stopped:
                 writing.undos.append(WrittenUndo(program, None, f"not asked: {writing.stopped}"))
             else:
                 try:
-                    writing.undos.append(ask_undo(choice, program, caller, kept))
+                    writing.undos.append(_ask_undo(choice, program, caller, journal))
                 except (Unusable, OverBudget, UserError) as error:
                     writing.stopped = str(error)
                     writing.undos.append(WrittenUndo(program, None, f"not asked: {error}"))
@@ -162,24 +138,22 @@ def write_undos(
 def program_id(program: Program, choice: Choice) -> str:
     """'hat~gpt-5.4-mini': the program, and the model that wrote its undo."""
     writer = str(choice.settings.get("model") or choice.name).rpartition("/")[2]
-    return f"{program.id}{MARK}{re.sub(r'[^A-Za-z0-9.-]+', '-', writer)}"
+    return f"{program.id}{_MARK}{re.sub(r'[^A-Za-z0-9.-]+', '-', writer)}"
 
 
-def suite_text(choice: Choice, written: Iterable[WrittenUndo], about: Mapping[str, Any]) -> str:
-    """A suite of one's own with the suite's programs and, beside each, the one with the written undo."""
-    written = list(written)
-    done = [each for each in written if each.words]
-    digest = hashlib.sha256(WORDS.encode()).hexdigest()[:12]
-    lines = [f"{FIRST_WORDS}{choice.label}, asked in the words {digest}."]
-    lines += [f"# No undo of {each.program.id}: {(each.reason or '')[:120]!r}" for each in written if not each.words]
-    ids = [id for each in done for id in (each.program.id, program_id(each.program, choice))]
-    lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in about.items()]
-    lines += [f"programs = {json.dumps(ids)}"]
-    for each in done:
-        program = each.program
+def suite_text(choice: Choice, written: Sequence[WrittenUndo], settings: Mapping[str, object]) -> str:
+    """A suite with these settings and, beside each program, the one with the written undo."""
+    usable = [undo for undo in written if undo.words]
+    digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
+    lines = [f"{_FIRST_WORDS}{choice.label}, asked in the words {digest}."]
+    lines += [f"# No undo of {undo.program.id}: {(undo.reason or '')[:120]!r}" for undo in written if not undo.words]
+    ids = [id for undo in usable for id in (undo.program.id, program_id(undo.program, choice))]
+    lines += _toml({**settings, "programs": ids})
+    for undo in usable:
+        program = undo.program
         row = {
             "id": program_id(program, choice),
-            "cycle": [program.cycle[0], each.words],
+            "cycle": [program.cycle[0], undo.words],
             "category": program.category,
             "closes": True,
             "reversibility": program.reversibility,
@@ -188,36 +162,35 @@ def suite_text(choice: Choice, written: Iterable[WrittenUndo], about: Mapping[st
             "fits": list(program.fits),
             "small": program.small,
         }
-        lines += [
-            "",
-            "[[program]]",
-            *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in row.items()),
-        ]
+        lines += ["", "[[program]]", *_toml(row)]
     return "\n".join(lines) + "\n"
 
 
+def _toml(values: Mapping[str, object]) -> list[str]:
+    """Plain values as lines of TOML, which writes them as JSON does."""
+    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+
+
 def price_of_one(choice: Choice, programs: Iterable[Program]) -> float | None:
-    """US dollars that one call costs at most; None where the price is not known."""
-    letters = max((len(words_for(program)) for program in programs), default=len(WORDS))
+    """US dollars that one call costs at most; None if the price is unknown."""
+    letters = max((len(_words_for(program)) for program in programs), default=len(_WORDS))
     price: float | None = trait(choice.judge, "price")(letters, 0)
     return price
 
 
 def to_ask(choice: Choice, programs: Iterable[Program], out: Path, known: Mapping[str, str]) -> list[Program]:
-    """Those whose undo is neither in the file nor among the answers that were paid for."""
-    kept = KeptUndos(kept_folder(out, choice)).words
-    return [p for p in programs if program_id(p, choice) not in known and digest(words_for(p)) not in kept]
+    """Programs whose undo is neither in the file nor among the answers that were paid for."""
+    _, kept = _journal(out, choice)
+    return [p for p in programs if program_id(p, choice) not in known and _digest(p) not in kept]
 
 
 def known_undos(path: Path) -> dict[str, str]:
-    """The undos that a file of before has, by their programs' ids; another file than one of these is refused."""
-    import tomllib
-
-    refuse_strangers_file(path, lambda data: data.startswith(FIRST_WORDS.encode()))
+    """The undos in an earlier file, by program id; a file that was not written by this command is refused."""
+    refuse_strangers_file(path, lambda data: data.startswith(_FIRST_WORDS.encode()))
     if not path.exists():
         return {}
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8")).get("program", [])
         return {str(row["id"]): str(row["cycle"][1]) for row in rows}
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is damaged ({error}); remove it to have the undos written again") from error
+        raise UserError(f"{path} is damaged ({error}); remove it to ask for the undos again") from error

@@ -95,7 +95,7 @@ class Judges(Door):
         self.body = json.dumps(reply).encode()
         self.status = 400 if isinstance(reply, dict) and "error" in reply else 200
         self.caller._failures = 0
-        shown = backends.Shown(self.ask, [], lambda number: b"")
+        shown = backends.Shown(self.ask.words, [], self.question.schema, self.question.name)
         try:
             with mock.patch.dict(os.environ, KEYS):
                 reply = self.caller.ask(lambda: choice.judge.answer(shown), lambda answer: answer)
@@ -107,8 +107,8 @@ class Judges(Door):
         if answer.cost is not None and not 0 <= answer.cost < float("inf"):
             raise AssertionError(f"a cost of {answer.cost}")
         made = run.judgement_of(self.call, choice, answer, answer.cost, 0.1)
-        line = json.loads(records.canonical(made.to_dict()), parse_constant=self.refuse)
-        if answers.Judgement.from_dict(line) != made:
+        line = json.loads(records.canonical(dict(made.values)), parse_constant=self.refuse)
+        if answers.Judgement(**line) != made:
             raise AssertionError(f"{line} is not {made}")
         if made.value is not None and made.value not in (0.0, 1.0):
             raise AssertionError(f"{made.value} is neither yes nor no")

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from convergebench import metric_modules
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import locked
 from convergebench.generation.ledger import SIZE
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers
+from convergebench.metric_modules import _judges
 from convergebench.metric_modules._judges import answers, asks, backends, drift, questions, run, store
 from convergebench.metric_modules._judges.backends import paint
 from judging import SENTINEL, Vendor
@@ -323,9 +323,9 @@ def test_answers_wait_where_another_command_writes_the_dataset_and_come_in_the_n
         with locked(data):
             first = judging.judge(data, server.base, sample=0, limit=5)
         assert (first.asked, first.clean) == (5, False)
-        assert "kept and not in the dataset yet" in first.stopped
+        assert "not in the dataset yet" in first.stopped
         assert not (data / "data" / "judgements").exists()
-        second = metric_modules.judge(
+        second = _judges.judge(
             data, f"openai:base_url={server.base}/v1,model=judge-1", "edit_applied", calibration=0, limit=5, quiet=True
         )
     assert second.asked == 0
@@ -469,7 +469,9 @@ def test_paint_knows_where_it_drew_each_thing(painted):
     reader = Reader(painted)
     chain = next(chain for chain in reader.chains() if chain.program.id == "add-apples")
     for step in reader.steps_of(chain)[1:]:
-        before, after = (asks.pixels_of(reader, chain, number).astype(int) for number in (step.step - 1, step.step))
+        before, after = (
+            np.asarray(asks.read_step(reader, chain, number)).astype(int) for number in (step.step - 1, step.step)
+        )
         drawn = paint.draw_again(before.astype(np.uint8), step.instruction, step.seed)
         changed = abs(after - before).max(2)
         (top, left), (height, width) = (drawn.top, drawn.left), drawn.cover.shape
@@ -506,7 +508,7 @@ def test_the_plan_says_calls_and_dollars_and_asks_nothing(data, priced):
 def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
     words = ["judge", str(tmp_path / "typo"), "--judge", "paint", "--question", "object_count", *more]
     done = CliRunner().invoke(main, words)
-    assert (done.exit_code, "is no dataset" in done.output) == (2, True)
+    assert (done.exit_code, "is not a dataset" in done.output) == (2, True)
     assert not (tmp_path / "typo").exists()
 
 
@@ -531,9 +533,9 @@ def test_what_cannot_judge_says_what_is_allowed(data):
 
 
 def test_an_answer_has_a_value_or_a_reason():
-    values = dict.fromkeys(answers.Judgement.__dataclass_fields__, "")
+    values = {column.name: "" for column in answers.JUDGEMENTS.columns}
     values |= {"purpose": "dataset", "value": None, "reason": None}
-    with pytest.raises(UserError, match="it has one"):
+    with pytest.raises(UserError, match="needs a value or a reason"):
         answers.Judgement(**values)
 
 

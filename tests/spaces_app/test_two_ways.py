@@ -111,7 +111,7 @@ def test_a_model_writes_undos_from_words_alone_and_the_suite_runs_both_wordings(
         asked = len(server.requests)
         second = json.loads(run(*words, code=1).stdout.splitlines()[-1])
     assert (first["written"], asked) == (1, 3)
-    assert first["without"]["chair-left"].startswith("no instruction")
+    assert first["without"]["chair-left"].startswith("not an instruction")
     assert second["written"] == 1
     assert len(server.requests) == 5  # the one that is there is not asked again
     suite = suites.load(str(out))

@@ -2,36 +2,39 @@
 
 A file here holds one frozen dataclass named `Judge`: its docstring says what it is, its fields are its options, and
 `answer(shown)` answers one ask with a `generation.records.Answer` whose text is what the judge said. Status "refused"
-and a reason mean that it declined. Calls that fail raise what editors raise: Transient, Rejected or Unusable.
+with a reason means that it declined. Calls that fail raise what editors raise: Transient, Rejected or Unusable.
 """
 
 import importlib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from convergebench.generation.options import identity_and_label, parse_words
-from convergebench.generation.records import Answer, FinishedChain, Setting, one_of
+from convergebench.generation.records import Answer, Setting, UserError, one_of
+from convergebench.generation.requirements import FetchedByFirstCall
 from convergebench.generation.vendors import models
 from PIL import Image
 
 from ..asks import Ask
-from ..questions import Question
 
-PICTURE_TOKENS = 2600  # the most that a vendor here counts for a picture of 1024x1024 pixels
-LETTERS = 2.0  # in a token at least, in English
+_PICTURE_TOKENS = 2600  # the most that a vendor here counts for a picture of 1024x1024 pixels
+_LETTERS = 2.0  # in a token at least, in English
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One ask as a judge is handed it: the pictures as PNG, and a way to the chain's other pictures."""
+    """What a judge is asked: words, pictures as PNG, and the form of the answer."""
 
-    ask: Ask
-    pictures: Sequence[bytes]
-    read: Callable[[int], Image.Image]  # the picture of a step of the chain, for judges that know more than they see
+    words: str
+    pictures: Sequence[bytes] = ()
+    schema: Mapping[str, Any] = field(default_factory=dict)  # JSON; empty if the answer is plain text
+    name: str = "answer"  # of the schema
+    ask: Ask | None = None  # for judges that know more than they see, as is `read`
+    read: Callable[[int], Image.Image] | None = None  # the picture of a step of the chain
 
 
 class Judges(Protocol):
@@ -50,27 +53,28 @@ class Choice:
     judge: Judges
     rates: Mapping[str, int]
 
+    def require_ready(self) -> None:
+        """Raise UserError if it lacks a package or a key here; what its first call fetches may be missing."""
+        missing = trait(self.judge, "ready")()
+        if missing and not isinstance(missing, FetchedByFirstCall):
+            raise UserError(f"{self.label} cannot judge here: {missing}")
 
-TRAITS: dict[str, Any] = {
+
+_TRAITS: dict[str, Any] = {
     "needs": "nothing",
     "concurrency": 8,  # calls in flight
     "side": None,  # pixels of the longer side of the pictures that it is shown; None: as they are
-    "price": lambda letters, pictures: 0.0,  # US dollars that such a call costs at most, None where unknown
+    "price": lambda letters, pictures: 0.0,  # US dollars that such a call costs at most, None if unknown
     "knows": lambda question, chain: True,  # of which chains it can tell anything
     "identity": dict,  # what else shapes its answers and is found out when it is chosen
     "drifts": True,  # False: it computes its answers, so that no sample is asked again
-    "ready": lambda: None,  # one sentence on what is missing here, None when nothing is
+    "ready": lambda: None,  # one sentence on what is missing here, None if nothing is
 }
 
 
 def trait(judge: object, name: str) -> Any:
     """A class attribute that a judge may leave out."""
-    return getattr(judge, name, TRAITS[name])
-
-
-def knows(choice: Choice) -> Callable[[Question, FinishedChain], bool]:
-    found: Callable[[Question, FinishedChain], bool] = trait(choice.judge, "knows")
-    return found
+    return getattr(judge, name, _TRAITS[name])
 
 
 def names() -> list[str]:
@@ -83,42 +87,54 @@ def choose(spec: str) -> Choice:
     name, _, words = spec.partition(":")
     one_of("judge", name, tuple(names()))
     kind = importlib.import_module(f"{__name__}.{name}").Judge
-    given, rates = parse_words("judge", name, words, kind)
-    judge = kind(**given)
+    options, rates = parse_words("judge", name, words, kind)
+    judge = kind(**options)
     values, label = identity_and_label(name, judge, {})
     return Choice(name, label, {**values, **trait(judge, "identity")()}, judge, rates)
 
 
 @cache
-def prices() -> dict[str, Any]:
+def _prices() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))
 
 
-def token_prices(vendor: str, model: str) -> tuple[float, float] | None:
-    """US dollars for a million tokens sent and received; the user's own before those that are known here."""
+Rates = tuple[float, float] | None  # US dollars for a million tokens sent and received; None if unknown
+
+
+def token_prices(vendor: str, model: str) -> Rates:
+    """The rates of a model; the user's own come before those of prices.toml."""
     own = models.find(vendor, model).tokens
     if own:
         return max(own["text"], own["image"]), own["output"]
-    known = prices().get(vendor, {})
-    begins = [name for name in known if model == name or model.startswith(f"{name}-20")]
-    return tuple(known[max(begins, key=len)]) if begins else None
+    rates = _prices().get(vendor, {})
+    matches = [name for name in rates if model == name or model.startswith(f"{name}-20")]
+    return tuple(rates[max(matches, key=len)]) if matches else None
 
 
-def most_dollars(rates: tuple[float, float] | None, letters: int, pictures: int, said: int) -> float | None:
-    """The most that a call costs with so many letters and pictures sent and so many tokens received."""
-    if rates is None:
+def most_dollars(rates: Rates, letters: int, pictures: int, received: int) -> float | None:
+    """The most that a call costs, for this many letters and pictures sent and tokens received."""
+    return None if rates is None else _dollars(rates, letters / _LETTERS + pictures * _PICTURE_TOKENS, received)
+
+
+def dollars(rates: Rates, sent: object, received: object) -> float | None:
+    """What an answer cost by its own count of tokens; None if it has no count or the price is unknown."""
+    if rates is None or not isinstance(sent, int) or not isinstance(received, int):
         return None
-    sent = letters / LETTERS + pictures * PICTURE_TOKENS
-    return round((sent * rates[0] + said * rates[1]) / 1e6, 6)
+    return _dollars(rates, sent, received)
 
 
-def dollars(rates: tuple[float, float] | None, sent: object, said: object) -> float | None:
-    """What an answer cost by its own count of tokens; None where it counts none or their price is not known."""
-    if rates is None or not isinstance(sent, int) or not isinstance(said, int):
-        return None
-    return round((sent * rates[0] + said * rates[1]) / 1e6, 6)
+def _dollars(rates: tuple[float, float], sent: float, received: int) -> float:
+    return round((sent * rates[0] + received * rates[1]) / 1e6, 6)
+
+
+def require_sizes(name: str, side: int, max_tokens: int, timeout: float = 1.0, least_side: int = 64) -> None:
+    """Check the options that most judges have."""
+    if side < least_side:
+        raise UserError(f"{name}:side must be at least {least_side} pixels, got {side}")
+    if max_tokens < 1 or timeout <= 0:
+        raise UserError(f"{name}:max_tokens must be at least 1 and timeout above 0 s, got {max_tokens} and {timeout:g}")
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """A part of a reply that should be an object, empty where it is none."""
+    """A part of a reply that should be an object, empty if it is not."""
     return value if isinstance(value, dict) else {}

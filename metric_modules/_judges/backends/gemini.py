@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from convergebench.generation import requirements
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.editors.gemini import REFUSALS
-from convergebench.generation.records import Answer, UserError, one_of
+from convergebench.generation.records import Answer, one_of
 from convergebench.generation.vendors import keys, wire
 
-from . import Shown, dollars, mapping, most_dollars, token_prices
+from . import Shown, dollars, mapping, most_dollars, require_sizes, token_prices
 
 THINKING = ("minimal", "low", "medium", "high", "default")
 
@@ -33,8 +33,7 @@ class Judge:
 
     def __post_init__(self) -> None:
         one_of("gemini:thinking", self.thinking, THINKING)
-        if self.side < 64 or self.max_tokens < 1 or self.timeout <= 0:
-            raise UserError("gemini:side is a number of pixels from 64, max_tokens one from 1, timeout seconds above 0")
+        require_sizes("gemini", self.side, self.max_tokens, self.timeout)
         self.address()
 
     def address(self) -> str:
@@ -57,14 +56,14 @@ class Judge:
             picture = {"mimeType": "image/png", "data": wire.to_base64(data)}
             parts += [{"text": f"Picture {number}:"}, {"inlineData": picture}]
         config: dict[str, Any] = {"maxOutputTokens": self.max_tokens}
-        if shown.ask.question.value:
-            config |= {"responseMimeType": "application/json", "responseJsonSchema": dict(shown.ask.question.schema)}
+        if shown.schema:
+            config |= {"responseMimeType": "application/json", "responseJsonSchema": dict(shown.schema)}
         if self.model.startswith("gemini-3") and self.thinking != "default":
             config["thinkingConfig"] = {"thinkingLevel": self.thinking}
         if self.temperature is not None:
             config["temperature"] = self.temperature
         return {
-            "contents": [{"role": "user", "parts": [*parts, {"text": shown.ask.words}]}],
+            "contents": [{"role": "user", "parts": [*parts, {"text": shown.words}]}],
             "generationConfig": config,
         }
 

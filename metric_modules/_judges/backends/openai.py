@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from convergebench.generation import requirements
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.editors.openai import NO_CREDIT, SERVER_KEY
-from convergebench.generation.records import Answer, UserError, one_of
+from convergebench.generation.records import Answer, one_of
 from convergebench.generation.vendors import image_servers, keys, wire
 
-from . import Shown, dollars, mapping, most_dollars, token_prices
+from . import Shown, dollars, mapping, most_dollars, require_sizes, token_prices
 
 OWN = "https://api.openai.com/v1"
 STRUCTURED = ("schema", "object", "none")
@@ -39,8 +39,7 @@ class Judge:
 
     def __post_init__(self) -> None:
         one_of("openai:structured", self.structured, STRUCTURED)
-        if self.side < 64 or self.max_tokens < 1 or self.timeout <= 0:
-            raise UserError("openai:side is a number of pixels from 64, max_tokens one from 1, timeout seconds above 0")
+        require_sizes("openai", self.side, self.max_tokens, self.timeout)
         self.address()
 
     @property
@@ -71,8 +70,7 @@ class Judge:
 
     def body(self, shown: Shown) -> dict[str, Any]:
         """What is sent. Words without pictures are sent as they are, with nothing around them."""
-        question = shown.ask.question
-        content: Any = shown.ask.words
+        content: Any = shown.words
         if shown.pictures:
             content = []
             for number, data in enumerate(shown.pictures, 1):
@@ -81,17 +79,17 @@ class Judge:
                     {"type": "text", "text": f"Picture {number}:"},
                     {"type": "image_url", "image_url": {"url": address}},
                 ]
-            content.append({"type": "text", "text": shown.ask.words})
+            content.append({"type": "text", "text": shown.words})
         most = "max_tokens" if self.served else "max_completion_tokens"
         sent = {"model": self.model, "messages": [{"role": "user", "content": content}], most: self.max_tokens}
         if self.temperature is not None:
             sent["temperature"] = self.temperature
         if self.effort:
             sent["reasoning_effort"] = self.effort
-        if question.value and self.structured == "schema":
-            form = {"name": question.name, "strict": True, "schema": dict(question.schema)}
+        if shown.schema and self.structured == "schema":
+            form = {"name": shown.name, "strict": True, "schema": dict(shown.schema)}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}
-        elif question.value and self.structured == "object":
+        elif shown.schema and self.structured == "object":
             sent["response_format"] = {"type": "json_object"}
         return sent
 

@@ -1,29 +1,32 @@
-"""What the embedded editor `paint` knows of its own additions: where each one lies, and what later ones left of it."""
+"""What the embedded editor `paint` knows of its own additions: where each one is, and what later ones left of it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from convergebench.generation import requirements
+from convergebench.generation.calls import Unusable
 from convergebench.generation.editors.paint import drawing, instructions, placing
 from convergebench.generation.records import Answer, FinishedChain
 from numpy.typing import NDArray
+from PIL import Image
 
+from ..asks import Ask
 from ..questions import Question
 from . import Shown
 
-QUESTIONS = ("edit_applied", "object_count", "additions_there")
-SEEN = 0.5  # of a thing that must be uncovered for it to be there
-DRAWN = 0.3  # of coverage from which a pixel is the thing's
+_QUESTIONS = ("edit_applied", "object_count", "additions_there")
+_SEEN = 0.5  # the share of a thing that must be uncovered for it to count
+_DRAWN = 0.3  # a pixel belongs to the thing from this coverage on
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Where one thing lies: the corner of its box in the picture, and the pixels of the box that it covers."""
+    """Where one thing is: the corner of its box in the picture, and the pixels of the box that it covers."""
 
     left: int
     top: int
@@ -43,42 +46,44 @@ class Judge:
 
     def knows(self, question: Question, chain: FinishedChain) -> bool:
         """Only programs that add; what else paint changes it does not remember."""
-        own = chain.editor.partition(":")[0] == "paint" and "audit" not in chain.chain.settings
-        return own and not chain.program.closes and question.name in QUESTIONS
+        is_own = chain.editor.partition(":")[0] == "paint" and "audit" not in chain.chain.settings
+        return is_own and not chain.program.closes and question.name in _QUESTIONS
 
     @cached_property
-    def known(self) -> dict[tuple[str, int], Drawn]:
-        """Where the thing of each step lies, by chain and step."""
+    def _cache(self) -> dict[tuple[str, int], Drawn]:
+        """Where the thing of each step is, by chain and step."""
         return {}
 
     @cached_property
-    def lock(self) -> Lock:
+    def _lock(self) -> Lock:
         return Lock()
 
     def answer(self, shown: Shown) -> Answer:
-        ask = shown.ask
+        ask, read = shown.ask, shown.read
+        if ask is None or read is None:
+            raise Unusable("paint answers questions about steps only; it writes no undos")
         numbers = [number for number in ask.steps if 0 < number <= ask.step.step]
-        drawn = [self.drawn(shown, number) for number in numbers]
+        drawn = [self._drawn(ask, read, number) for number in numbers]
         there = [place for place in range(1, len(drawn) + 1) if is_seen(drawn[place - 1], drawn[place:])]
-        answers: dict[str, dict[str, Any]] = {
+        answers: dict[str, dict[str, object]] = {
             "edit_applied": {"applied": bool(drawn and drawn[-1].cover.any())},
             "object_count": {"count": len(there)},
             "additions_there": {"there": there},
         }
         return Answer(text=json.dumps(answers[ask.question.name]), cost=0.0, details={"model": "paint"})
 
-    def drawn(self, shown: Shown, number: int) -> Drawn:
+    def _drawn(self, ask: Ask, read: Callable[[int], Image.Image], number: int) -> Drawn:
         """Where one step drew its thing: the same words, pixels and seed give the same place again."""
-        key = shown.ask.chain.id, number
-        with self.lock:
-            if key not in self.known:
-                step = shown.ask.steps[number]
-                self.known[key] = draw_again(np.asarray(shown.read(number - 1)), step.instruction, step.seed or 0)
-            return self.known[key]
+        key = ask.chain.id, number
+        with self._lock:
+            if key not in self._cache:
+                step = ask.steps[number]
+                self._cache[key] = draw_again(np.asarray(read(number - 1)), step.instruction, step.seed or 0)
+            return self._cache[key]
 
 
 def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
-    """What an addition covers; nothing where the instruction adds nothing."""
+    """What an addition covers; nothing if the instruction adds nothing."""
     request = instructions.parse(instruction)
     if request is None or request.verb != "add":
         return Drawn(0, 0, np.zeros((0, 0), np.bool_))
@@ -90,7 +95,7 @@ def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
     colour = request.colour or placing.standing_out(pixels, thing, place)
     layer = drawing.draw_at_size(thing.name, colour, *place[2:])
     (rows, columns), here = placing.overlap(pixels, place[0], place[1], layer.cover.shape)
-    return Drawn(columns.start, rows.start, layer.cover[here] > DRAWN)
+    return Drawn(columns.start, rows.start, layer.cover[here] > _DRAWN)
 
 
 def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
@@ -99,4 +104,4 @@ def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
     for other in later:
         (rows, columns), here = placing.overlap(left, other.left - thing.left, other.top - thing.top, other.cover.shape)
         left[rows, columns][other.cover[here]] = 0
-    return bool(size and left.sum() >= SEEN * size)
+    return bool(size and left.sum() >= _SEEN * size)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from convergebench.generation import requirements, torch_models
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.pictures import decode
-from convergebench.generation.records import Answer, UserError, one_of
+from convergebench.generation.records import Answer, one_of
 
-from . import Shown
+from . import Shown, require_sizes
 
 WEIGHTS = "config.json"
 
@@ -30,8 +30,7 @@ class Judge:
     def __post_init__(self) -> None:
         one_of("transformers:dtype", self.dtype, torch_models.DTYPES)
         one_of("transformers:device", self.device, torch_models.DEVICES)
-        if self.side < 32 or self.max_tokens < 1:
-            raise UserError("transformers:side is a number of pixels from 32, max_tokens one from 1")
+        require_sizes("transformers", self.side, self.max_tokens, least_side=32)
 
     def ready(self) -> str | None:
         return requirements.missing_packages("judges", "jsonschema") or (
@@ -71,7 +70,7 @@ class Judge:
             content: list[dict[str, str]] = []
             for number in range(1, len(pictures) + 1):
                 content += [{"type": "text", "text": f"Picture {number}:"}, {"type": "image"}]
-            content.append({"type": "text", "text": shown.ask.words})
+            content.append({"type": "text", "text": shown.words})
             said = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
             given = {"images": pictures} if pictures else {}
             inputs = processor(text=said, return_tensors="pt", **given).to(model.device, model.dtype)
