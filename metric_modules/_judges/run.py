@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -200,7 +201,8 @@ def _cost_so_far(reader: Reader, label: str, answers: Answers) -> float:
     """What this judge's answers in the dataset have cost, for a ledger that is begun anew."""
     files = [file for file in reader.files(JUDGEMENTS.name) if file != answers.file]
     rows = [row for file in files for row in reader.file_table(file, ["judge", "cost"]).to_pylist()]
-    return round(answers.cost - sum(answers.journal.calls.values()) + sum(row["cost"] or 0.0 for row in rows if row["judge"] == label), 6)
+    others = sum(row["cost"] or 0.0 for row in rows if row["judge"] == label)
+    return round(answers.cost - sum(answers.journal.calls.values()) + others, 6)
 
 
 def _ask_all(
@@ -208,14 +210,15 @@ def _ask_all(
 ) -> None:
     """Make every call of a plan, several at a time, until nothing is left or something says stop."""
     limits = CallLimits(**{"concurrency": trait(choice.judge, "concurrency"), **choice.rates})
-    caller = Caller(limits, budget, plan.price)
+    caller, stopping = Caller(limits, budget, plan.price), threading.Event()
 
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason
+        stopping.set()
         caller.stop()
 
     def take(call: Call) -> Judgement:
-        if caller.stopping.is_set():
+        if stopping.is_set():
             raise Stopped("the run is ending")
         return make_call(call, choice, answers, caller, reader)
 

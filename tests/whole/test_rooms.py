@@ -42,7 +42,7 @@ ALLOWED = {
             f"generation.{name}"
             for name in (
                 *("calls", "editors", "ledger", "options", "requirements", "torch_models"),
-                *("files", "interruptible", "pictures", "records", "vendors"),
+                *("files", "interruptible", "pictures", "progress", "records", "vendors"),
             )
         ),
     ),
