@@ -1,4 +1,4 @@
-"""Makes chains: what is asked, of whom, in which order, and where the answers are kept."""
+"""Makes chains: what is asked, of which editor, in which order, and where the answers are kept."""
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .calls import Refused
 
 if TYPE_CHECKING:
+    from .records import Chain, Step
     from .scheduler import Outcome
 
 __all__ = ["Refused", "generate"]
@@ -39,66 +40,62 @@ def generate(
     quiet: bool = False,
     **selection: Any,
 ) -> "Outcome":
-    """Run a suite with an editor: your own function, the words of `--editor`, or a list of both.
+    """Run a suite with an editor: your own function, an `--editor` such as "jpeg:quality=40", or a list of both.
 
     Your function is `edit(image, instruction, seed)`: it gets a PIL picture and gives one, or the bytes of a file, and
-    raises `Refused` where it declines. It may be async, and `edit_batch(images, instructions, seeds)` takes and gives
-    lists, as many at once as `concurrency`. The same call again goes on where the last one stopped, as long as the
-    editor has the same name and version; unless you give them, they are the function's name and a hash of its file.
+    raises `Refused` to decline. It may be async, and `edit_batch(images, instructions, seeds)` takes and gives lists,
+    as many at once as `concurrency`. Calling it again with the same arguments resumes, as long as the editor has the
+    same name and version; unless you give them, they are the function's name and a hash of its file.
     `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
     Without an editor, those of the suite run. `trackio` names the project under which trackio draws the progress.
     A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
     say or that is guessed. Without `audit` no chain is disturbed to find editors that remember the original.
-    `salt_file` holds what chooses the recall audits, and is kept secret until the results are out.
+    `salt_file` holds the secret that chooses the audits; keep it until the results are out.
     `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm they are `submitted` only.
     """
     from . import audits, editors, plan, processes, run_log, scheduler, suites
-    from .plan import Selection
     from .progress import progress_bar
     from .records import UserError, one_of
 
     for end in retry:
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
-    one = isinstance(editor, str) or callable(editor) or hasattr(editor, "edit_batch")
-    many: list[Any] = [editor] if one else list(editor)  # type: ignore[arg-type]
-    words = {"name": name, "version": version, "concurrency": concurrency}
-    given = {key: str(value) for key, value in words.items() if value is not None}
-    chosen = [each if isinstance(each, str) else editors.own_choice(each, "", given) for each in many]
-    loaded = suites.load(str(suite), pictures, kind)
-    salt = audits.read_salt(salt_file)
-    planned = plan.make_plan(loaded, chosen, rounds, runs, Selection(**selection), audit, salt)
-    for warning in plan.warnings(planned):
+    is_one = isinstance(editor, str) or callable(editor) or hasattr(editor, "edit_batch")
+    specs: list[Any] = [editor] if is_one else list(editor)  # type: ignore[arg-type]
+    own = {"name": name, "version": version, "concurrency": concurrency}
+    options = {key: str(value) for key, value in own.items() if value is not None}
+    choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", options) for spec in specs]
+    selected = plan.Selection(**selection)
+    loaded, salt = suites.load(str(suite), pictures, kind), audits.read_salt(salt_file)
+    planned = plan.make_plan(loaded, choices, rounds, runs, selected, audit, salt)
+    for warning in plan.warnings(planned, max_cost):
         print(f"warning: {warning}", file=sys.stderr)
-    if max_cost is not None and not plan.unpriced(planned):
-        cases, of, _ = plan.what_fits(planned, max_cost)
-        if cases < of:
-            print(f"warning: {of - cases} of {of} cases may not fit ${max_cost:g}; limit {cases} does", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name
     if executor is not None:
         from .cluster import launch_of
         from .parts import generate_by
 
-        if len(many) != sum(isinstance(each, str) for each in many):
+        if not all(isinstance(spec, str) for spec in specs):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        arguments = {"editor": many, "suite": str(suite), "rounds": rounds, "runs": runs, "workers": workers, **words}
+        arguments = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs, "workers": workers, **own}
         arguments |= {"max_cost": max_cost, "trackio": trackio, "pictures": pictures, "kind": kind, **selection}
         arguments |= {"audit": audit, "salt_file": salt_file}
         launch = launch_of(executor, tasks, logs, executor_args, run, "generate")
         return generate_by(launch, planned, run, tuple(retry), arguments)
-    index, parts = processes.part(shard)
-    mine = plan.share(planned.chains, index, parts)
+    part = index, parts = processes.part(shard)
+    chains = plan.share(planned.chains, index, parts)
     if max_cost is not None:
         # The processes of a machine share the run's ledger; another machine may have another disk, and keeps to a part.
         max_cost /= processes.machines()
-    spent = 0.0
     title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
-    with progress_bar(title, sum(chain.calls for chain in mine), "steps", quiet) as advance:
+    follow = [run_log.track(trackio, run.name)] if trackio else []
+    with progress_bar(title, sum(chain.calls for chain in chains), "steps", quiet) as advance:
+        spent = 0.0
 
-        def report(chain: object, step: object) -> None:
+        def report(chain: "Chain", step: "Step") -> None:
             nonlocal spent
-            spent += getattr(step, "cost", None) or 0.0
+            spent += step.cost or 0.0
             advance(1, f"${spent:.2f}" if spent else "")
 
-        follow = [run_log.track(trackio, run.name)] if trackio else []
-        part = (index, parts)
-        return scheduler.generate(planned, mine, run, workers, max_cost, report, retry=retry, part=part, follow=follow)
+        return scheduler.generate(
+            planned, chains, run, workers, max_cost, report, retry=retry, part=part, follow=follow
+        )

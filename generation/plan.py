@@ -178,8 +178,8 @@ def summary(plan: Plan) -> list[Summary]:
     return rows
 
 
-def warnings(plan: Plan) -> list[str]:
-    """What to know before money is spent: models that have ended or end soon, and those without a price."""
+def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
+    """What to know before money is spent: models that have ended or end soon, those without a price, too many cases."""
     found = []
     own = plan.suite.own_pictures
     if guessed := [f"{id} is a {picture.source.kind}" for id, picture in own.items() if picture.guessed]:
@@ -189,10 +189,15 @@ def warnings(plan: Plan) -> list[str]:
     hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
     models = {label: model for label, model in hosted.items() if model is not None}
     found += [f"{label}: {warning}" for label, model in models.items() if (warning := model.warning())]
-    return found + [f"{label}: {models[label].no_price()}" for label in unpriced(plan) if label in models]
+    found += [f"{label}: {models[label].no_price()}" for label in _unpriced(plan) if label in models]
+    if max_cost is not None and not _unpriced(plan):
+        count, total, _ = what_fits(plan, max_cost)
+        if count < total:
+            found.append(f"{total - count} of {total} cases may not fit ${max_cost:g}; limit {count} does")
+    return found
 
 
-def unpriced(plan: Plan) -> list[str]:
+def _unpriced(plan: Plan) -> list[str]:
     """The editors of which nobody knows what a call costs."""
     return [choice.label for choice in plan.choices if editors.trait(choice.editor, "price")() is None]
 
@@ -204,7 +209,7 @@ def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
     """
     if not (math.isfinite(max_cost) and max_cost >= 0):
         raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
-    if unknown := unpriced(plan):
+    if unknown := _unpriced(plan):
         raise UserError(f"what fits ${max_cost:g} cannot be said: the price of a call of {unknown[0]!r} is not known")
     prices = {choice.label: editors.trait(choice.editor, "price")() for choice in plan.choices}
     costs: dict[Case, float] = {}

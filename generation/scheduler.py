@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +34,7 @@ class Outcome:
     stopped: str | None = None
     spent: float = 0.0  # US dollars, by this call
     before: float = 0.0  # and in this run before it
-    submitted: bool = False  # to others, who are still at it
+    submitted: bool = False  # to an executor, whose tasks are still running
     abandoned: int = 0  # chains whose call was still in flight when the run was given up
 
     @property
@@ -49,35 +49,25 @@ def generate(
     workers: int | None = None,
     max_cost: float | None = None,
     report: Report = lambda chain, step: None,
-    ended: Callable[[Chain, str], None] = lambda chain, end: None,
     retry: Collection[str] = (),
     part: tuple[int, int] = (0, 1),
     follow: Sequence[Follow] = (),
 ) -> Outcome:
-    """Fill the run's folder. What is there already is kept: the same words given again go on where they stopped.
+    """Fill the run's folder. What is there already is kept: calling it again with the same arguments resumes.
 
     `max_cost` is for the whole run: what it cost before counts, and what other processes spend on it meanwhile.
     `retry` names the ends that are asked for again. `part` says which part of how many the chains are; `follow` is
     called with each event of the run's log. SIGTERM is taken for Ctrl-C.
     """
     if max_cost is not None:
-        require_prices(plan.choices)
+        _require_prices(plan.choices)
         if not (math.isfinite(max_cost) and max_cost >= 0):
-            raise UserError(f"--max-cost is {max_cost}; it is a number of US dollars from 0")
+            raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
     undone = {chain.editor for chain in chains if retry or not store.is_done(run, chain.id)}
     require_ready([choice for choice in plan.choices if choice.label in undone])
-    suite = plan.suite
-    about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
-    if plan.salt_hash is not None:
-        about["salt_sha256"] = plan.salt_hash
-    store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
-    waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
-    for source in {chain.source.id: chain.source for chain in waiting}.values():
-        store.keep_source(run, source.sha256, suite.read(source.id))
-        if source.reference and (reference := catalogue.read_reference(source.id)):
-            store.keep_source(run, source.reference, reference)
-    paid = any(trait(choice.editor, "price")() != 0 for choice in plan.choices)
-    budget = Budget(max_cost, ledger=Ledger(run, store.cost_so_far(run)) if paid else None)
+    waiting = _open(plan, chains, run, retry)
+    is_paid = any(trait(choice.editor, "price")() != 0 for choice in plan.choices)
+    budget = Budget(max_cost, Ledger(run, store.cost_so_far(run)) if is_paid else None)
     outcome = Outcome(run, already=len(chains) - len(waiting), before=budget.spent)
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
@@ -100,17 +90,25 @@ def generate(
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason
         stopping.set()
-        for each in callers.values():
-            each.stop()
+        for caller in callers.values():
+            caller.stop()
+
+    def record(future: Future[str], chain: Chain) -> None:
+        try:
+            end = future.result()
+        except Stopped:
+            return
+        except (Unusable, OverBudget) as error:
+            stop(f"{chain.editor}: {error}")
+        except (Locked, store.Damaged) as error:
+            outcome.left[chain.id] = str(error)
+        except UserError as error:
+            stop(str(error))
+        else:
+            outcome.ends[end] = outcome.ends.get(end, 0) + 1
 
     try:
-        outcome.abandoned = do_all(
-            waiting,
-            take,
-            lambda future, chain: record_end(future, chain, outcome, stop, ended),
-            stop,
-            workers or chains_at_once(plan.choices),
-        )
+        outcome.abandoned = do_all(waiting, take, record, stop, workers or _chains_at_once(plan.choices))
     finally:
         outcome.spent = float(budget.paid)
         for name, reason in outcome.left.items():
@@ -119,27 +117,19 @@ def generate(
     return outcome
 
 
-def record_end(
-    future: Future[str],
-    chain: Chain,
-    outcome: Outcome,
-    stop: Callable[[str], None],
-    ended: Callable[[Chain, str], None],
-) -> None:
-    """Count one chain's end, or say why it has none."""
-    try:
-        end = future.result()
-    except Stopped:
-        return
-    except (Unusable, OverBudget) as error:
-        stop(f"{chain.editor}: {error}")
-    except (Locked, store.Damaged) as error:
-        outcome.left[chain.id] = str(error)
-    except UserError as error:
-        stop(str(error))
-    else:
-        outcome.ends[end] = outcome.ends.get(end, 0) + 1
-        ended(chain, end)
+def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]) -> list[Chain]:
+    """Open the run's folder with the sources of the chains that are not done yet, and give these chains."""
+    suite = plan.suite
+    about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
+    if plan.salt_hash is not None:
+        about["salt_sha256"] = plan.salt_hash
+    store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
+    waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
+    for source in {chain.source.id: chain.source for chain in waiting}.values():
+        store.keep_source(run, source.sha256, suite.read(source.id))
+        if source.reference and (reference := catalogue.read_reference(source.id)):
+            store.keep_source(run, source.reference, reference)
+    return waiting
 
 
 def make_caller(choice: Choice, budget: Budget) -> Caller:
@@ -148,22 +138,22 @@ def make_caller(choice: Choice, budget: Budget) -> Caller:
     return Caller(limits, budget, trait(choice.editor, "price")())
 
 
-def chains_at_once(choices: Sequence[Choice]) -> int:
+def _chains_at_once(choices: Sequence[Choice]) -> int:
     """Chains under way at once: twice the calls in flight, because some wait to try again."""
     remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
     return max([8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)])
 
 
 def require_ready(choices: Sequence[Choice]) -> None:
-    """Refuse a run whose editor lacks a package or a key here; what its first call fetches is no hindrance."""
+    """Refuse a run whose editor lacks a package or a key here; what its first call fetches need not be here."""
     for choice in choices:
         lacking = trait(choice.editor, "ready")()
         if lacking and not isinstance(lacking, FetchedByFirstCall):
             raise UserError(f"{choice.label} cannot run here: {lacking}")
 
 
-def require_prices(choices: Sequence[Choice]) -> None:
-    """Refuse a limit on money where the price of a call is not known."""
+def _require_prices(choices: Sequence[Choice]) -> None:
+    """Refuse a limit on money if the price of a call is not known."""
     for choice in choices:
         if trait(choice.editor, "price")() is None:
             hosted = trait(choice.editor, "hosted")()

