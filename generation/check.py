@@ -9,7 +9,7 @@ from .calls import Caller, CallLimits, Rejected
 from .editors import trait
 from .records import Answer, Turn
 
-INSTRUCTION = "add a red ball"
+_INSTRUCTION = "add a red ball"
 
 
 def check(spec: str) -> dict[str, Any]:
@@ -21,19 +21,19 @@ def check(spec: str) -> dict[str, Any]:
     caller = Caller(CallLimits(attempts=2), price=price)
 
     def ask() -> Answer:
-        start = sample_picture(size)
+        start = _sample_picture(size)
         if trait(choice.editor, "remembers"):
-            return choice.editor.edit(start, INSTRUCTION, 1, [Turn("", pictures.encode_png(start))])  # type: ignore[call-arg]
-        return choice.editor.edit(start, INSTRUCTION, 1)
+            return choice.editor.edit(start, _INSTRUCTION, 1, [Turn("", pictures.encode_png(start))])  # type: ignore[call-arg]
+        return choice.editor.edit(start, _INSTRUCTION, 1)
 
     try:
         reply = caller.ask(ask)
     except Rejected as error:
         return {**about, "status": "failed", "reason": str(error), "cost": error.cost}
-    return {**about, **describe_answer(reply.answer), "seconds": round(reply.seconds, 2), "attempts": reply.attempts}
+    return {**about, **_describe_answer(reply.answer), "seconds": round(reply.seconds, 2), "attempts": reply.attempts}
 
 
-def describe_answer(answer: Answer) -> dict[str, Any]:
+def _describe_answer(answer: Answer) -> dict[str, Any]:
     """The answer as a person wants to know it: its true size and type, and what it cost."""
     about: dict[str, Any] = {"status": answer.status, "cost": answer.cost, "details": dict(answer.details)}
     if answer.status != "ok":
@@ -46,7 +46,7 @@ def describe_answer(answer: Answer) -> dict[str, Any]:
     return {**about, "received": size, "type": pictures.sniff(answer.data), "bytes": len(answer.data)}
 
 
-def sample_picture(size: tuple[int, int]) -> Image.Image:
+def _sample_picture(size: tuple[int, int]) -> Image.Image:
     """A table in front of a wall: easy to understand, cheap to send."""
     width, height = size
     picture = Image.new("RGB", size, (214, 208, 196))

@@ -13,12 +13,12 @@ from .records import UserError
 
 LOCK = ".lock"  # the lock's file inside a locked folder; hidden, and there only while the lock is held
 UNFINISHED = ".part"  # ending of files that are not written to their end yet
-FREE, MOVE = "free some space", "choose another folder"
+_FREE, _MOVE = "free some space", "choose another folder"
 CAUSES = {
-    errno.ENOSPC: f"the disk is full; {FREE}",
-    errno.EROFS: f"the file system is read-only; {MOVE}",
-    errno.EACCES: f"writing is not allowed; {MOVE} or its owner",
-    errno.EPERM: f"writing is not allowed; {MOVE} or its owner",
+    errno.ENOSPC: f"the disk is full; {_FREE}",
+    errno.EROFS: f"the file system is read-only; {_MOVE}",
+    errno.EACCES: f"writing is not allowed; {_MOVE} or its owner",
+    errno.EPERM: f"writing is not allowed; {_MOVE} or its owner",
     errno.ENOTDIR: "that is not a folder; choose another",
     errno.EEXIST: "that is not a folder; choose another",
 }
@@ -33,7 +33,7 @@ PATH_CAUSES = {
     errno.EPERM: "its owner does not allow it; choose another path or its owner",
 }
 if hasattr(errno, "EDQUOT"):  # Windows has no such number
-    CAUSES[errno.EDQUOT] = f"the disk quota is used up; {FREE}"
+    CAUSES[errno.EDQUOT] = f"the disk quota is used up; {_FREE}"
 
 
 class Locked(UserError):

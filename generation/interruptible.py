@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+_Item = TypeVar("Item")
+_Result = TypeVar("Result")
 
 GRACE = 60.0  # seconds that calls in flight are given after Ctrl-C: they are paid for
 
 
 def do_all(
-    items: Iterable[Item],
-    do: Callable[[Item], Result],
-    record: Callable[[Future[Result], Item], None],
+    items: Iterable[_Item],
+    do: Callable[[_Item], _Result],
+    record: Callable[[Future[_Result], _Item], None],
     stop: Callable[[str], None],
     at_once: int,
 ) -> int:
@@ -27,11 +27,11 @@ def do_all(
     begins nothing that costs. What runs then has a minute to end, or until Ctrl-C is given again.
     """
     pool = ThreadPoolExecutor(max_workers=at_once)
-    running: dict[Future[Result], Item] = {}
+    running: dict[Future[_Result], _Item] = {}
     unsent = iter(items)
     deadline: float | None = None
     try:
-        with sigterm_interrupts():
+        with _sigterm_interrupts():
             while True:
                 try:
                     for item in unsent:
@@ -56,7 +56,7 @@ def do_all(
 
 
 @contextlib.contextmanager
-def sigterm_interrupts() -> Iterator[None]:
+def _sigterm_interrupts() -> Iterator[None]:
     """SIGTERM, by which machines that are shut down end their programs, does what Ctrl-C does while the block runs."""
     if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
         yield

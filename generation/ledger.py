@@ -186,7 +186,7 @@ def _amount(value: object) -> Decimal:
 
 
 @dataclass(frozen=True)
-class Hold:
+class _Hold:
     """Money set aside for a call in flight, and the name of the call in the ledger."""
 
     amount: Decimal
@@ -223,7 +223,7 @@ class Budget:
         """For this process's calls in flight, each at what it may cost by now."""
         return sum((_expected(amount, self._dearest) for amount in self._in_flight), Decimal(0))
 
-    def hold(self, price: float) -> Hold:
+    def hold(self, price: float) -> _Hold:
         """Set the price of a call aside before it is made; waits for calls in flight that may leave room for it."""
         with self._changed:
             while (hold := self._try_to_hold(Decimal(str(price)))) is None:
@@ -233,17 +233,17 @@ class Budget:
                 self._changed.wait()
         return hold
 
-    def _try_to_hold(self, price: Decimal) -> Hold | None:
+    def _try_to_hold(self, price: Decimal) -> _Hold | None:
         """The money for a call, written down before it is given; None if it would pass the limit."""
         with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
             amount = _expected(price, self._dearest)
             if self._spent_by_all + self.held + amount > self.limit:
                 return None
-            hold = Hold(amount, self.ledger.intend(amount) if self.ledger and amount else None)
+            hold = _Hold(amount, self.ledger.intend(amount) if self.ledger and amount else None)
             self._in_flight.append(amount)
             return hold
 
-    def pay(self, hold: Hold, cost: float) -> None:
+    def pay(self, hold: _Hold, cost: float) -> None:
         """The call is over: what it did cost takes the place of what was held."""
         paid = Decimal(str(cost))
         with self._changed:

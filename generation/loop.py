@@ -14,11 +14,11 @@ from .store import ChainWriter, end_of
 
 Judge = Callable[[Answer], Answer]
 Ask = Callable[[Callable[[], Answer], Judge], Reply]
-Prepare = Callable[[Chain], tuple[Image.Image, Image.Image | None]]
+_Prepare = Callable[[Chain], tuple[Image.Image, Image.Image | None]]
 Report = Callable[[Chain, Step], None]
 
 
-def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: Ask, report: Report) -> str:
+def run_chain(chain: Chain, editor: Edits, run: Path, prepared: _Prepare, ask: Ask, report: Report) -> str:
     """Ask the editor for every step that is not there yet, each from the pixels of the one before."""
     with ChainWriter.open(run, chain) as writer:
         if not writer.steps:
@@ -34,7 +34,7 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
             given, note = audits.audited_input(chain, number, picture, writer.picture)
-            answer, picture, latency = ask_for_answer(editor, given, instruction, seed, writer, ask)
+            answer, picture, latency = _ask_for_answer(editor, given, instruction, seed, writer, ask)
             if note is not None:
                 answer = dataclasses.replace(answer, details={**answer.details, "audit": note})
             status = answer.status
@@ -57,7 +57,7 @@ def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     return picture if picture.size == size else picture.resize(size, Image.Resampling.LANCZOS)
 
 
-def ask_for_answer(
+def _ask_for_answer(
     editor: Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
     """One call and its picture; what cannot work, however often it is tried, becomes a typed answer with its reason."""

@@ -17,7 +17,7 @@ from PIL import Image, ImageOps
 
 DECODING = "upright-rgb-on-white"  # the name of the rule of `decode`, for signatures
 MOST_PIXELS = 2**26  # a 4K answer has a quarter of that; a 10,000 x 10,000 bomb half as many again
-MAGIC = (
+_MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "png"),
     (b"\xff\xd8\xff", "jpg"),
     (b"GIF8", "gif"),
@@ -58,7 +58,7 @@ class PictureInfo(NamedTuple):
 
 def sniff(data: bytes) -> str:
     """The type of a picture by its first bytes, which is also its file's extension; `bin` for everything else."""
-    for magic, kind in MAGIC:
+    for magic, kind in _MAGIC:
         if data.startswith(magic):
             return kind
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":

@@ -15,7 +15,7 @@ from .records import UserError
 from .vendors.sizes import Size, nearest
 
 # What no argument gives away.
-OTHERS = {
+_OTHERS = {
     "BriaFibo2Pipeline": "takes a description of the whole picture as JSON, made by another model",
     "DiffusionGemmaPipeline": "answers with text",
     "FluxPriorReduxPipeline": "gives embeddings for another pipeline, no picture",
@@ -27,7 +27,7 @@ OTHERS = {
     "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
 }
 # An argument of the call, or a part of the pipeline, and what it says.
-SIGNS = {
+_SIGNS = {
     "mask_image": "draws inside a mask",
     "control_image": "takes the picture as a control",
     "controlnet": "takes the picture as a control",
@@ -50,12 +50,12 @@ def why_not(kind: type) -> str | None:
         return "takes no picture"
     if "prompt" not in takes:
         return "takes no words"
-    if kind.__name__ in OTHERS:
-        return OTHERS[kind.__name__]
+    if kind.__name__ in _OTHERS:
+        return _OTHERS[kind.__name__]
     if "enable_temporal_reasoning" in takes:  # a video whose last frame is the edited picture
         return None
     parts = inspect.signature(kind.__init__).parameters  # type: ignore[misc]
-    return next((words for sign, words in SIGNS.items() if sign in takes or sign in parts), None)
+    return next((words for sign, words in _SIGNS.items() if sign in takes or sign in parts), None)
 
 
 def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
     if (width, height) != image.size:
         image = image.resize((width, height), Image.Resampling.LANCZOS)
     wanted: dict[str, Any] = {
-        "image": [image] if wants_a_list(pipeline) else image,
-        "prompt": as_prompt(pipeline, instruction),
+        "image": [image] if _wants_a_list(pipeline) else image,
+        "prompt": _as_prompt(pipeline, instruction),
         "width": width,
         "height": height,
         "max_area": width * height,  # Kontext derives its size from this and the ratio alone
@@ -115,7 +115,7 @@ def stable_size(pipeline: Any, size: Size) -> Size:
     return max(cell, round(size[0] / cell) * cell), max(cell, round(size[1] / cell) * cell)
 
 
-def wants_a_list(pipeline: Any) -> bool:
+def _wants_a_list(pipeline: Any) -> bool:
     """Whether a single picture has to stand in a list, as the call declares, or the check that GLM hands it to."""
     found = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
     hints = [str(inspect.signature(each).parameters["image"].annotation).lower() for each in found if each]
@@ -142,7 +142,7 @@ def mend(pipeline: Any) -> None:
     encoder.get_image_tokens = get_image_tokens
 
 
-def as_prompt(pipeline: Any, instruction: str) -> str:
+def _as_prompt(pipeline: Any, instruction: str) -> str:
     """The words; as JSON where the pipeline's file has a check for that."""
     kind = next((kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline))
     as_json = hasattr(sys.modules.get(kind.__module__), "is_valid_edit_json")

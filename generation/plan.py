@@ -18,7 +18,7 @@ _MOST_ROUNDS, _MOST_RUNS = 10_000, 1_000  # beyond any study, and a plan is held
 Case = tuple[str, str]  # a source and a program, by their ids
 
 
-class Summary(TypedDict):
+class _Summary(TypedDict):
     """What one editor would do."""
 
     editor: str
@@ -154,9 +154,9 @@ def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
 # --- what it would cost
 
 
-def summary(plan: Plan) -> list[Summary]:
+def summary(plan: Plan) -> list[_Summary]:
     """A row per editor."""
-    rows: list[Summary] = []
+    rows: list[_Summary] = []
     for choice in plan.choices:
         chains = [chain for chain in plan.chains if chain.editor == choice.label]
         sizes, price = editors.trait(choice.editor, "sizes")(), editors.trait(choice.editor, "price")()

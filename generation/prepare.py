@@ -12,10 +12,10 @@ from .pictures import decode, fit_to
 from .records import Chain
 from .store_reader import read_source_file
 
-Size = tuple[int, int]
+_Size = tuple[int, int]
 
 
-def prepare(picture: Image.Image, short_side: int, sizes: tuple[Size, ...] = ()) -> Image.Image:
+def prepare(picture: Image.Image, short_side: int, sizes: tuple[_Size, ...] = ()) -> Image.Image:
     """One Lanczos resize that covers the goal; what hangs over is cut off evenly.
 
     Without it the first round's crop would be scored as decay.
@@ -23,21 +23,21 @@ def prepare(picture: Image.Image, short_side: int, sizes: tuple[Size, ...] = ())
     return fit_to(picture, prepared_size(picture.size, short_side, sizes))
 
 
-def prepared_size(size: Size, short_side: int, sizes: tuple[Size, ...]) -> Size:
+def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Size:
     """The declared size of the nearest shape (and then area); without declared sizes, that of the short side."""
     if sizes:
-        return min(sizes, key=lambda goal: (shape_distance(goal, size), abs(min(goal) - short_side)))
+        return min(sizes, key=lambda goal: (_shape_distance(goal, size), abs(min(goal) - short_side)))
     scale = short_side / min(size)
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 
 
-def shape_distance(size: Size, other: Size) -> float:
+def _shape_distance(size: _Size, other: _Size) -> float:
     """How far apart two width-to-height ratios are, rounded so that near ties are settled by area."""
     return round(abs(float(np.log(size[0] / size[1] * other[1] / other[0]))), 3)
 
 
 def prepare_from(
-    run: Path, sizes: dict[str, tuple[Size, ...]]
+    run: Path, sizes: dict[str, tuple[_Size, ...]]
 ) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
     """A function that gives a chain's input, and its reference where that is another picture, both prepared.
 
@@ -47,7 +47,7 @@ def prepare_from(
     one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
 
     @functools.lru_cache(maxsize=8)
-    def picture(sha256: str, short_side: int, goals: tuple[Size, ...]) -> Image.Image:
+    def picture(sha256: str, short_side: int, goals: tuple[_Size, ...]) -> Image.Image:
         return prepare(decode(read_source_file(run, sha256)[1]), short_side, goals)
 
     def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:

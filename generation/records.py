@@ -53,15 +53,15 @@ def check_types(what: str, record: type, values: Mapping[str, Any]) -> None:
     """Raise UserError if values that somebody wrote for a record's fields are not of their types."""
     for name, value in values.items():
         kind = _types_of(record).get(name)
-        if kind is not None and not is_of_type(value, kind):
+        if kind is not None and not _is_of_type(value, kind):
             raise UserError(f"{what} has {str(value)[:40]!r} for {name}, which must be {_type_words(kind)}")
 
 
-def is_of_type(value: object, kind: Any) -> bool:
+def _is_of_type(value: object, kind: Any) -> bool:
     if isinstance(kind, UnionType):
-        return any(is_of_type(value, option) for option in get_args(kind))
+        return any(_is_of_type(value, option) for option in get_args(kind))
     if get_origin(kind) is tuple:
-        return isinstance(value, list | tuple) and all(is_of_type(item, get_args(kind)[0]) for item in value)
+        return isinstance(value, list | tuple) and all(_is_of_type(item, get_args(kind)[0]) for item in value)
     if kind is str:
         return isinstance(value, str) and is_encodable(value)
     if kind in (int, float):

@@ -87,7 +87,7 @@ def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
 
 
 def _write_checked(path: Path, values: Mapping[str, Any]) -> None:
-    write_json(path, {**values, _CHECK: _checksum(values)})
+    _write_json(path, {**values, _CHECK: _checksum(values)})
 
 
 def _checksum(values: Mapping[str, Any]) -> str:
@@ -175,7 +175,7 @@ class ChainWriter:
         with disk_errors_explained(folder), locked(folder):
             path = folder / "chain.json"
             if not path.exists():
-                write_json(path, chain.to_dict())
+                _write_json(path, chain.to_dict())
             elif read_json(path) != json.loads(canonical(chain.to_dict())):
                 raise Damaged(f"{path} is not the chain that is planned; restore it or remove the folder")
             steps = recover_steps(folder)
@@ -258,14 +258,14 @@ class ChainWriter:
             "sha256": hash_of_file(self.folder / "steps.jsonl"),
             "chain": hash_of_file(self.folder / "chain.json"),
         }
-        write_json(self.folder / "done.json", done)
+        _write_json(self.folder / "done.json", done)
 
     def finish_draft(self, chain: Chain, status: str) -> bool:
         """Put the draft in its place as a finished chain; False if that chain is there already."""
         folder = self.folder.with_name(chain.id)
         if folder.exists():
             return False
-        write_json(self.folder / "chain.json", chain.to_dict())
+        _write_json(self.folder / "chain.json", chain.to_dict())
         self.finish(status)
         self._log.close()
         self.folder.rename(folder)
@@ -381,7 +381,7 @@ def read_json(path: Path, missing: str = "") -> dict[str, Any]:
     return values
 
 
-def write_json(path: Path, value: object) -> None:
+def _write_json(path: Path, value: object) -> None:
     write_whole(path, (canonical(value) + "\n").encode())
 
 

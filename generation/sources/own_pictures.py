@@ -13,9 +13,9 @@ import numpy as np
 from ..pictures import Undecodable, decode
 from ..records import KINDS, UNKNOWN, Source, UserError, check_fields, check_types, one_of
 
-ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
-ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
-TILES = 4  # a side, for the look of a texture
+_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
+_ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
+_TILES = 4  # a side, for the look of a texture
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ def find(folder: Path, about: Sequence[Mapping[str, Any]] = (), kind: str | None
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; --pictures names a folder of pictures")
-    said = {row_file(row): row for row in about}
-    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    said = {_row_file(row): row for row in about}
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
     names = {path.relative_to(folder).as_posix(): path for path in paths}
     if not names:
-        raise UserError(f"{folder} has no pictures; they end in {', '.join(ENDINGS)}")
+        raise UserError(f"{folder} has no pictures; they end in {', '.join(_ENDINGS)}")
     if unknown := [file for file in said if file not in names]:
         raise UserError(f"{folder} has no picture {unknown[0]!r}; it has {', '.join(list(names)[:5])}")
     found: dict[str, OwnPicture] = {}
     for name, path in names.items():
         folder_kind = path.parent.name if path.parent.name in KINDS else None
-        picture = read_picture(path, said.get(name, {}), kind or folder_kind)
+        picture = _read_picture(path, said.get(name, {}), kind or folder_kind)
         if picture.source.id in found:
             other = found[picture.source.id].path
             raise UserError(f"{path} and {other} would both be called {picture.source.id!r}; rename one of them")
@@ -59,16 +59,16 @@ def find(folder: Path, about: Sequence[Mapping[str, Any]] = (), kind: str | None
     return found
 
 
-def row_file(row: Mapping[str, Any]) -> str:
+def _row_file(row: Mapping[str, Any]) -> str:
     """The file that a row of [[picture]] is about; raises UserError for a row that says anything else wrong."""
     what = f"picture {row.get('file', '?')!r}"
-    check_fields(what, row, ABOUT, ["file"])
+    check_fields(what, row, _ABOUT, ["file"])
     check_types(what, Source, {key: value for key, value in row.items() if key != "file"})
     check_types(what, OwnPicture, {"unfit": row.get("unfit", [])})
     return str(row["file"])
 
 
-def read_picture(path: Path, about: Mapping[str, Any], kind: str | None) -> OwnPicture:
+def _read_picture(path: Path, about: Mapping[str, Any], kind: str | None) -> OwnPicture:
     """One picture with what is said of it."""
     data = path.read_bytes()
     try:
@@ -78,7 +78,7 @@ def read_picture(path: Path, about: Mapping[str, Any], kind: str | None) -> OwnP
     given = about.get("kind", kind)
     chosen = str(given or guess_kind(pixels))
     one_of("kind", chosen, KINDS)
-    known = {name: str(about[name]) for name in ABOUT if name in about and name not in ("file", "unfit")}
+    known = {name: str(about[name]) for name in _ABOUT if name in about and name not in ("file", "unfit")}
     id = str(about.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture")
     whole = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": path.stem, **known}
     size = {"width": pixels.shape[1], "height": pixels.shape[0], "sha256": hashlib.sha256(data).hexdigest()}
@@ -98,7 +98,7 @@ def guess_kind(pixels: np.ndarray) -> str:
         return "face"
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     small = cv2.resize(grey, (128, 128), interpolation=cv2.INTER_AREA).astype(np.float32)
-    tiles = small.reshape(TILES, 128 // TILES, TILES, 128 // TILES).swapaxes(1, 2).reshape(TILES**2, -1)
+    tiles = small.reshape(_TILES, 128 // _TILES, _TILES, 128 // _TILES).swapaxes(1, 2).reshape(_TILES**2, -1)
     spread = float(tiles.std(1).mean())  # inside a tile
     if tiles.mean(1).std() < 0.5 * spread and tiles.std(1).std() < 0.35 * spread:
         return "texture"

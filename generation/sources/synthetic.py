@@ -162,7 +162,7 @@ LETTERS = {
     "4": "1814127f10", "5": "2745454539", "6": "3c4a494930", "7": "0171090503", "8": "3649494936", "9": "064949291e",
     ".": "0060600000", ",": "0050300000", "-": "0808080808", ":": "0036360000", "'": "0005030000", " ": "0000000000",
 }  # fmt: skip
-LINES = (
+_LINES = (
     "EVERY COPY OF A COPY KEEPS A LITTLE LESS OF WHAT WAS THERE.",
     "A LETTER IS RIGHT OR WRONG: NOTHING IN BETWEEN CAN BE READ.",
     "ASK FOR A CHANGE, TAKE IT BACK, AND LOOK AT WHAT REMAINS.",
@@ -181,14 +181,14 @@ def text(width: int, height: int, seed: int) -> Whole:
     paper = paper - (noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
     unit = min(width, height)
     margin, top = unit // 12, unit // 12
-    first = int(draw([seed, 3], 1, 0, len(LINES))[0])
+    first = int(draw([seed, 3], 1, 0, len(_LINES))[0])
     sizes = [unit // 90, unit // 150, unit // 220, unit // 300]
     inks = [(150, 36, 30), (34, 38, 60), (40, 36, 34), (40, 36, 34)]
     row = 0
     while top < height - unit // 12:
         step = 0 if row == 0 else 1 if row < 4 else 2 if row < 12 else 3
         dot = max(1, sizes[step])
-        words = " ".join(LINES[(first + 3 * row + more) % len(LINES)] for more in range(6))
+        words = " ".join(_LINES[(first + 3 * row + more) % len(_LINES)] for more in range(6))
         words = words[: max(1, (width - 2 * margin) // (6 * dot))]
         cut = words.rfind(" ")
         ink = line_of(words[:cut] if cut > 0 else words, dot)[: height - top, : width - margin]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Whole = NDArray[np.int64]
-Colour = tuple[int, int, int]
+_Colour = tuple[int, int, int]
 
 ONE = 1 << 16  # noise and ramps run from 0 to ONE - 1
-TURN = 1 << 12  # a full turn of sine()
-SINE = np.array([round(math.sin(2 * math.pi * i / TURN) * (1 << 14)) for i in range(TURN)], np.int64)
+_TURN = 1 << 12  # a full turn of sine()
+_SINE = np.array([round(math.sin(2 * math.pi * i / _TURN) * (1 << 14)) for i in range(_TURN)], np.int64)
 
 
 def draw(seed: Sequence[int], count: int, low: int, high: int) -> Whole:
@@ -26,7 +26,7 @@ def draw(seed: Sequence[int], count: int, low: int, high: int) -> Whole:
 
 def sine(turns: Whole) -> Whole:
     """The sine of an angle in 4096ths of a turn, from -2^14 to 2^14."""
-    return SINE[turns & (TURN - 1)]
+    return _SINE[turns & (_TURN - 1)]
 
 
 def across(width: int, height: int) -> tuple[Whole, Whole]:
@@ -39,8 +39,8 @@ def across(width: int, height: int) -> tuple[Whole, Whole]:
 
 def noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> Whole:
     """Smooth value noise with that many cells to the short side, each way, over a row of x and a column of y."""
-    left, a = cells(x, columns)
-    top, b = cells(y, rows)
+    left, a = _cells(x, columns)
+    top, b = _cells(y, rows)
     wide, high = int(left.max()) + 2, int(top.max()) + 2
     lattice = draw([*seed, columns, rows], wide * high, 0, ONE).reshape(high, wide)
     left, a = left.ravel(), a.ravel()
@@ -49,7 +49,7 @@ def noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> W
     return (lines[top] * (1024 - b) + lines[top + 1] * b) >> 10
 
 
-def cells(place: Whole, count: int) -> tuple[Whole, Whole]:
+def _cells(place: Whole, count: int) -> tuple[Whole, Whole]:
     """The cell that a place falls into, and how far into it, eased, in 1024ths."""
     whole = place * count
     inside = (whole & 4095) >> 2
@@ -67,12 +67,12 @@ def fractal(x: Whole, y: Whole, columns: int, rows: int, octaves: int, seed: Seq
     return total // weight
 
 
-def flat(width: int, height: int, colour: Colour) -> Whole:
+def flat(width: int, height: int, colour: _Colour) -> Whole:
     """A picture of one colour, to begin with."""
     return np.tile(np.array(colour, np.int64), (height, width, 1))
 
 
-def ramp(values: Whole, stops: Sequence[tuple[int, Colour]]) -> Whole:
+def ramp(values: Whole, stops: Sequence[tuple[int, _Colour]]) -> Whole:
     """Colours along stops; a stop's place is in 0..ONE like the values."""
     table = np.zeros((257, 3), np.int64)
     for i in range(257):
@@ -87,7 +87,7 @@ def ramp(values: Whole, stops: Sequence[tuple[int, Colour]]) -> Whole:
     return (table[low] * (256 - rest) + table[low + 1] * rest) >> 16
 
 
-def mix(below: Whole, above: Whole | Colour, share: Whole | int) -> Whole:
+def mix(below: Whole, above: Whole | _Colour, share: Whole | int) -> Whole:
     """`above` laid over `below` by a share from 0 to ONE."""
     weight = np.asarray(share, np.int64)
     weight = np.clip(weight, 0, ONE)[..., None] if weight.ndim else weight
@@ -106,4 +106,4 @@ def bearing(x: Whole, y: Whole) -> Whole:
     span = abs(x) + abs(y)
     quarter = 1024 * abs(y) // np.maximum(span, 1)
     half = np.where(x >= 0, quarter, 2048 - quarter)
-    return np.where(y >= 0, half, 4096 - half) & (TURN - 1)
+    return np.where(y >= 0, half, 4096 - half) & (_TURN - 1)

@@ -16,7 +16,7 @@ from ...audits import Earlier, Note, salt_hash
 from ...records import Chain
 from .marks import adds_a_thing, choose_marks, with_marks
 
-MARKS, NOISE = "marks", "noise"
+_MARKS, _NOISE = "marks", "noise"
 _MARKED_ROUNDS = 3  # in one of so many first rounds: what an editor does in the first alone does not help it
 
 
@@ -32,9 +32,9 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
     else:
         number = int(chain.id, 16)
     if number % 10 == 0 and _can_be_marked(chain):
-        settings |= {"audit": MARKS, "audit_round": number // 10 % min(_MARKED_ROUNDS, chain.rounds) + 1}
+        settings |= {"audit": _MARKS, "audit_round": number // 10 % min(_MARKED_ROUNDS, chain.rounds) + 1}
     elif number % 10 == 1 and chain.calls > 1:  # noise comes before the second call
-        settings["audit"] = NOISE
+        settings["audit"] = _NOISE
     return dataclasses.replace(chain, settings=settings) if settings != chain.settings else chain
 
 
@@ -46,11 +46,11 @@ def _can_be_marked(chain: Chain) -> bool:
 def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
     """The picture for a call, as the audit has it, and a note by which a reader of the step alone can undo it."""
     kind, half = chain.settings.get("audit"), len(chain.program.cycle) // 2
-    if kind == NOISE:
+    if kind == _NOISE:
         return (_with_noise(chain, number, picture) if number > 1 else picture), {"noised": number > 1}
     first_undo = (int(chain.settings.get("audit_round") or 1) - 1) * len(chain.program.cycle) + half + 1
-    if kind == MARKS and number == first_undo:
-        marks = choose_marks(earlier(number - 1 - half), picture, _seed(chain, number, MARKS))
+    if kind == _MARKS and number == first_undo:
+        marks = choose_marks(earlier(number - 1 - half), picture, _seed(chain, number, _MARKS))
         marked, _ = with_marks(np.asarray(picture), marks)
         return Image.fromarray(marked), {"marks": [list(mark) for mark in marks]}
     return picture, None
@@ -58,7 +58,7 @@ def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earl
 
 def _with_noise(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
     pixels = np.asarray(picture, dtype=np.int16)
-    random = np.random.default_rng(_seed(chain, number, NOISE))
+    random = np.random.default_rng(_seed(chain, number, _NOISE))
     steps = random.choice(np.array([-1, 1], dtype=np.int16), pixels.shape)
     return Image.fromarray(np.clip(pixels + steps, 0, 255).astype(np.uint8))
 

@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-COUNT = 3
+_COUNT = 3
 SIZE = 0.09  # of the picture's short side: a mark's diameter
 GRID = 96  # cells on the short side, on which places are looked for
-CHANGED = 18.0  # grey levels by which an edit differs
-PLAIN, BOLD = 22.0, 75.0  # grey levels by which a mark differs from what was there: seen, and natural
-TRIES = 3000
-ADDS = re.compile(r"\W*(?:please )?(?:add|put|place|insert)\b", re.IGNORECASE)
+_CHANGED = 18.0  # grey levels by which an edit differs
+_PLAIN, _BOLD = 22.0, 75.0  # grey levels by which a mark differs from what was there: seen, and natural
+_TRIES = 3000
+_ADDS = re.compile(r"\W*(?:please )?(?:add|put|place|insert)\b", re.IGNORECASE)
 
 
-class Mark(NamedTuple):
+class _Mark(NamedTuple):
     """A piece's middle, where it goes and where it comes from, in shares of the width and the height."""
 
     x: float
@@ -37,10 +37,10 @@ def adds_a_thing(cycle: Sequence[str], closes: bool) -> bool:
     False
     """
     half = len(cycle) // 2
-    return closes and half > 0 and len(cycle) % 2 == 0 and all(ADDS.match(text) for text in cycle[:half])
+    return closes and half > 0 and len(cycle) % 2 == 0 and all(_ADDS.match(text) for text in cycle[:half])
 
 
-def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[Mark]:
+def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Mark]:
     """Where marks may go: away from the edit between two pictures, and from pieces that are not of the edit.
 
     Fewer than COUNT, or none, where the picture has no place at which a piece of it would be seen.
@@ -53,26 +53,26 @@ def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[Mar
     )
     radius = max(2, round(SIZE * GRID / 2))
     gap = np.abs(second - first).max(axis=2)
-    touched = near(gap > CHANGED + float(np.median(gap)), 2 * radius)
+    touched = near(gap > _CHANGED + float(np.median(gap)), 2 * radius)
     inside = np.zeros((rows, columns), bool)
     inside[radius + 1 : rows - radius - 1, radius + 1 : columns - radius - 1] = True
     places = np.argwhere(inside & ~touched)
     if len(places) < 2:
         return []
     random = np.random.default_rng(seed)
-    marks: list[Mark] = []
+    marks: list[_Mark] = []
     taken: list[np.ndarray] = []
-    for one, other in zip(*(places[random.integers(len(places), size=TRIES)] for _ in range(2)), strict=True):
+    for one, other in zip(*(places[random.integers(len(places), size=_TRIES)] for _ in range(2)), strict=True):
         if any(np.abs(one - place).max() < 4 * radius for place in taken) or np.abs(one - other).max() < 2 * radius:
             continue
         pieces = [second[r - radius : r + radius + 1, c - radius : c + radius + 1] for r, c in (one, other)]
         seen = float(np.sqrt(np.square(pieces[0] - pieces[1]).mean()))
-        if PLAIN <= seen <= BOLD:
+        if _PLAIN <= seen <= _BOLD:
             shares = [(float(c) + 0.5) / columns if axis else (float(r) + 0.5) / rows
                       for r, c in (one, other) for axis in (1, 0)]  # fmt: skip
-            marks.append(Mark(*(round(share, 4) for share in shares)))
+            marks.append(_Mark(*(round(share, 4) for share in shares)))
             taken.append(one)
-            if len(marks) == COUNT:
+            if len(marks) == _COUNT:
                 break
     return marks
 

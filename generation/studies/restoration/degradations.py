@@ -17,14 +17,14 @@ from PIL import Image
 from ...records import UserError
 from ...sources.whole_numbers import ONE, Whole, across, draw, fractal, mix, root
 
-GREY = np.array((77, 150, 29), np.int64)  # of 256: how much red, green and blue weigh in grey
-COSINES = np.array(
+_GREY = np.array((77, 150, 29), np.int64)  # of 256: how much red, green and blue weigh in grey
+_COSINES = np.array(
     [
         [round(math.cos((2 * n + 1) * k * math.pi / 16) * 4096 / (2 if k else 2 * 2**0.5)) for n in range(8)]
         for k in range(8)
     ]
 )
-LUMINANCE = np.array(  # the quantization table of the JPEG standard, annex K
+_LUMINANCE = np.array(  # the quantization table of the JPEG standard, annex K
     [
         [16, 11, 10, 16, 24, 40, 51, 61],
         [12, 12, 14, 19, 26, 58, 60, 55],
@@ -41,15 +41,15 @@ LUMINANCE = np.array(  # the quantization table of the JPEG standard, annex K
 
 def defocus_blur(pixels: Whole, seed: int) -> Whole:
     """Out of focus: every point becomes a disk."""
-    return disk(pixels, share(pixels, 9))
+    return _disk(pixels, _share(pixels, 9))
 
 
 def motion_blur(pixels: Whole, seed: int) -> Whole:
     """Moved while the shutter was open: every point becomes a slanted stroke."""
-    length, slope = share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
+    length, slope = _share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
     total = np.zeros_like(pixels)
     for step in range(-(length // 2), length - length // 2):
-        total += shifted(pixels, step, step * slope // 100)
+        total += _shifted(pixels, step, step * slope // 100)
     return total // length
 
 
@@ -58,29 +58,29 @@ def digital_zoom(pixels: Whole, seed: int) -> Whole:
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(4)
     large = np.asarray(small.resize((width, height), Image.Resampling.BICUBIC), np.int64)
-    return compressed(large + (large - disk(large, share(pixels, 3))), 40)
+    return compressed(large + (large - _disk(large, _share(pixels, 3))), 40)
 
 
 def old_film(pixels: Whole, seed: int) -> Whole:
     """A worn print: soft, warm, dark at the corners, with grain, dust and the scratches of the projector."""
-    soft = disk(pixels, share(pixels, 1))
+    soft = _disk(pixels, _share(pixels, 1))
     warm = mix(soft, grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
-    dark = warm * (ONE - vignette(pixels) * 6 // 10)[..., None] >> 16
-    return grain(scratched(dark, [seed, 2], 9, 110), [seed, 3], 26)
+    dark = warm * (ONE - _vignette(pixels) * 6 // 10)[..., None] >> 16
+    return _grain(_scratched(dark, [seed, 2], 9, 110), [seed, 3], 26)
 
 
 def old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
     """A print from an attic, without colour: faded, soft, stained, creased."""
-    faded = 60 + grey(disk(pixels, share(pixels, 2))) * 150 // 255
+    faded = 60 + grey(_disk(pixels, _share(pixels, 2))) * 150 // 255
     print_ = np.repeat(faded[..., None], 3, axis=2)
-    return grain(creased(stained(print_, [seed, 4], (150, 140, 125)), [seed, 5]), [seed, 6], 16)
+    return _grain(_creased(_stained(print_, [seed, 4], (150, 140, 125)), [seed, 5]), [seed, 6], 16)
 
 
 def old_photo_colour(pixels: Whole, seed: int) -> Whole:
     """A colour print whose dyes have faded unevenly: weak blue, a red cast, stains and creases."""
-    soft = disk(pixels, share(pixels, 2))
+    soft = _disk(pixels, _share(pixels, 2))
     faded = np.array((70, 48, 40)) + soft * np.array((165, 150, 120)) // 255
-    return grain(creased(stained(faded, [seed, 7], (210, 170, 90)), [seed, 8]), [seed, 9], 14)
+    return _grain(_creased(_stained(faded, [seed, 7], (210, 170, 90)), [seed, 8]), [seed, 9], 14)
 
 
 def surveillance(pixels: Whole, seed: int) -> Whole:
@@ -89,8 +89,8 @@ def surveillance(pixels: Whole, seed: int) -> Whole:
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(3)
     large = np.asarray(small.resize((width, height), Image.Resampling.BILINEAR), np.int64)
     dull = (large + 2 * grey(large)[..., None]) // 3 * 7 // 10
-    lines = np.where(np.arange(height) // share(pixels, 2) % 2, 9, 10)[:, None, None]
-    return compressed(grain(dull, [seed, 10], 40) * lines // 10, 12)
+    lines = np.where(np.arange(height) // _share(pixels, 2) % 2, 9, 10)[:, None, None]
+    return compressed(_grain(dull, [seed, 10], 40) * lines // 10, 12)
 
 
 DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
@@ -122,16 +122,16 @@ def expected_hashes() -> dict[str, str]:
     return tomllib.loads(Path(__file__).with_name("degraded.toml").read_text(encoding="utf-8"))
 
 
-def share(pixels: Whole, parts: int) -> int:
+def _share(pixels: Whole, parts: int) -> int:
     """So many 1024ths of the short side, at least one pixel."""
     return max(1, min(pixels.shape[:2]) * parts // 1024)
 
 
 def grey(pixels: Whole) -> Whole:
-    return pixels @ GREY >> 8
+    return pixels @ _GREY >> 8
 
 
-def disk(pixels: Whole, radius: int) -> Whole:
+def _disk(pixels: Whole, radius: int) -> Whole:
     """The mean over a disk, row by row from running sums."""
     height, width = pixels.shape[:2]
     padded = np.pad(pixels, ((radius, radius), (radius + 1, radius), (0, 0)), mode="edge")
@@ -146,7 +146,7 @@ def disk(pixels: Whole, radius: int) -> Whole:
     return total // area
 
 
-def shifted(pixels: Whole, across_: int, down: int) -> Whole:
+def _shifted(pixels: Whole, across_: int, down: int) -> Whole:
     """The picture moved, its edges drawn out."""
     height, width = pixels.shape[:2]
     columns = np.clip(np.arange(width) - across_, 0, width - 1)
@@ -154,42 +154,42 @@ def shifted(pixels: Whole, across_: int, down: int) -> Whole:
     return pixels[rows][:, columns]
 
 
-def vignette(pixels: Whole) -> Whole:
+def _vignette(pixels: Whole) -> Whole:
     """0 in the middle, ONE in the corners."""
     height, width = pixels.shape[:2]
     x, y = np.arange(width)[None] * 2 - width, np.arange(height)[:, None] * 2 - height
     return (x * x + y * y) * ONE // (width * width + height * height)
 
 
-def grain(pixels: Whole, seed: Sequence[int], strength: int) -> Whole:
+def _grain(pixels: Whole, seed: Sequence[int], strength: int) -> Whole:
     """Noise of every pixel alone, from the sum of three even draws, the same in all colours."""
     height, width = pixels.shape[:2]
     dots = draw(seed, 3 * height * width, -strength, strength + 1).reshape(3, height, width).sum(axis=0)
     return pixels + (dots // 2)[..., None]
 
 
-def scratched(pixels: Whole, seed: Sequence[int], lines: int, spots: int) -> Whole:
+def _scratched(pixels: Whole, seed: Sequence[int], lines: int, spots: int) -> Whole:
     """Upright scratches, light or dark, and specks of dust."""
     height, width = pixels.shape[:2]
     result = pixels.copy()
     for place, tone in zip(draw([*seed, 0], lines, 0, width), draw([*seed, 1], lines, 0, 2), strict=True):
-        thick = share(pixels, 2)
+        thick = _share(pixels, 2)
         result[:, place : place + thick] = mix(result[:, place : place + thick], (tone * 230,) * 3, ONE * 6 // 10)
-    size = draw([*seed, 2], spots, 1, 2 + share(pixels, 5))
+    size = draw([*seed, 2], spots, 1, 2 + _share(pixels, 5))
     where = zip(draw([*seed, 3], spots, 0, width), draw([*seed, 4], spots, 0, height), size, strict=True)
     for index, (x, y, radius) in enumerate(where):
         result[y : y + radius, x : x + radius] = 225 if index % 3 else 25
     return result
 
 
-def stained(pixels: Whole, seed: Sequence[int], colour: tuple[int, int, int]) -> Whole:
+def _stained(pixels: Whole, seed: Sequence[int], colour: tuple[int, int, int]) -> Whole:
     """Clouds of another colour where damp has been."""
     height, width = pixels.shape[:2]
     clouds = fractal(*across(width, height), 3, 3, 4, seed)
     return mix(pixels, colour, np.clip((clouds - ONE * 11 // 20) * 5 // 2, 0, ONE * 6 // 10))
 
 
-def creased(pixels: Whole, seed: Sequence[int]) -> Whole:
+def _creased(pixels: Whole, seed: Sequence[int]) -> Whole:
     """Three folds right across, white where the coating has broken."""
     height, width = pixels.shape[:2]
     result = pixels
@@ -197,7 +197,7 @@ def creased(pixels: Whole, seed: Sequence[int]) -> Whole:
         x, y = np.arange(width)[None], np.arange(height)[:, None]
         away = abs((y - height * offset // 100) * 100 - (x - width // 2) * slope)
         near = root(np.full((1, 1), 10000 + slope * slope))
-        fold = np.clip(ONE - away * ONE // (near * share(pixels, 4)), 0, ONE)
+        fold = np.clip(ONE - away * ONE // (near * _share(pixels, 4)), 0, ONE)
         result = mix(result, (235, 232, 225), fold * 8 // 10)
     return result
 
@@ -206,10 +206,10 @@ def compressed(pixels: Whole, quality: int) -> Whole:
     """What JPEG does to each colour at that quality: cosines of 8x8 blocks, kept in coarse steps."""
     height, width = pixels.shape[:2]
     scale = 5000 // quality if quality < 50 else 200 - 2 * quality
-    steps = np.clip((LUMINANCE * scale + 50) // 100, 1, 255) << 24
+    steps = np.clip((_LUMINANCE * scale + 50) // 100, 1, 255) << 24
     padded = np.pad(np.clip(pixels, 0, 255) - 128, ((0, -height % 8), (0, -width % 8), (0, 0)), mode="edge")
     blocks = padded.reshape(padded.shape[0] // 8, 8, padded.shape[1] // 8, 8, 3).transpose(0, 2, 4, 1, 3)
-    waves = COSINES @ blocks @ COSINES.T
+    waves = _COSINES @ blocks @ _COSINES.T
     kept = (waves + steps // 2) // steps * (steps >> 12)
-    back = COSINES.T @ kept @ COSINES + (1 << 35) >> 36
+    back = _COSINES.T @ kept @ _COSINES + (1 << 35) >> 36
     return back.transpose(0, 3, 1, 4, 2).reshape(padded.shape)[:height, :width] + 128

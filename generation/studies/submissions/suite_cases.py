@@ -9,8 +9,8 @@ from ... import audits, editors, suites
 from ...plan import is_audited
 from ...records import Chain, FinishedChain, Setting, UserError
 
-OF_THE_HARNESS = ("short_side", *audits.SETTINGS)  # settings that no editor has
-Case = tuple[Any, ...]
+_OF_THE_HARNESS = ("short_side", *audits.SETTINGS)  # settings that no editor has
+_Case = tuple[Any, ...]
 
 
 def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
@@ -28,22 +28,22 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
     for chain in chains:
         by_editor[chain.editor].append(chain)
     found = [sentence for own in by_editor.values() for sentence in departures_of_editor(suite, own)]
-    found += absent_variants(suite, by_editor)
-    return found or [sentence for own in by_editor.values() for sentence in audit_departures(own, salt)]
+    found += _absent_variants(suite, by_editor)
+    return found or [sentence for own in by_editor.values() for sentence in _audit_departures(own, salt)]
 
 
 def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> list[str]:
     """The same for the chains of one editor with its options."""
     label = chains[0].editor
-    options = {canonical_settings(chain) for chain in chains}
+    options = {_canonical_settings(chain) for chain in chains}
     if len(options) > 1:
         return [f"the chains of {label} have {len(options)} different settings under one name"]
-    there = {case_of(chain.chain): chain for chain in chains}
+    there = {_case_of(chain.chain): chain for chain in chains}
     if len(there) < len(chains):
         return [f"{label} has {len(chains) - len(there)} cases twice"]
-    settings = settings_of(chains[0].chain)
+    settings = _settings_of(chains[0].chain)
     wanted = {
-        variant.name: set(cases_of(suite, variant))
+        variant.name: set(_cases_of(suite, variant))
         for variant in suite.variants
         if variant.settings.items() <= settings.items()
     }
@@ -51,7 +51,7 @@ def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -
     if strange:
         chain = there[min(strange, key=str)]
         return [
-            f"chain {chain.id} of {label} ({words_of(chain)}, {chain.rounds} rounds) is no case of suite "
+            f"chain {chain.id} of {label} ({_words_of(chain)}, {chain.rounds} rounds) is no case of suite "
             f"{suite.name} {suite.version}: its picture, words, rounds or size are others"
         ]
     whole = set().union(*(cases for cases in wanted.values() if cases <= there.keys()))
@@ -66,19 +66,19 @@ def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -
     ]
 
 
-def absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> list[str]:
+def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> list[str]:
     """The variants of a suite that no chain is of, though the editor has their settings."""
     found = []
-    settings = [settings_of(chains[0].chain) for chains in by_editor.values()]
+    settings = [_settings_of(chains[0].chain) for chains in by_editor.values()]
     for variant in suite.variants:
         has_option = any(variant.settings.keys() <= each.keys() for each in settings)
-        takes = any(takes_settings(label, variant.settings) for label in by_editor)
+        takes = any(_takes_settings(label, variant.settings) for label in by_editor)
         if has_option and takes and not any(variant.settings.items() <= each.items() for each in settings):
             found.append(f"no chain is of {variant.name!r} of suite {suite.name}: a submission holds every case")
     return found
 
 
-def takes_settings(label: str, settings: Mapping[str, Setting]) -> bool:
+def _takes_settings(label: str, settings: Mapping[str, Setting]) -> bool:
     """Whether an editor that is here can be given these settings; one that is not here is asked for nothing more."""
     try:
         return editors.with_settings(editors.choose(label, find_out=False), settings) is not None
@@ -86,10 +86,10 @@ def takes_settings(label: str, settings: Mapping[str, Setting]) -> bool:
         return False
 
 
-def audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
+def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
     """The chains that the recall audit disturbed though it should not have, or left alone though it should."""
     found = []
-    audited = is_audited(editor_of(chains[0].editor))
+    audited = is_audited(_editor_of(chains[0].editor))
     for chain in chains:
         settings = chain.chain.settings
         plain = replace(chain.chain, settings={k: v for k, v in settings.items() if k not in audits.SETTINGS})
@@ -101,13 +101,13 @@ def audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
         was, wanted = (each.get("audit") for each in (settings, expected.settings))
         if was != wanted:
             found.append(
-                f"chain {chain.id} of {chain.editor} ({words_of(chain)}) has audit {was or 'none'}, and "
+                f"chain {chain.id} of {chain.editor} ({_words_of(chain)}) has audit {was or 'none'}, and "
                 f"{wanted or 'none'} was due: a submission is audited as the suite says"
             )
     return found[:1]
 
 
-def editor_of(label: str) -> object:
+def _editor_of(label: str) -> object:
     """The editor of that name, or None where it is somebody's own."""
     try:
         return editors.choose(label, find_out=False).editor
@@ -115,23 +115,23 @@ def editor_of(label: str) -> object:
         return None
 
 
-def settings_of(chain: Chain) -> dict[str, Setting]:
+def _settings_of(chain: Chain) -> dict[str, Setting]:
     """The editor's own settings."""
-    return {name: value for name, value in chain.settings.items() if name not in OF_THE_HARNESS}
+    return {name: value for name, value in chain.settings.items() if name not in _OF_THE_HARNESS}
 
 
-def canonical_settings(chain: FinishedChain) -> str:
-    return repr(sorted(settings_of(chain.chain).items()))
+def _canonical_settings(chain: FinishedChain) -> str:
+    return repr(sorted(_settings_of(chain.chain).items()))
 
 
-def cases_of(suite: suites.Suite, variant: suites.Variant) -> Iterable[Case]:
+def _cases_of(suite: suites.Suite, variant: suites.Variant) -> Iterable[_Case]:
     for source, program in suites.cases(suite, variant):
         for run in range(1, variant.runs + 1):
             settings = {"short_side": suite.short_side}
-            yield case_of(Chain(source, program, "", settings, run, variant.rounds))
+            yield _case_of(Chain(source, program, "", settings, run, variant.rounds))
 
 
-def case_of(chain: Chain) -> Case:
+def _case_of(chain: Chain) -> _Case:
     """What makes a chain a case, whoever the editor: its picture, its words, its run, its rounds and its size."""
     source, program = chain.source, chain.program
     words = tuple(program.cycle), tuple(program.items)
@@ -141,5 +141,5 @@ def case_of(chain: Chain) -> Case:
     )
 
 
-def words_of(chain: FinishedChain) -> str:
+def _words_of(chain: FinishedChain) -> str:
     return f"{chain.source.id} with {chain.program.id}, run {chain.run}"

@@ -12,8 +12,8 @@ from PIL import Image, ImageDraw
 from .... import pictures
 from ....records import Answer, one_of
 
-NEAR = 0.06  # share of the pixels that may sit in another bin of the histogram
-BITS = 64
+_NEAR = 0.06  # share of the pixels that may sit in another bin of the histogram
+_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -45,41 +45,41 @@ class Editor:
 
     def remember(self, drawn: Image.Image, original: bytes) -> bytes:
         if self.by == "bits":
-            mark = hashlib.sha256(original).digest()[: BITS // 8]
-            drawn = hide(drawn, mark)
+            mark = hashlib.sha256(original).digest()[: _BITS // 8]
+            drawn = _hide(drawn, mark)
         else:
-            mark = exact(drawn) if self.by == "hash" else histogram(drawn).tobytes()
+            mark = _exact(drawn) if self.by == "hash" else _histogram(drawn).tobytes()
         self.memory[mark] = original
         return pictures.encode_png(drawn)
 
     def recall(self, image: Image.Image) -> bytes | None:
         if self.by == "likeness":
-            bins = histogram(image)
+            bins = _histogram(image)
             for mark, original in self.memory.items():
-                if np.abs(np.frombuffer(mark) - bins).sum() / 2 < NEAR:
+                if np.abs(np.frombuffer(mark) - bins).sum() / 2 < _NEAR:
                     return original
             return None
-        return self.memory.get(exact(image) if self.by == "hash" else hidden(image))
+        return self.memory.get(_exact(image) if self.by == "hash" else _hidden(image))
 
 
-def exact(image: Image.Image) -> bytes:
+def _exact(image: Image.Image) -> bytes:
     return hashlib.sha256(image.tobytes()).digest()
 
 
-def histogram(image: Image.Image) -> np.ndarray:
+def _histogram(image: Image.Image) -> np.ndarray:
     """The share of pixels in each of 4x4x4 colours, which no mirror changes."""
     cells = np.asarray(image).astype(np.intp) >> 6
     index = cells[..., 0] * 16 + cells[..., 1] * 4 + cells[..., 2]
     return np.bincount(index.ravel(), minlength=64) / index.size
 
 
-def hide(image: Image.Image, mark: bytes) -> Image.Image:
+def _hide(image: Image.Image, mark: bytes) -> Image.Image:
     """The mark in the lowest bits of the first pixels."""
     pixels = np.array(image)
     flat = pixels.reshape(-1)
-    flat[:BITS] = (flat[:BITS] & 0xFE) | np.unpackbits(np.frombuffer(mark, dtype=np.uint8))
+    flat[:_BITS] = (flat[:_BITS] & 0xFE) | np.unpackbits(np.frombuffer(mark, dtype=np.uint8))
     return Image.fromarray(pixels)
 
 
-def hidden(image: Image.Image) -> bytes:
-    return np.packbits(np.asarray(image).reshape(-1)[:BITS] & 1).tobytes()
+def _hidden(image: Image.Image) -> bytes:
+    return np.packbits(np.asarray(image).reshape(-1)[:_BITS] & 1).tobytes()
