@@ -50,7 +50,7 @@ def store_findings(
 
     out = out or Path("runs") / name.replace("/", "-")
     rights = importing.SourceRights(origin, licence, attribution)
-    pictures = importing.find_originals(originals) if originals else None
+    pictures = importing.find_pictures(originals) if originals else None
     imported = importing.import_chains(findings, out, rights, pictures)
     for problem in imported.problems:
         click.echo(f"{problem.where}: {problem.reason}", err=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.pictures import PictureInfo, Undecodable, decode, inspect
+from convergebench.generation.pictures import Undecodable, decode, inspect
 from convergebench.generation.records import (
     KINDS,
     PICTURED,
@@ -28,18 +28,17 @@ from convergebench.generation.records import (
 )
 from convergebench.generation.store import ChainWriter, keep_source, open_run, remove_chain
 from convergebench.generation.store_reader import find_finished
-from PIL import Image
 
-MOST_BYTES = 2**27  # of one picture's file
+_MOST_BYTES = 2**27  # of one picture's file
 MOST_ANSWERS = 100_000  # of one chain
 # What the small programs of the catalogue show, and the like: it covers a few thousandths of a picture.
-SMALL = re.compile(
+_SMALL = re.compile(
     r"\b(?:sun)?glasses\b(?! of)|\b(?:spectacles|monocle|earrings?|necklaces?|pendant|bracelets?|wristwatch|brooch)\b"
     r"|\b(?:an?|the|her|his) (?:watch|ring|badge|button|piercing|hair ?(?:clip|pin)|bow[ -]?tie)\b"
     r"|\bm(?:o)?ustache\b|\bfreckles\b|\bflower (?:in|to) (?:the|her|his) hair\b",
     re.IGNORECASE,
 )
-ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
+_ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
 @dataclass(frozen=True)
@@ -106,10 +105,10 @@ class SourceRights:
     attribution: str = "unknown"
 
 
-def find_originals(folder: Path) -> dict[str, Path]:
-    """The pictures of a folder by their names without ending: the one step 0 of all who edited that picture."""
+def find_pictures(folder: Path) -> dict[str, Path]:
+    """The pictures of a folder by their names without ending."""
     if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder; it holds the pictures that chains begin at, such as NAME.png")
+        raise UserError(f"{folder} is not a folder; it must hold pictures such as NAME.png")
     return {path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")}
 
 
@@ -126,9 +125,9 @@ def import_chains(
     source: editors that were given it in different encodings then have one step 0, and so one case.
     """
     imported = Imported()
-    open_run(out, ABOUT)
+    open_run(out, _ABOUT)
     with disk_errors_explained(out), locked(out):
-        before = chains_by_answers(out)
+        ids = {_answers_key(chain.chain): chain.id for chain in find_finished([out]).done.values()}
         for finding in findings:
             if isinstance(finding, Problem):
                 imported.problems.append(finding)
@@ -137,139 +136,113 @@ def import_chains(
                 imported.problems.append(Problem(finding.where, reason))
             else:
                 found = finding if originals is None else replace(finding, picture=originals[finding.source])
-                import_chain(found, out, rights or SourceRights(), imported, before)
+                chain = _import_chain(found, out, rights or SourceRights(), imported)
+                if chain is not None:
+                    key = _answers_key(chain)
+                    if ids.setdefault(key, chain.id) != chain.id:
+                        imported.replaced.append(remove_chain(out, ids[key]))
+                    ids[key] = chain.id
             progress()
     return imported
 
 
-def answers_key(chain: Chain) -> str:
+def _answers_key(chain: Chain) -> str:
     """Names what was answered, whatever the words were: equal for two imports of the same pictures."""
     place = [chain.settings.get(name) for name in ("imported", "case", "content")]
     return canonical([chain.editor, chain.source.sha256, chain.run, *place])
 
 
-def chains_by_answers(out: Path) -> dict[str, str]:
-    """The ids of the chains that are there by what was answered."""
-    return {answers_key(each.chain): each.id for each in find_finished([out]).done.values()}
-
-
-def import_chain(
-    found: FoundChain, out: Path, rights: SourceRights, imported: Imported, before: dict[str, str] | None = None
-) -> None:
-    """Write one chain whole, under an id that depends on its pictures; `before` are the chains that are there."""
+def _import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: Imported) -> Chain | None:
+    """Write one chain whole, under an id that depends on its pictures; None if its source cannot be read."""
     try:
-        data = read_bytes(found.picture)
+        data = _read_bytes(found.picture)
         picture = inspect(data)
-        clean = None if found.reference is None else read_bytes(found.reference)
+        clean = None if found.reference is None else _read_bytes(found.reference)
         reference = None if clean is None else decode(clean)
     except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError, as is what cannot be decoded
-        imported.problems.append(Problem(found.where, f"the source cannot be read: {reason_text(error)}"))
-        return
-    source = found.known_source or describe_source(found, data, picture, rights)
-    if clean is not None and not source.reference:
-        source = replace(source, reference=sha256(clean).hexdigest())
-    with ChainWriter.draft(out) as writer:
-        write_steps(found, writer, data, picture, imported, reference)
-        content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
-        settings = {
-            "short_side": min(picture.width, picture.height),
-            **found.settings,
-            "case": found.case,
-            "content": content,
-        }
-        rounds = max((answer.round for answer in found.answers), default=1)
-        chain = Chain(source, found.program, found.editor, settings, found.run, rounds)
-        last = writer.steps[-1].status
-        keep_source(out, source.sha256, data)
-        if clean is not None and source.reference:
-            keep_source(out, source.reference, clean)
-        new = writer.finish_draft(chain, "complete" if last in ("input", "ok") else last)
-    (imported.written if new else imported.already_there).append(chain.id)
-    earlier = {} if before is None else before
-    if earlier.get(answers_key(chain), chain.id) != chain.id:
-        imported.replaced.append(remove_chain(out, earlier[answers_key(chain)]))
-    earlier[answers_key(chain)] = chain.id
-
-
-def describe_source(found: FoundChain, data: bytes, picture: PictureInfo, rights: SourceRights) -> Source:
-    """The source, under an id from its name and its content: two pictures of one name stay two sources."""
+        imported.problems.append(Problem(found.where, f"the source cannot be read: {_reason_text(error)}"))
+        return None
     digest = sha256(data).hexdigest()
-    return Source(
-        id=f"{found.source}-{digest[:8]}",
+    source = found.known_source or Source(
+        id=f"{found.source}-{digest[:8]}",  # two pictures of one name stay two sources
         sha256=digest,
         width=picture.width,
         height=picture.height,
         kind=found.kind,
-        origin=rights.origin,
-        licence=rights.licence,
-        attribution=rights.attribution,
         title=found.source,
         scene=found.scene,
         degradation=found.degradation,
+        origin=rights.origin,
+        licence=rights.licence,
+        attribution=rights.attribution,
     )
+    if clean is not None and not source.reference:
+        source = replace(source, reference=sha256(clean).hexdigest())
+    short_side = min(picture.width, picture.height)
+    with ChainWriter.draft(out) as writer:
+        if reference is not None:
+            writer.keep_reference(reference)
+        writer.append(Step(0, 0, 0, "", "input"), data, (picture.width, picture.height))
+        _write_answers(found, writer, short_side, imported)
+        content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
+        settings = {"short_side": short_side, **found.settings, "case": found.case, "content": content}
+        rounds = max((answer.round for answer in found.answers), default=1)
+        chain = Chain(source, found.program, found.editor, settings, found.run, rounds)
+        keep_source(out, source.sha256, data)
+        if clean is not None and source.reference:
+            keep_source(out, source.reference, clean)
+        last = writer.steps[-1].status
+        is_new = writer.finish_draft(chain, "complete" if last in ("input", "ok") else last)
+    (imported.written if is_new else imported.already_there).append(chain.id)
+    return chain
 
 
-def write_steps(
-    found: FoundChain,
-    writer: ChainWriter,
-    source: bytes,
-    picture: PictureInfo,
-    imported: Imported,
-    reference: Image.Image | None = None,
-) -> None:
-    """Write the source as step 0 and every answer after it, up to the first that is no whole picture or too small."""
-    if reference is not None:
-        writer.keep_reference(reference)
-    writer.append(Step(0, 0, 0, "", "input"), source, (picture.width, picture.height))
+def _write_answers(found: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> None:
+    """Write every answer, up to the first that is not a whole picture or is too small."""
     for number, answer in enumerate(found.answers, 1):
         step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.more)
-        data, size = b"", None
+        data = b""
+        size: tuple[int, int] | None = None
         try:
             if answer.status in PICTURED and answer.data is None:
                 raise FileNotFoundError
             if answer.data is not None:
-                data = read_bytes(answer.data)
+                data = _read_bytes(answer.data)
                 _, width, height = inspect(data)
                 size = width, height
-                if answer.status == "ok" and 2 * min(size) < min(picture.width, picture.height):
+                if answer.status == "ok" and 2 * min(size) < short_side:
                     step = replace(step, status="shrunk")
         except (OSError, ValueError) as error:
-            step, data, size = replace(step, status="failed", reason=reason_text(error)), b"", None
-            imported.problems.append(Problem(answer.where, reason_text(error)))
+            step, data, size = replace(step, status="failed", reason=_reason_text(error)), b"", None
+            imported.problems.append(Problem(answer.where, _reason_text(error)))
         step = writer.append(step, data, size)
         if step.status != "ok":
-            left = len(found.answers) - number
-            if left:
-                imported.problems.append(
-                    Problem(found.where, f"{left} answers after step {number} ({step.status}) are left out")
-                )
+            if rest := len(found.answers) - number:
+                reason = f"{rest} answers after step {number} ({step.status}) are left out"
+                imported.problems.append(Problem(found.where, reason))
             break
 
 
-def read_bytes(data: Path | bytes) -> bytes:
+def _read_bytes(data: Path | bytes) -> bytes:
     """The bytes of a picture, from an ordinary file of bearable size; a device or a pipe might never end."""
     if isinstance(data, bytes):
         return data
-    about = data.stat()
-    if not stat.S_ISREG(about.st_mode):
-        raise Undecodable("no ordinary file")
-    if about.st_size > MOST_BYTES:
-        raise Undecodable(f"a file of {about.st_size:,} bytes; at most {MOST_BYTES:,} are read")
+    status = data.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise Undecodable("not an ordinary file")
+    if status.st_size > _MOST_BYTES:
+        raise Undecodable(f"a file of {status.st_size:,} bytes; at most {_MOST_BYTES:,} are read")
     return data.read_bytes()
 
 
-def reason_text(error: Exception) -> str:
+def _reason_text(error: Exception) -> str:
     return "the file is missing" if isinstance(error, FileNotFoundError) else str(error)
-
-
-def is_small(cycle: Sequence[str]) -> bool:
-    """Whether the words ask for something that covers little of a picture, such as glasses or earrings."""
-    return any(SMALL.search(words) for words in cycle)
 
 
 def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: bool = True) -> Program:
     """A program as far as it is known; `about` may hold category, reversibility, reason, shows and small."""
-    values: dict[str, Any] = {"category": "imported", "reversibility": "clear", "small": is_small(cycle)}
+    is_small = any(_SMALL.search(words) for words in cycle)
+    values: dict[str, Any] = {"category": "imported", "reversibility": "clear", "small": is_small}
     values |= {key: about[key] for key in ("category", "reversibility", "reason", "shows", "small") if key in about}
     check_types(f"program {name!r}", Program, {**values, "id": name, "cycle": cycle})
     return Program(id=name, cycle=tuple(cycle), closes=closes, **values)
@@ -277,5 +250,5 @@ def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], 
 
 def checked_kind(kind: str) -> str:
     if kind not in KINDS:
-        raise UserError(f"no kind {kind!r}; it is one of {', '.join(KINDS)}")
+        raise UserError(f"the kind must be one of {', '.join(KINDS)}, got {kind!r}")
     return kind

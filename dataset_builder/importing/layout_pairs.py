@@ -10,20 +10,15 @@ from convergebench.generation.records import UserError
 from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
 from .tables import json_file
 
-ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
-SOURCE = re.compile(r"I0_source\.(png|jpg|jpeg|webp)")
-WAYS = ("forward", "backward")
-PROMPTS_FORM = (
-    'it is {"NAME": {"forward": "Add ...", "backward": "Remove ..."}} by the name of the case or the pair, or a list '
-    'of {"name": ..., "forward": ..., "backward": ...}, as in that repository'
+_ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
+_SOURCE = re.compile(r"I0_source\.(png|jpg|jpeg|webp)")
+_WAYS = ("forward", "backward")
+_PROMPTS_FORM = (
+    'it must be {"NAME": {"forward": "Add ...", "backward": "Remove ..."}} by the name of the case or the pair, or a '
+    'list of {"name": ..., "forward": ..., "backward": ...}, as in that repository'
 )
-KIND_BY_NAME = {
-    "portrait": "face",
-    "face": "face",
-    "scene": "scene",
-    "landscape": "scene",
-    "texture": "texture",
-    "text": "text",
+_KIND_OF_IMAGE = {"portrait": "face", "face": "face", "scene": "scene", "landscape": "scene"} | {
+    kind: kind for kind in ("texture", "text")
 }
 
 
@@ -33,97 +28,95 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
     `prompts` is a JSON file with the words of each pair: under the case's or the pair's name at any depth, or in a list
     of such entries, or in that repository's own files of pairs or of results.
     """
-    words_by_name = prompts_by_name(prompts, editor) if prompts else {}
+    entries = _prompts_by_name(prompts, editor) if prompts else {}
     if not path.is_dir():
         raise UserError(f"{path} is not a folder; give the folder that holds one editor's cases")
-    cases = [path] if source_of(path) else sorted(each for each in path.iterdir() if each.is_dir() and source_of(each))
+    folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
+    cases = [path] if _source_of(path) else list(filter(_source_of, folders))
     if not cases:
-        deeper = next(
-            (each for each in sorted(path.iterdir()) if each.is_dir() and any(map(source_of, each.iterdir()))), None
-        )
-        hint = f"; give one editor's folder, such as {deeper}" if deeper else "; a case has I0_source.png in its folder"
-        raise UserError(f"{path} holds no case{hint}")
+        deeper = next((folder for folder in folders if any(map(_source_of, folder.iterdir()))), None)
+        hint = f"give one editor's folder, such as {deeper}" if deeper else "a case has I0_source.png in its folder"
+        raise UserError(f"{path} holds no case; {hint}")
     for other in sorted(set(path.iterdir()) - set(cases)) if cases != [path] else []:
         if not other.name.startswith("."):
-            yield Problem(str(other), "is no case of this layout: there is no I0_source.png in it", is_stray=True)
-    names = {case: case.resolve().name for case in cases}
-    if prompts and not any(words_of(words_by_name, name) for name in names.values()):
-        raise UserError(f"{prompts} has the words of none of these cases, such as {names[cases[0]]}; {PROMPTS_FORM}")
-    for case in cases:
-        yield from find_chain(case, words_of(words_by_name, names[case]), editor, kind)
+            reason = "is not a case of this layout: there is no I0_source.png in it"
+            yield Problem(str(other), reason, is_stray=True)
+    entry_of = {case: _entry_of(entries, case.resolve().name) for case in cases}
+    if prompts and not any(entry_of.values()):
+        name = cases[0].resolve().name
+        raise UserError(f"{prompts} has the words of none of these cases, such as {name}; {_PROMPTS_FORM}")
+    for case, entry in entry_of.items():
+        yield from _find_chain(case, entry, editor, kind)
 
 
-def source_of(folder: Path) -> Path | None:
-    """The picture that a case starts from; None where the folder is no case."""
-    found = [path for path in folder.iterdir() if SOURCE.fullmatch(path.name)] if folder.is_dir() else []
-    return found[0] if found else None
+def _source_of(folder: Path) -> Path | None:
+    """The picture that a case starts from; None if the folder is not a case."""
+    return next((path for path in folder.iterdir() if _SOURCE.fullmatch(path.name)), None) if folder.is_dir() else None
 
 
-def find_chain(folder: Path, about: Mapping[str, Any], editor: str, kind: str | None) -> Findings:
+def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str | None) -> Findings:
     """One case: its image and its pair of edits by its folder's name, its answers by their files' names."""
-    image, name = split_case(folder.resolve().name)
-    words = [about.get(way) or f"[{way} of {name}; the words were not recorded]" for way in ("forward", "backward")]
+    image, pair = _split_case(folder.resolve().name)
+    words = [entry.get(way) or f"[{way} of {pair}; the words were not recorded]" for way in _WAYS]
     files = {}
     for path in sorted(folder.iterdir()):
-        if found := ANSWER.fullmatch(path.name):
-            files[int(found[1]), found[2]] = path
-        elif not SOURCE.fullmatch(path.name) and not path.name.startswith("."):
-            yield Problem(str(path), "is no part of this layout", is_stray=True)
-    if 2 * max((round for round, _ in files), default=0) > MOST_ANSWERS:
-        yield Problem(str(folder), f"has more than {MOST_ANSWERS:,} answers by the numbers of its files")
+        if match := _ANSWER.fullmatch(path.name):
+            files[int(match[1]), match[2]] = path
+        elif not _SOURCE.fullmatch(path.name) and not path.name.startswith("."):
+            yield Problem(str(path), "is not a part of this layout", is_stray=True)
+    rounds = max((round for round, _ in files), default=0)
+    if not files or 2 * rounds > MOST_ANSWERS:
+        too_many = f"has more than {MOST_ANSWERS:,} answers by the numbers of its files"
+        yield Problem(str(folder), too_many if files else "has a source but no answer")
         return
     answers = []
-    for round in range(1, max((round for round, _ in files), default=0) + 1):
-        for position, way in enumerate(("forward", "backward"), 1):
+    for round in range(1, rounds + 1):
+        for position, (way, instruction) in enumerate(zip(_WAYS, words, strict=True), 1):
             file = files.get((round, way))
             where = str(file or folder / f"I{round}_{way}.png")
-            answers.append(FoundAnswer(round, position, words[position - 1], where, file))
-    if not answers:
-        yield Problem(str(folder), "has a source but no answer")
-        return
+            answers.append(FoundAnswer(round, position, instruction, where, file))
     prefix = re.split(r"[_-]", image)[0].casefold()
     yield FoundChain(
         case=folder.resolve().name,
         source=image,
-        picture=source_of(folder) or folder,
+        picture=_source_of(folder) or folder,
         where=str(folder),
-        program=imported_program(name, words, about),
+        program=imported_program(pair, words, entry),
         editor=editor,
         answers=tuple(answers),
-        kind=checked_kind(kind or about.get("kind") or KIND_BY_NAME.get(prefix, "object")),
+        kind=checked_kind(kind or entry.get("kind") or _KIND_OF_IMAGE.get(prefix, "object")),
         settings={"imported": "edit-converge-bench"},
     )
 
 
-def split_case(name: str) -> tuple[str, str]:
+def _split_case(name: str) -> tuple[str, str]:
     """portrait_01_glasses_add_remove is the image portrait_01 and the pair glasses_add_remove."""
-    found = re.fullmatch(r"(.+?_\d+)_(.+)", name)
-    return (found[1], found[2]) if found else (name, name)
+    match = re.fullmatch(r"(.+?_\d+)_(.+)", name)
+    return (match[1], match[2]) if match else (name, name)
 
 
-def words_of(words_by_name: Mapping[str, Mapping[str, Any]], case: str) -> Mapping[str, Any]:
-    """What the prompts say of a case, or else of its pair; nothing where they say nothing."""
-    return words_by_name.get(case) or words_by_name.get(split_case(case)[1]) or {}
+def _entry_of(entries: Mapping[str, Mapping[str, Any]], case: str) -> Mapping[str, Any]:
+    """The prompts' entry for a case, or else for its pair; empty if there is none."""
+    return entries.get(case) or entries.get(_split_case(case)[1]) or {}
 
 
-def prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
+def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
     """The entries of a file of prompts by the name of their case or pair, those under the editor's own name first."""
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     values = json_file(path)
-    own = values.get(editor) if isinstance(values, dict) else None
-    for name, entry in [*entries(own), *entries(values)]:
-        words = {way: entry.get(way, entry.get(f"{way}_prompt")) for way in WAYS}
-        if not all(isinstance(each, str) and each.strip() for each in words.values()):
-            raise UserError(f"{path} has for {name!r} no words for forward and backward; {PROMPTS_FORM}")
+    of_editor = values.get(editor) if isinstance(values, dict) else None
+    for name, entry in [*_entries(of_editor), *_entries(values)]:
+        words = {way: entry.get(way, entry.get(f"{way}_prompt")) for way in _WAYS}
+        if not all(isinstance(text, str) and text.strip() for text in words.values()):
+            raise UserError(f"{path} has no words for forward and backward of {name!r}; {_PROMPTS_FORM}")
         category = entry.get("category", entry.get("edit_category"))
-        about = entry | words | ({"category": category} if isinstance(category, str) else {})
-        found.setdefault(name, about)
-    if not found:
-        raise UserError(f"{path} has no words of any pair; {PROMPTS_FORM}")
-    return found
+        by_name.setdefault(name, entry | words | ({"category": category} if isinstance(category, str) else {}))
+    if not by_name:
+        raise UserError(f"{path} has no words of any pair; {_PROMPTS_FORM}")
+    return by_name
 
 
-def entries(values: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def _entries(values: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Every entry at any depth with its name: the key above it, or what it calls itself in a list."""
     if isinstance(values, dict):
         if {"forward", "backward", "forward_prompt", "backward_prompt"} & values.keys():
@@ -131,8 +124,8 @@ def entries(values: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]
             if "image_filename" in values:
                 yield f"{Path(str(values['image_filename'])).stem}_{values.get('edit_pair_name')}", values
             return
-        for key, each in values.items():
-            yield from entries(each, key)
+        for key, value in values.items():
+            yield from _entries(value, key)
     elif isinstance(values, list):
-        for each in values:
-            yield from entries(each)
+        for value in values:
+            yield from _entries(value)

@@ -33,29 +33,31 @@ def find_chains(
         if len(loaded) > 1:
             raise UserError(f"{path} has the splits {', '.join(map(str, loaded))}; choose one with --split")
         loaded = next(iter(loaded.values()))
-    names = list(loaded.column_names or loaded._resolve_features().column_names)
-    words_columns: list[str | None] = list(instructions) or [words_column(turn, names) for turn in turns]
-    if missing := [name for name in [source, *turns, *(name for name in words_columns if name)] if name not in names]:
-        raise UserError(f"{path} has no column {missing[0]!r}; its columns are {', '.join(names)}")
+    names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
+    words_columns: list[str | None] = list(instructions) or [_words_column(turn, names) for turn in turns]
     if len(words_columns) != len(turns):
         raise UserError(f"{len(words_columns)} columns of instructions for {len(turns)} turns; give one for each")
+    for name in (source, *turns, *filter(None, words_columns)):
+        if name not in names:
+            raise UserError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
     for name in (source, *turns):
         loaded = loaded.cast_column(name, datasets.Image(decode=False))
     for number, row in enumerate(loaded):
         where = f"{path}, row {number}"
-        if row[source] is None:
+        picture = _picture(row[source])
+        if picture is None:
             yield Problem(where, f"has no picture in {source!r}")
             continue
         words = [str(row[name] or "") if name else "" for name in words_columns]
         answers = [
-            FoundAnswer(1, place, word, f"{where}, {turn}", picture_bytes(row[turn]))
+            FoundAnswer(1, place, word, f"{where}, {turn}", _picture(row[turn]))
             for place, (turn, word) in enumerate(zip(turns, words, strict=True), 1)
         ]
         cycle = [word or f"[{turn}; the words were not recorded]" for turn, word in zip(turns, words, strict=True)]
         yield FoundChain(
             case=f"{number}",
             source=f"row-{number}",
-            picture=picture_bytes(row[source]) or b"",
+            picture=picture,
             where=where,
             program=imported_program(f"turns-{number}", cycle, {}, closes),
             editor=editor,
@@ -65,13 +67,13 @@ def find_chains(
         )
 
 
-def words_column(turn: str, names: Sequence[str]) -> str | None:
+def _words_column(turn: str, names: Sequence[str]) -> str | None:
     """The column with the instruction of a turn, by its usual names."""
     base = turn.removesuffix("_image")
     return next((f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None)
 
 
-def picture_bytes(value: Mapping[str, Any] | None) -> Path | bytes | None:
+def _picture(value: Mapping[str, Any] | None) -> Path | bytes | None:
     """The bytes as the dataset keeps them, or the file it points to."""
     if value is None:
         return None

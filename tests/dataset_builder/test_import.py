@@ -106,8 +106,8 @@ def test_what_cannot_be_read_is_listed_and_ends_its_chain_as_a_failure(case, tmp
     made = from_pairs(case.parent, tmp_path / "run")
     listed = [(Path(problem.where).name, problem.reason.split(" (")[0]) for problem in made.problems]
     assert listed == [
-        ("empty", "is no case of this layout: there is no I0_source.png in it"),
-        ("notes.txt", "is no part of this layout"),
+        ("empty", "is not a case of this layout: there is no I0_source.png in it"),
+        ("notes.txt", "is not a part of this layout"),
         ("I2_forward.png", "a webp that cannot be decoded"),
         (case.name, "1 answers after step 3"),
     ]
@@ -192,7 +192,7 @@ def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
     ]
     assert (steps[1].latency, steps[2].cost, steps[3].reason) == (1.5, 0.25, "not that")
     assert [problem.reason for problem in made.problems] == [
-        "has a value that is no number (invalid literal for int() with base 10: 'x')",
+        "round must be a whole number from 0 to 2147483647, got 'x'",
         "chain 'two' has 0 sources; one row has round 0 and its path",
     ]
 
@@ -202,7 +202,7 @@ def test_a_table_without_what_is_needed_is_one_sentence(sheet, tmp_path):
         list(layout_table.find_chains(sheet, "mine", {}))
     with pytest.raises(UserError, match="row 1, names no editor; give --editor or a column for it"):
         list(layout_table.find_chains(sheet, None, COLUMNS))
-    with pytest.raises(UserError, match="no column 'pathh' to map; they are chain, path"):
+    with pytest.raises(UserError, match="no column 'pathh' to map; the columns are chain, path"):
         list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
     with pytest.raises(UserError, match=r"there is no file .*none.csv"):
         list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
@@ -283,7 +283,7 @@ def test_files_of_that_repository_give_words_and_glasses_are_small(case, tmp_pat
     ],
 )
 def test_what_covers_little_is_known_by_its_words(words, small):
-    assert importing.is_small([words, "undo it"]) == small
+    assert importing.imported_program("p", [words, "undo it"], {}).small == small
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_what_covers_little_is_known_by_its_words(words, small):
 )
 def test_prompts_of_another_form_are_refused_with_the_form_that_is_wanted(case, tmp_path, prompts):
     stores.write(tmp_path / "p.json", json.dumps(prompts))
-    with pytest.raises(UserError, match=r'it is \{"NAME": \{"forward": "Add \.\.\."'):
+    with pytest.raises(UserError, match=r'must be \{"NAME": \{"forward": "Add \.\.\."'):
         from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
 
 
@@ -319,7 +319,7 @@ def test_editors_that_were_given_other_encodings_of_a_picture_have_one_step_0(ca
         (other / path.name).write_bytes(path.read_bytes())
     stores.write(other / "I0_source.png", stores.picture(1, kind="jpg"))
     stores.write(tmp_path / "originals" / "portrait_01.png", stores.picture(1))
-    originals = importing.find_originals(tmp_path / "originals")
+    originals = importing.find_pictures(tmp_path / "originals")
     for folder in (case, other):
         found = layout_pairs.find_chains(folder, folder.parent.name)
         importing.import_chains(found, tmp_path / "run", originals=originals)
@@ -339,7 +339,7 @@ def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     stores.write(case.parent / "README.txt", "mine")
     done = CliRunner().invoke(main, ["import", str(case.parent), *out])
     assert done.exit_code == 0, "all that is a case came in"
-    assert "README.txt: is no case of this layout" in done.stderr
+    assert "README.txt: is not a case of this layout" in done.stderr
     (case / "I1_forward.png").unlink()
     done = CliRunner().invoke(main, ["import", str(case.parent), *out])
     assert done.exit_code == 1
@@ -391,23 +391,23 @@ def table(folder, rows):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ({"path": "../secret.png"}, "leaves the table's folder"),
-        ({"path": "/etc/hostname"}, "leaves the table's folder"),
-        ({"path": "link.png"}, "leaves the table's folder"),
-        ({"path": "a\0b.png"}, "characters that no text has"),
-        ({"path": "1.png", "text": "\ud800"}, "characters that no text has"),
-        ({"path": "1.png", "text": "x" * 200_000}, "of 200,000 characters"),
+        ({"path": "../secret.png"}, "path must be inside the table's folder"),
+        ({"path": "/etc/hostname"}, "path must be inside the table's folder"),
+        ({"path": "link.png"}, "path must be inside the table's folder"),
+        ({"path": "a\0b.png"}, "path must be text"),
+        ({"path": "1.png", "text": "\ud800"}, "text must be text"),
+        ({"path": "1.png", "text": "x" * 200_000}, "got 200,000"),
         ({"path": "1.png", "round": 10**9}, "more than 100,000 answers"),
         ({"path": "1.png", "position": 10**9}, "more than 100,000 answers"),
-        ({"path": "1.png", "round": 10**30}, "out of range"),
-        ({"path": "1.png", "seed": -1}, "out of range"),
-        ({"path": "1.png", "run": 2**40}, "out of range"),
-        ({"path": "1.png", "cost": -5}, "has the cost -5.0; it is a number from 0"),
-        ({"path": "1.png", "latency": float("nan")}, "has the latency nan"),
-        ({"path": "1.png", "round": [1]}, "no number"),
+        ({"path": "1.png", "round": 10**30}, "round must be"),
+        ({"path": "1.png", "seed": -1}, "seed must be"),
+        ({"path": "1.png", "run": 2**40}, "run must be"),
+        ({"path": "1.png", "cost": -5}, "cost must be a number from 0"),
+        ({"path": "1.png", "latency": float("nan")}, "latency must be a number from 0"),
+        ({"path": "1.png", "round": [1]}, "round must be"),
         ({"path": "1.png", "status": "input"}, "a status out of ok, shrunk"),
         ({"status": "shrunk"}, "the file is missing"),
-        ({"path": "pipe.png"}, "no ordinary file"),
+        ({"path": "pipe.png"}, "not an ordinary file"),
         ({"path": "large.png"}, "a file of 1,000,000,000 bytes"),
     ],
 )

@@ -155,7 +155,7 @@ def test_a_rebuild_leaves_published_numbers_alone(folder, table, tmp_path):
         ({"case": "id", "round": "n", "editor": "model"}, "has no metric; map one, such as --column psnr=PSNR"),
         ({"psnr": "PSNR", "round": "n"}, "has no column for case; map it"),
         ({"psnr": "PSNR", "case": "id", "round": "n"}, "names no editor; give --editor or a column for it"),
-        ({"psnr": "id", "case": "id", "round": "n", "editor": "model"}, "row 1, has 'a' for psnr; it must be a number"),
+        ({"psnr": "id", "case": "id", "round": "n", "editor": "model"}, "row 1: psnr must be a number, got 'a'"),
         ({"table": "PSNR", "case": "id", "round": "n", "editor": "model"}, "the name 'table' is not a metric's"),
     ],
 )
@@ -169,11 +169,14 @@ def test_a_table_that_cannot_be_understood_is_one_sentence(folder, tmp_path, col
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ({"round": 10**30}, "row 1, has '1000000000000000000000000000000' for round; it is a whole number from 0"),
-        ({"run": -1}, "has '-1' for run; it is a whole number from 0"),
-        ({"round": float("inf")}, "has 'inf' for round; it must be a number"),
-        ({"case": "\ud800"}, "has a case with characters that no text has"),
-        ("a text", "holds 'a text' where a row is expected"),
+        (
+            {"round": 10**30},
+            "row 1: round must be a whole number from 0 to 2147483647",
+        ),
+        ({"run": -1}, "run must be a whole number from 0"),
+        ({"round": float("inf")}, "round must be a whole number from 0"),
+        ({"case": "\ud800"}, "case must be text"),
+        ("a text", "holds 'a text'; a row must be an object"),
     ],
 )
 def test_a_row_that_no_table_can_hold_is_one_sentence(folder, tmp_path, row, says):

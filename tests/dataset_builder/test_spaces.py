@@ -134,7 +134,7 @@ def test_a_dataset_in_place_of_a_space_is_one_sentence(hub, monkeypatch, tmp_pat
     assert "is a dataset, not a Space" in done.output
     done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS2/app", "--dataset", "mine"])
     assert done.exit_code == 2
-    assert "--dataset is 'mine'; it is NAMESPACE/NAME or NAMESPACE/NAME@TAG" in done.output
+    assert "must be NAMESPACE/NAME or NAMESPACE/NAME@TAG, got 'mine'" in done.output
 
 
 def test_a_space_names_the_newest_version_of_the_dataset_beside_it(hub, api):

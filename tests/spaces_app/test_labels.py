@@ -185,18 +185,21 @@ def test_who_answers_again_changes_their_mind_and_strangers_are_left_out(folder,
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"rater": ""}, "label 1 has no rater"),
+        ({"rater": ""}, "label 1: it has no rater"),
         (
             {"question": "taste"},
-            "has the question 'taste'; the questions are failure, reversible, rating, pair, applied, undone, else, ",
+            "the question must be one of failure, reversible, rating, pair, applied, undone, else, count, got 'taste'",
         ),
-        ({"answer": "6"}, "answers '6' to 'rating'; it is 0, 1, 2, 3, 4, 5"),
-        ({"step": "first"}, "has 'first' for step; it is a number from 0"),
-        ({"rater": "x" * 300}, "for rater; it is a text of at most 200 characters"),
-        ({"question": "count", "answer": "1000"}, "answers '1000' to 'count'; it is a number from 0 to 999, unclear"),
-        ({"question": "count", "answer": "03"}, "answers '03' to 'count'"),
-        ({"question": "count", "answer": "-1"}, "answers '-1' to 'count'"),
-        ({"question": "pair", "answer": "same"}, "only a pair has other_chain and other_step"),
+        ({"answer": "6"}, "the answer to 'rating' must be 0, 1, 2, 3, 4, 5, got '6'"),
+        ({"step": "first"}, "step must be a whole number from 0"),
+        ({"rater": "x" * 300}, "rater must have at most 200 characters"),
+        (
+            {"question": "count", "answer": "1000"},
+            "'count' must be a number from 0 to 999, unclear, got '1000'",
+        ),
+        ({"question": "count", "answer": "03"}, "got '03'"),
+        ({"question": "count", "answer": "-1"}, "got '-1'"),
+        ({"question": "pair", "answer": "same"}, "has other_chain and other_step"),
     ],
 )
 def test_a_wrong_label_is_one_sentence(changes, sentence):

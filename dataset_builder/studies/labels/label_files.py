@@ -12,7 +12,7 @@ from convergebench.generation.records import UserError
 from ...building import card
 from ...dataset.reader import Reader
 from ...dataset.schema import write_listed
-from ...importing.tables import objects, read_rows
+from ...importing.tables import objects, read_table
 from .labels import FORMAT, LABELS, Label, label_from_values, latest, read_labels
 
 FILE = "data/labels/0000.parquet"
@@ -31,7 +31,7 @@ class ImportedLabels:
 
 def read_label_file(path: Path) -> list[Label]:
     """The labels of a file as the Space saves it, or of a CSV or JSONL with the same columns."""
-    values: Any = read_rows(path)
+    values: Any = read_table(path)
     if isinstance(values, dict):
         if values.get("format") != FORMAT:
             raise UserError(f"{path} has the format {values.get('format')!r}; this version reads {FORMAT}")

@@ -3,14 +3,17 @@
 A label names the picture by its chain and step and by its hash, never by its editor: whoever labels does not see one.
 """
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Annotated, ClassVar, NamedTuple
 
-from convergebench.generation.records import UserError, is_encodable
+from convergebench.generation.records import UserError
 
 from ...dataset.columns import Row
 from ...dataset.reader import Reader
+from ...importing.tables import number, text, whole
 
 FORMAT = 1  # of a file of labels
 LONGEST = 200  # characters of a labeller's name
@@ -60,88 +63,10 @@ class Question:
         return float(code) if code.isdecimal() else None
 
 
-YES_OR_NO = (Answer("yes", "1", "yes"), Answer("no", "0", "no"), Answer("unclear", "2", "nobody can tell"))
 QUESTIONS = {
-    question.code: question
-    for question in (
-        Question(
-            "failure",
-            "What went wrong",
-            "Compare the result with the original. What went wrong most visibly?",
-            (
-                Answer("none", "0", "nothing", "none"),
-                Answer("detail", "1", "a detail of an object was simplified or changed", "sub-object"),
-                Answer("count", "2", "the number of objects is wrong", "object"),
-                Answer("replaced", "3", "an object was replaced instead of added or kept", "object"),
-                Answer("background", "4", "the background decayed", "object"),
-                Answer("framing", "5", "the picture was cropped, moved or stretched", "image"),
-                Answer("noise", "6", "noise or a cast of colour lies over the picture", "image"),
-                Answer("whole", "7", "a change of the whole picture was not made: mirror, greyscale", "image"),
-                Answer("infidelity", "8", "it shows what the original does not, or means another thing", "restoration"),
-                Answer("over-generation", "9", "details are exaggerated: hair, texture, patterns", "restoration"),
-            ),
-        ),
-        Question(
-            "reversible",
-            "Can it be taken back",
-            "Somebody sees only the edited picture. Could they bring the original back?",
-            (
-                Answer("exact", "1", "exactly: nothing was hidden, as in a mirror image"),
-                Answer("clear", "2", "clearly: what is behind the change can be guessed"),
-                Answer("partial", "3", "in part"),
-                Answer("destroys information", "4", "no: the change destroyed what was there"),
-                Answer("invents information", "5", "no: the change added what nobody can know"),
-            ),
-        ),
-        Question(
-            "rating",
-            "How good is it",
-            "How well does the result do what was asked, from 0 (worst) to 5 (best)?",
-            tuple(Answer(str(number), str(number), words) for number, words in enumerate(
-                ("worst", "bad", "poor", "fair", "good", "best"))),
-            measure="interval",
-        ),
-        Question(
-            "pair",
-            "Which one is better",
-            "Which of the two results does better what was asked?",
-            (
-                Answer("first", "1", "the left one"),
-                Answer("second", "2", "the right one"),
-                Answer("same", "0", "neither: they are equally good"),
-            ),
-            pictures="two after",
-        ),
-        # The same as judges are asked, so that their answers can be compared with people's.
-        Question(
-            "applied",
-            "Is the change there",
-            "Is the change that was asked for visible in the result?",
-            YES_OR_NO,
-        ),
-        Question(
-            "undone",
-            "Was it taken back",
-            "The change was made and then taken back. Is it gone from the result?",
-            YES_OR_NO,
-        ),
-        Question(
-            "else",
-            "Is anything else changed",
-            "Is anything changed that was not asked for? Shadows of what was asked for belong to it.",
-            YES_OR_NO,
-        ),
-        Question(
-            "count",
-            "How many are there",
-            "How many are in the result? Count every one of which at least half can be seen, one by one, wherever it "
-            "lies; a bunch or a cluster counts as one.",
-            (Answer("unclear", "u", "nobody can tell"),),
-            measure="interval",
-            most=999,
-        ),
-    )
-}  # fmt: skip
+    code: Question(code, **{**question, "answers": tuple(Answer(*answer) for answer in question["answers"])})
+    for code, question in tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8")).items()
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,32 +101,42 @@ class Label(Row):
 LABELS = Label.config(made_by="labels add", depends="what people said of the pictures")
 
 
-def label_from_values(where: str, values: Mapping[str, Any]) -> Label:
-    """The label of a row that somebody hands in, or one sentence that says what is wrong with it."""
-    found: dict[str, Any] = {}
-    for name in ("rater", "question", "answer", "chain", "sha256", "other_chain", "at"):
-        value = values.get(name)
-        if value not in (None, "") and not (isinstance(value, str) and is_encodable(value) and len(value) <= LONGEST):
-            raise UserError(f"{where} has {str(value)[:40]!r} for {name}; it is a text of at most {LONGEST} characters")
-        found[name] = value or None
-    for name in ("step", "other_step", "seconds"):
-        value = values.get(name)
-        try:
-            found[name] = None if value in (None, "") else float(value) if name == "seconds" else int(value)
-        except (TypeError, ValueError, OverflowError):
-            found[name] = -1
-        if found[name] is not None and not 0 <= found[name] < 2**31:
-            raise UserError(f"{where} has {str(value)[:40]!r} for {name}; it is a number from 0")
-    if missing := [name for name in ("rater", "question", "answer", "chain", "step") if found[name] is None]:
-        raise UserError(f"{where} has no {missing[0]}")
-    question = QUESTIONS.get(found["question"])
-    if question is None:
-        raise UserError(f"{where} has the question {found['question']!r}; the questions are {', '.join(QUESTIONS)}")
-    if not question.allows(found["answer"]):
-        raise UserError(f"{where} answers {found['answer']!r} to {question.code!r}; it is {question.allowed}")
-    if (question.pictures == "two after") != (found["other_chain"] is not None and found["other_step"] is not None):
-        raise UserError(f"{where} is no answer to {question.code!r}; only a pair has other_chain and other_step")
-    return Label(**{**found, "at": found["at"] or ""})
+def label_from_values(where: str, values: Mapping[str, object]) -> Label:
+    """The label of a row that somebody hands in; raises UserError if something is wrong with it."""
+
+    def given(name: str) -> str:
+        value = text(name, values.get(name), LONGEST)
+        if value is None:
+            raise UserError(f"it has no {name}")
+        return value
+
+    try:
+        step = whole("step", values.get("step"))
+        code, answer, chain, rater = given("question"), given("answer"), given("chain"), given("rater")
+        if step is None:
+            raise UserError("it has no step")
+        question = QUESTIONS.get(code)
+        if question is None:
+            raise UserError(f"the question must be one of {', '.join(QUESTIONS)}, got {code!r}")
+        if not question.allows(answer):
+            raise UserError(f"the answer to {code!r} must be {question.allowed}, got {answer!r}")
+        label = Label(
+            rater=rater,
+            question=code,
+            answer=answer,
+            chain=chain,
+            step=step,
+            sha256=text("sha256", values.get("sha256"), LONGEST),
+            other_chain=text("other_chain", values.get("other_chain"), LONGEST),
+            other_step=whole("other_step", values.get("other_step")),
+            seconds=number("seconds", values.get("seconds"), 0),
+            at=text("at", values.get("at"), LONGEST) or "",
+        )
+        if (question.pictures == "two after") != (label.other_chain is not None and label.other_step is not None):
+            raise UserError("only a pair, and every pair, has other_chain and other_step")
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+    return label
 
 
 def read_labels(reader: Reader) -> list[Label]:
@@ -211,9 +146,9 @@ def read_labels(reader: Reader) -> list[Label]:
 
 def latest(labels: Iterable[Label]) -> list[Label]:
     """One label for each person and item: who answers again changes their mind, and the last answer counts."""
-    found: dict[tuple[Any, ...], Label] = {}
+    last: dict[tuple[object, ...], Label] = {}
     for label in labels:
         key = (label.rater, *label.item)
-        if key not in found or label.at >= found[key].at:
-            found[key] = label
-    return list(found.values())
+        if key not in last or label.at >= last[key].at:
+            last[key] = label
+    return list(last.values())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from convergebench.generation.records import Program, Source, UserError
 
-from ...importing.chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind
-from ...importing.tables import objects, read_rows
+from ...importing.chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind, find_pictures
+from ...importing.tables import read_rows
 
 PROGRAM = Program(
     id="restored",  # where no words were given; the report knows the name
@@ -33,42 +33,32 @@ class Degraded:
 
 
 def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = None) -> dict[str, Degraded]:
-    """The degraded pictures of a folder by name, with their clean ones where `clean` has them.
+    """The degraded pictures of a folder by name, with their clean ones if `clean` has them.
 
     A picture CLEAN~DEGRADATION.png is of the clean CLEAN.png; a table `about` may say otherwise, and name the scene.
     """
-    pictures = pictures_by_name(folder)
-    clean_pictures = pictures_by_name(clean) if clean else {}
-    rows = {str(row.get("name")): row for row in objects(about, read_rows(about))} if about else {}
+    clean_pictures = find_pictures(clean) if clean else {}
+    rows = {str(row.get("name")): row for row in read_rows(about)} if about else {}
     for name, row in rows.items():
         if unknown := [key for key in row if key not in ABOUT]:
-            raise UserError(f"{about} has no use for the column {unknown[0]!r}; its columns are {', '.join(ABOUT)}")
+            raise UserError(f"{about} must have the columns {', '.join(ABOUT)}, got {unknown[0]!r}")
         if row.get("clean") and Path(str(row["clean"])).stem not in clean_pictures:
-            raise UserError(
-                f"{about} names the clean picture {row['clean']!r} of {name!r}, which --clean does not have"
-            )
-    found = {}
-    for name, path in pictures.items():
-        own, (before, _, after) = rows.get(name, {}), name.partition("~")
-        of = Path(str(own["clean"])).stem if own.get("clean") else before
-        found[name] = Degraded(
+            raise UserError(f"{about} names the clean picture {row['clean']!r} of {name!r}, which is not in --clean")
+    inputs = {}
+    for name, path in find_pictures(folder).items():
+        row, (before, _, after) = rows.get(name, {}), name.partition("~")
+        inputs[name] = Degraded(
             picture=path,
-            clean=clean_pictures.get(of),
-            scene=str(own.get("scene") or ""),
-            degradation=str(own.get("degradation") or after),
+            clean=clean_pictures.get(Path(str(row["clean"])).stem if row.get("clean") else before),
+            scene=str(row.get("scene") or ""),
+            degradation=str(row.get("degradation") or after),
         )
-    return found
-
-
-def pictures_by_name(folder: Path) -> dict[str, Path]:
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder; it holds pictures such as NAME.png")
-    return {path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")}
+    return inputs
 
 
 def find_chains(folder: Path, editor: str, inputs: Mapping[str, Degraded], kind: str | None = None) -> Findings:
     """One chain of one call for each restored picture; a degraded one that was not restored is a problem."""
-    restored = pictures_by_name(folder)
+    restored = find_pictures(folder)
     if not restored.keys() & inputs.keys():
         raise UserError(
             f"{folder} has no picture with the name of a degraded one, such as {next(iter(inputs), 'NAME')}.png"
