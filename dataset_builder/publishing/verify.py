@@ -219,7 +219,8 @@ def _check_card(folder: Path, reader: Reader) -> None:
         rows = sum(reader.footer(file).num_rows for file in files)
         if infos[name]["splits"][0]["num_examples"] != rows:
             raise UserError(f"the card counts other rows of {name} than the {rows:,} in its files; build again")
-        if not described[name]["description"].endswith(digest(files, lambda file: hash_file(folder / file))):
+        content = "content sha256 " + digest(files, lambda file: hash_file(folder / file))
+        if not described[name]["description"].endswith(content):
             raise UserError(f"the files of {name} are not those the card was written for; build again")
     for name in present:
         for column in config_of(reader.footer(reader.files(name)[0]), name).columns:
