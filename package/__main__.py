@@ -1,31 +1,31 @@
 """The command `convergebench`, also as `python -m convergebench`: Ctrl-C never shows the middle of an import.
 
-While the command itself is imported, Ctrl-C just ends the process: nothing is lost. Later it is KeyboardInterrupt as
-usual, of which a library that is being imported may make an error of its own, or which Python may forget.
+While the command is being imported, Ctrl-C ends the process at once; nothing is lost. Later it raises KeyboardInterrupt, as
+usual; but a library that is being imported may turn that into another error, and Python may only print it.
 """
 
 import os
 import signal
 import sys
 
-# Not where a shell runs us in the background, nor where a child process imports its parent's script.
-USUAL = signal.getsignal(signal.SIGINT) is signal.default_int_handler and "__mp_main__" not in sys.modules
-pressed = False
+# Not if a shell runs us in the background, and not if a child process imports its parent's script.
+_USUAL = signal.getsignal(signal.SIGINT) is signal.default_int_handler and "__mp_main__" not in sys.modules
+_pressed = False
 
-if USUAL:
+if _USUAL:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def interrupt(number: int, frame: object) -> None:
-    global pressed
-    pressed = True
+def _interrupt(number: int, frame: object) -> None:
+    global _pressed
+    _pressed = True
     raise KeyboardInterrupt
 
 
-def press_again(forgotten: "sys.UnraisableHookArgs") -> None:
+def _press_again(unraisable: "sys.UnraisableHookArgs") -> None:
     """What is raised in a callback, such as those of an import's locks, is only printed: the command would go on."""
-    if not isinstance(forgotten.exc_value, KeyboardInterrupt):
-        sys.__unraisablehook__(forgotten)
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
         return
     from threading import Timer
 
@@ -36,18 +36,18 @@ def main() -> None:
     from convergebench.cli.__main__ import main as command
 
     try:
-        if USUAL:
-            sys.unraisablehook = press_again
-            signal.signal(signal.SIGINT, interrupt)
+        if _USUAL:
+            sys.unraisablehook = _press_again
+            signal.signal(signal.SIGINT, _interrupt)
         command(prog_name="convergebench")
     except Exception as error:
-        if not pressed:
+        if not _pressed:
             raise
         raise SystemExit("Aborted!") from error
     except KeyboardInterrupt:
         raise SystemExit("Aborted!") from None
     finally:
-        if USUAL:  # only Python itself has something left to do
+        if _USUAL:  # only Python itself has something left to do
             signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

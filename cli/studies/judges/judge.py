@@ -140,8 +140,8 @@ def _print_plans(
         answers = store.Answers(dataset, choice.label, question.name)
         plan = run.plan_run(Reader(dataset), choice, question, answers, again, chosen, limit, sample, begin=False)
         of_sample = sum(call.purpose == run.CALIBRATION for call in plan.calls)
-        about = {"judge": choice.label, "question": question.name, "calls": len(plan.calls), "calibration": of_sample}
-        rows.append(about | {"already": plan.already, "dollars": plan.dollars, "left_out": dict(plan.asks.left_out)})
+        values = {"judge": choice.label, "question": question.name, "calls": len(plan.calls), "calibration": of_sample}
+        rows.append(values | {"already": plan.already, "dollars": plan.dollars, "left_out": dict(plan.asks.left_out)})
     if as_json:
         click.echo(json.dumps(rows))
         return
@@ -157,10 +157,10 @@ def _print_plans(
 
 def _print_outcome(outcome: "Outcome") -> None:
     """Print the counts, what has no value and why, and an alarm."""
-    about = f"{outcome.judge}, {outcome.question}"
+    title = f"{outcome.judge}, {outcome.question}"
     before = f" after ${outcome.before:.2f} before" if outcome.before else ""
     click.echo(
-        f"{about}: {outcome.asked} answers, {outcome.calibration} of them for the fixed sample; {outcome.already} were "
+        f"{title}: {outcome.asked} answers, {outcome.calibration} of them for the fixed sample; {outcome.already} were "
         f"there before; ${outcome.spent:.4f} spent{before}"
     )
     for reason, count in outcome.without_value.items():

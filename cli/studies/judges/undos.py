@@ -3,10 +3,14 @@
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..._shared import json_option
+
+if TYPE_CHECKING:
+    from convergebench.metric_modules._judges.undos import Writing
 
 SECTION = "ask models"
 
@@ -54,45 +58,43 @@ def command(
     choice, loaded = backends.choose(spec), suites.load(suite)
     if out.suffix != ".toml" or out.stem in suites.names():
         raise UserError(f"{out} cannot name your suite; it must end in .toml and not be the name of a shipped suite")
-    wanted = [loaded.program(id) for id in loaded.programs if not programs or id in programs]
-    asked = [program for program in wanted if writing.has_one_undo(program)]
-    if not asked:
+    chosen = [loaded.program(id) for id in loaded.programs if not programs or id in programs]
+    edits = [program for program in chosen if writing.has_one_undo(program)]
+    if not edits:
         raise UserError(f"suite {suite!r} has none of these programs with one edit and one undo")
-    known = writing.known_undos(out)
-    about: dict[str, object]
+    written = writing.known_undos(out)
     if only_plan:
-        calls, price = len(writing.to_ask(choice, asked, out, known)), writing.price_of_one(choice, asked)
+        calls, price = len(writing.to_ask(choice, edits, out, written)), writing.price_of_one(choice, edits)
         dollars = None if price is None else round(price * calls, 6)
-        about = {"programs": len(asked), "calls": calls, "dollars": dollars}
         cost = "at an unknown price" if dollars is None else f"${dollars} at most"
-        click.echo(json.dumps(about) if as_json else f"{calls} calls of {choice.label}, {cost}")
+        values = {"programs": len(edits), "calls": calls, "dollars": dollars}
+        click.echo(json.dumps(values) if as_json else f"{calls} calls of {choice.label}, {cost}")
         return
     if missing := backends.trait(choice.judge, "ready")():
         raise UserError(f"{choice.label} is not ready: {missing}")
-    with progress_bar("undos", len(asked), "undos", as_json) as advance:
-        done = writing.write_undos(choice, asked, out, known, max_cost, lambda: advance(1, ""))
-    fields = {"title": f"{loaded.title}: the suite's undos and those of {choice.label}", "version": loaded.version,
-              "short_side": loaded.short_side, "rounds": loaded.rounds, "runs": loaded.runs,
-              "sources": list(loaded.sources)}  # fmt: skip
-    without = [each for each in done.undos if not each.words]
-    if len(without) < len(done.undos):
-        write_whole(out, writing.suite_text(choice, done.undos, fields).encode())
-    about = {
-        "file": str(out) if out.exists() else None,
-        "written": len(done.undos) - len(without),
-        "dollars": round(done.spent, 6),
-        "dollars_before": round(done.before, 6),
-        "stopped": done.stopped,
-    }
-    if as_json:
-        click.echo(json.dumps(about | {"without": {each.program.id: each.reason for each in without}}))
-    else:
-        for each in without:
-            click.echo(f"{each.program.id}: no undo, because {each.reason}", err=True)
-        before = f" after ${done.before:.4f} before" if done.before else ""
-        click.echo(
-            f"{out}: {about['written']} of {len(done.undos)} undos, and the suite's own beside them; "
-            f"${done.spent:.4f} spent{before}"
-        )
-    if without:
+    with progress_bar("undos", len(edits), "undos", as_json) as advance:
+        outcome = writing.write_undos(choice, edits, out, written, max_cost, lambda: advance(1, ""))
+    if any(undo.words for undo in outcome.undos):
+        title = f"{loaded.title}: the suite's undos and those of {choice.label}"
+        sizes = {"short_side": loaded.short_side, "rounds": loaded.rounds, "runs": loaded.runs}
+        fields = {"title": title, "version": loaded.version, **sizes, "sources": list(loaded.sources)}
+        write_whole(out, writing.suite_text(choice, outcome.undos, fields).encode())
+    if not _print_outcome(outcome, out, as_json):
         sys.exit(1)
+
+
+def _print_outcome(outcome: "Writing", out: Path, as_json: bool) -> bool:
+    """Print what was written and what it cost; whether every edit has its undo."""
+    missing = {undo.program.id: undo.reason for undo in outcome.undos if not undo.words}
+    count = len(outcome.undos) - len(missing)
+    if as_json:
+        values = {"file": str(out) if out.exists() else None, "written": count, "stopped": outcome.stopped}
+        values |= {"dollars": round(outcome.spent, 6), "dollars_before": round(outcome.before, 6), "without": missing}
+        click.echo(json.dumps(values))
+    else:
+        for program, reason in missing.items():
+            click.echo(f"{program}: no undo, because {reason}", err=True)
+        before = f" after ${outcome.before:.4f} before" if outcome.before else ""
+        total = len(outcome.undos)
+        click.echo(f"{out}: {count} of {total} undos, with the suite's own; ${outcome.spent:.4f} spent{before}")
+    return not missing

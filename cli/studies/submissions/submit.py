@@ -49,14 +49,14 @@ def command(
     if withdraw:
         if not repo or not reason:
             raise click.UsageError("--withdraw needs --repo NAMESPACE/NAME and --reason")
-        about = _withdraw(repo, withdraw, reason, propose, quiet=as_json)
+        values = _withdraw(repo, withdraw, reason, propose, quiet=as_json)
     else:
         out = out or Path("submissions") / "-".join(run.name for run in runs)
-        about = _make(runs, out, metrics, quiet=as_json)
+        values = _make(runs, out, metrics, quiet=as_json)
         if repo:
-            about |= _propose(repo, out, propose, quiet=as_json)
+            values |= _propose(repo, out, propose, quiet=as_json)
     if as_json:
-        click.echo(json.dumps(about))
+        click.echo(json.dumps(values))
 
 
 def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -> dict[str, Any]:
@@ -78,16 +78,16 @@ def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -
         build.build(found, out, lambda: advance(1, ""))
     outcome = metric_modules.score(out, split_names(metrics), quiet=quiet)
     absent = outcome.absent if outcome else {}
-    about = submission.write(out)
+    values = submission.write(out)
     wrong = suite_cases.departures(Reader(out).chains(), read_salt()) or submission_checks.check(out)
     if wrong:
         raise UserError(f"this would not be accepted: {wrong[0]}")
-    counts = {"chains": len(about["chains"]), "files": len(about["files"])}
+    counts = {"chains": len(values["chains"]), "files": len(values["files"])}
     if not quiet:
-        click.echo(f"{out}: submission {about['name']}, {counts['chains']} chains in {counts['files']} files")
+        click.echo(f"{out}: submission {values['name']}, {counts['chains']} chains in {counts['files']} files")
         for name, why in absent.items():
             click.echo(f"left out: {name}, because {why}", err=True)
-    return {"folder": str(out), "name": about["name"], "left_out": absent} | counts
+    return {"folder": str(out), "name": values["name"], "left_out": absent} | counts
 
 
 def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:

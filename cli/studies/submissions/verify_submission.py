@@ -87,8 +87,8 @@ def command(
         again = recompute(folder, seed, None if every else sample, quiet=as_json)
         wrong = again.wrong
     if as_json:
-        about = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed}
-        click.echo(json.dumps(about | ({"again": vars(again)} if again else {})))
+        values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed}
+        click.echo(json.dumps(values | ({"again": vars(again)} if again else {})))
     else:
         for sentence in wrong[:_MOST_SHOWN]:
             click.echo(f"refused: {sentence}", err=True)
