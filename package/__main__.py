@@ -1,7 +1,7 @@
 """The command `convergebench`, also as `python -m convergebench`: Ctrl-C never shows the middle of an import.
 
-While the command is being imported, Ctrl-C ends the process at once; nothing is lost. Later it raises KeyboardInterrupt, as
-usual; but a library that is being imported may turn that into another error, and Python may only print it.
+While the command is being imported, Ctrl-C ends the process at once; nothing is lost. Later it raises
+KeyboardInterrupt, but a library that is being imported may turn that into another error, and Python may only print it.
 """
 
 import os
@@ -23,7 +23,7 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _press_again(unraisable: "sys.UnraisableHookArgs") -> None:
-    """What is raised in a callback, such as those of an import's locks, is only printed: the command would go on."""
+    """Python only prints what is raised in a callback, such as those of an import's locks; press Ctrl-C again."""
     if not isinstance(unraisable.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
