@@ -95,7 +95,7 @@ class Caller:
         """
         with self._gate.whole_call(self._stopping):
             try:
-                return self._judged(self._try_until_answered(call), judge)
+                return self.judged(self._try_until_answered(call), judge)
             except Unusable:
                 self.stop()  # at once: calls that wait at the gate must not try what cannot work
                 raise
@@ -104,7 +104,7 @@ class Caller:
         """Make no further call; those in flight end by themselves."""
         self._stopping.set()
 
-    def _judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
+    def judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
         """The reply as judged; what the editor itself calls an answer sets the count of failures in a row to zero."""
         answer = judge(reply.answer)
         answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
@@ -135,7 +135,7 @@ class Caller:
                 spent += self.price if error.charged else 0.0
                 raise self._count_failure(str(error), spent) from error
             else:
-                return Reply(self._with_cost(answer, spent), seconds, attempt)
+                return Reply(self.with_cost(answer, spent), seconds, attempt)
         raise AssertionError("the last attempt returns or raises")
 
     def _attempt_once(self, call: Callable[[], Answer], again: bool = False) -> tuple[Answer, float]:
@@ -165,7 +165,7 @@ class Caller:
             finally:
                 self.budget.pay(hold, cost)
 
-    def _with_cost(self, answer: Answer, spent: float) -> Answer:
+    def with_cost(self, answer: Answer, spent: float) -> Answer:
         """The answer free of keys, with what it and the attempts before it cost; null if no price is known."""
         cost = answer.cost
         if self.price or cost is not None:

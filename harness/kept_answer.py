@@ -7,10 +7,15 @@ import base64
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from convergebench.generation.files import UNFINISHED, write_whole
 from convergebench.generation.records import Answer, canonical
+
+
+def answer_fields(answer: Answer) -> dict[str, object]:
+    """An answer without its bytes, as JSON can hold it."""
+    fields = {"status": answer.status, "reason": answer.reason, "text": answer.text, "cost": answer.cost}
+    return {**fields, "details": dict(answer.details)}
 
 
 @dataclass(frozen=True)
@@ -31,27 +36,21 @@ class KeptAnswer:
     def keep(self, answer: Answer, seconds: float) -> None:
         """Make it durable. It is free of keys already."""
         self.path.parent.mkdir(exist_ok=True)
-        about: dict[str, Any] = {
-            "status": answer.status,
-            "reason": answer.reason,
-            "text": answer.text,
-            "cost": answer.cost,
-        }
-        about |= {"details": dict(answer.details), "data": base64.b64encode(answer.data).decode()}
-        write_whole(self.path, canonical({"step": self.next_step(), "seconds": seconds, "answer": about}).encode())
+        fields = answer_fields(answer) | {"data": base64.b64encode(answer.data).decode()}
+        write_whole(self.path, canonical({"step": self.next_step(), "seconds": seconds, "answer": fields}).encode())
 
     def read(self) -> tuple[Answer, float] | None:
-        """The answer and how long it took; None where there is none, or one to a step that was stored since."""
+        """The answer and how long it took; None if there is none, or one to a step that was stored since."""
         if not self.path.exists():
             return None
         kept = json.loads(self.path.read_bytes())
         if kept["step"] != self.next_step():
             return None
-        about = kept["answer"]
-        return Answer(base64.b64decode(about.pop("data")), **about), kept["seconds"]
+        fields = kept["answer"]
+        return Answer(base64.b64decode(fields.pop("data")), **fields), kept["seconds"]
 
     def forget(self) -> None:
-        """The step is stored: remove the answer, and what a process that was killed had begun to write of one."""
+        """The step is stored: remove the answer, and what a killed process had begun to write of one."""
         self.path.unlink(missing_ok=True)
         for path in self.path.parent.glob(f".{self.path.name}.*{UNFINISHED}"):
             path.unlink(missing_ok=True)

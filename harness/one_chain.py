@@ -5,8 +5,7 @@ What it takes from the others are the floors, which belong to the suite's pictur
 
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,70 +24,52 @@ from convergebench.metric_modules._engine.worker import Worker
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.spaces_app.analysis.analysis import Analysis
 
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class ScoredChain:
-    """The rows of a chain as the scores hold them, and what became of it; None where no headline counts it."""
-
-    chain: StoredChain
-    rows: list[Row]
-    outcome: Outcome | None
-    cause: str | None
+Scored = tuple[list[dict[str, Any]], Outcome | None]
 
 
 class OneChainScorer:
     """Scores chains of one suite's pictures, one after the other; floors are computed once for each picture."""
 
-    def __init__(self, run: Path, sources: Sequence[Source], asked: Sequence[str] | None = None):
+    def __init__(self, run: Path, sources: Sequence[Source], names: Sequence[str] | None = None):
         self.run, self.sources = run, sources
-        self.metrics = metrics.choose(asked, None, None)
+        self.metrics = metrics.choose(names, None, None)
         self.floors = Results()
         self.lock = threading.Lock()
 
-    def score(self, chain_id: str, suite: str, suite_version: str, role: str = "editor") -> ScoredChain:
-        """The scores of a finished chain of the run."""
+    def score(self, chain_id: str, suite: str, suite_version: str, role: str = "editor") -> Scored:
+        """The rows of a finished chain as `scores` has them, and its outcome; None if no headline counts it."""
         stored = read_chain(self.run / "chains" / chain_id, suite, suite_version)
         with self.lock, tempfile.TemporaryDirectory() as temporary:
-            return self.score_in(Path(temporary), stored, role)
+            return self._score_in(Path(temporary), stored, role)
 
-    def score_in(self, folder: Path, stored: StoredChain, role: str) -> ScoredChain:
+    def _score_in(self, folder: Path, stored: StoredChain, role: str) -> Scored:
         write_files(folder, plan_files([stored], []), lambda: None, {})
-        rows = [source_row(each, data, path) for each in self.sources for path, data in [self.read(each)]]
-        (folder / "data" / "sources").mkdir(parents=True)
+        files = [(source, *read_source_file(self.run, source.sha256)) for source in self.sources]
+        rows = [source_row(source, data, path) for source, path, data in files]
         write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows)
         reader = Reader(folder)
         [chain] = find_chains(reader)
         originals = originals_of(reader)
-        others = [originals[name] for name in sorted(originals)]
-        task = floor_task(originals[stored.source.id], floor_place(chain)[2], others)
-        results = Results(floors={key: known for key, known in self.floors.floors.items() if key[0] == task.key})
+        # Compared with all other pictures in the order of the engine, whose float sums depend on it.
+        task = floor_task(
+            originals[stored.source.id], floor_place(chain)[2], [originals[id] for id in sorted(originals)]
+        )
+        results = Results(floors={key: values for key, values in self.floors.floors.items() if key[0] == task.key})
         job = Job(folder, reader, [chain], self.metrics, [task], results)
+        specs = self.metrics.specs
         (folder / "work").mkdir()
         lines, worker = ShardLines(folder / "work"), Worker(job, lambda count, words: None)
         with Shard(folder / "work", "0000.jsonl") as shard:
             worker.compare_floors([task] if job.lacking_floors(task) else [], shard)
-            results.add_lines(lines.new(), self.metrics.specs, {})
+            results.add_lines(lines.new(), specs, {})
             self.floors.floors |= results.floors
-            pairs = results.pairs(task, self.metrics.specs)
-            medians = floor_medians(pairs, {source.id for source in self.sources})
+            medians = floor_medians(results.pairs(task, specs), {source.id for source in self.sources})
             worker.score([chain], BATCH, {floor_place(chain): medians}, shard)
-        results.add_lines(lines.new(), self.metrics.specs, {stored.id: chain.digest})
-        specs, absent = job.stored_specs(), self.metrics.absent
-        scores = [row for row, _ in table.chain_rows(chain, results, specs, absent, medians, {})]
-        floors = list(table.floor_rows([task], results, self.metrics.specs))
-        return self.judged(reader, stored, scores, floors, role)
-
-    def read(self, source: Source) -> tuple[str, bytes]:
-        return read_source_file(self.run, source.sha256)
-
-    def judged(
-        self, reader: Reader, stored: StoredChain, scores: list[Row], floors: Sequence[Mapping[str, Any]], role: str
-    ) -> ScoredChain:
-        """The scores with the round and the cause of the loss, by the report's own rules."""
-        analysis = Analysis(scores, [reader.chain(stored.id)], floors, roles={stored.editor: role})
-        for editors in analysis.outcomes.values():
-            for outcome in editors.get(stored.editor, ()):
-                return ScoredChain(stored, scores, outcome, outcome.cause)
-        return ScoredChain(stored, scores, None, None)
+        results.add_lines(lines.new(), specs, {stored.id: chain.digest})
+        scored = table.chain_rows(chain, results, job.stored_specs(), self.metrics.absent, medians, {})
+        scores = [row for row, _ in scored]
+        analysis = Analysis(
+            scores, [reader.chain(stored.id)], table.floor_rows([task], results, specs), roles={stored.editor: role}
+        )
+        outcomes = [outcome for group in analysis.outcomes.values() for outcome in group.get(stored.editor, ())]
+        return scores, outcomes[0] if outcomes else None

@@ -1,4 +1,4 @@
-"""How long the editor that is being trained survives being used again and again, every so many steps of its training.
+"""How long an editor in training survives being used again and again, every so many steps of its training.
 
 check = ConvergenceCallback(every=500, logger=trackio)
 for step, batch in enumerate(batches):
@@ -10,7 +10,7 @@ import contextlib
 import inspect
 import random
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,11 @@ from typing import Any
 from convergebench.generation.records import UserError
 from PIL import Image, ImageDraw
 
-SIDE, GAP, LINE = 128, 4, 16  # pixels of a frame, between frames, and of the words above them
-MOST_CASES = 4  # rows of the strip
-LOGGED = {
-    "rounds_kept": "rounds_kept",
-    "survival": "survived",
-    "area": "retained_quality",
-    "forward": "edits_made",
-}
-METRICS = ("psnr", "ssim", "edit_applied")
-Values = dict[str, float]
+_SIDE, _GAP, _LINE = 128, 4, 16  # pixels of a frame, between frames, and of the words above them
+_MOST_CASES = 4  # rows of the strip
+_LOGGED = {"rounds_kept": "rounds_kept", "survival": "survived", "area": "retained_quality", "forward": "edits_made"}
+_METRICS = ("psnr", "ssim", "edit_applied")  # those that need no weights
+_Values = dict[str, float]
 
 
 @dataclass
@@ -43,47 +38,53 @@ class ConvergenceCallback:
     rounds: int = 5
     logger: Any = None
     out: str | Path = "runs/training"
-    metrics: Sequence[str] = METRICS
+    metrics: Sequence[str] = _METRICS
     prefix: str = "convergence"
-    history: list[tuple[int, Values]] = field(default_factory=list)
+    history: list[tuple[int, _Values]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.every < 1:
-            raise UserError(f"every is {self.every}; it is a whole number of training steps from 1")
+            raise UserError(f"every must be at least 1 training step, got {self.every}")
         if self.logger is not None and not callable(getattr(self.logger, "log", None)):
-            raise UserError(f"the logger is a {type(self.logger).__name__} without log(dict); give trackio or the like")
+            raise UserError(f"the logger must have log(dict), as trackio has, got {type(self.logger).__name__}")
 
-    def __call__(self, step: int, editor: Any) -> Values | None:
+    def __call__(self, step: int, editor: Any) -> _Values | None:
         """Check at every so many steps, and never before the first of them is done."""
         return self.check(step, editor) if step and step % self.every == 0 else None
 
-    def check(self, step: int, editor: Any) -> Values:
+    def check(self, step: int, editor: Any) -> _Values:
         """Check now: what is logged, without the strip."""
         from convergebench import dataset_builder, generation, metric_modules
 
         folder = Path(self.out) / f"step-{step:08d}"
-        with training_undisturbed(editor):
-            name, version = "training", f"step-{step}"
-            edit = as_function(editor)
-            words: dict[str, Any] = {"name": name, "version": version, "audit": False, "quiet": True}
-            outcome = generation.generate(edit, self.suite, folder / "run", rounds=self.rounds, **words)
+        with _training_undisturbed(editor):
+            outcome = generation.generate(
+                _as_function(editor),
+                self.suite,
+                folder / "run",
+                rounds=self.rounds,
+                name="training",
+                version=f"step-{step}",
+                audit=False,
+                quiet=True,
+            )
             if outcome and outcome.stopped:
                 raise UserError(f"the check at step {step} stopped: {outcome.stopped}")
             dataset_builder.build(folder / "run", folder / "dataset", quiet=True)
             metric_modules.score(folder / "dataset", list(self.metrics), quiet=True)
-        values = {f"{self.prefix}/{name}": value for name, value in headline(folder / "dataset").items()}
+        values = {f"{self.prefix}/{name}": value for name, value in _headline(folder / "dataset").items()}
         self.history.append((step, values))
-        picture = strip(folder / "dataset", self.rounds)
+        picture = _strip(folder / "dataset", self.rounds)
         picture.save(folder / "strip.png")
         if self.logger is not None:
-            log(self.logger, step, values | {f"{self.prefix}/strip": picture})
+            _log(self.logger, step, values | {f"{self.prefix}/strip": picture})
         return values
 
 
-def headline(dataset: Path) -> Values:
+def _headline(dataset: Path) -> _Values:
     """What the leaderboard says of the one editor, and the round by which half of the chains are lost.
 
-    Few rounds have no half-life in a report. Here one that lies beyond them counts as one round more than the last.
+    Few rounds have no half-life in a report. Here one beyond them counts as one round more than the last.
     """
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.spaces_app.reporting.write import read_analysis
@@ -96,60 +97,60 @@ def headline(dataset: Path) -> Values:
     row = rows[0]
     [outcomes] = analysis.outcomes[row["group"]].values()
     lost = sorted(outcome.lost_at or row["last_round"] + 1 for outcome in outcomes)
-    values = {name: float(row[column]) for column, name in LOGGED.items() if row.get(column) is not None}
+    values = {name: float(row[column]) for column, name in _LOGGED.items() if row.get(column) is not None}
     return values | {"half_life": float(lost[(len(lost) - 1) // 2])}
 
 
-def strip(dataset: Path, rounds: int) -> Image.Image:
+def _strip(dataset: Path, rounds: int) -> Image.Image:
     """Some cases, one in each row: the original, the first edit, and returns up to the last."""
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.generation.pictures import decode
 
     reader = Reader(dataset)
-    chains = [chain for chain in reader.chains() if chain.program.closes][:MOST_CASES]
+    chains = [chain for chain in reader.chains() if chain.program.closes][:_MOST_CASES]
     shown = sorted({1, (1 + rounds) // 2, rounds})
     columns = [("original", 0), ("edited", -1), *((f"undone {round}", round) for round in shown)]
-    wide, high = (SIDE + GAP) * len(columns) - GAP, (SIDE + LINE + GAP) * max(1, len(chains)) - GAP
+    wide, high = (_SIDE + _GAP) * len(columns) - _GAP, (_SIDE + _LINE + _GAP) * max(1, len(chains)) - _GAP
     sheet = Image.new("RGB", (wide, high), "white")
     draw = ImageDraw.Draw(sheet)
     for row, chain in enumerate(chains):
         length = len(chain.program.cycle)
         for column, (words, round) in enumerate(columns):
             data = reader.picture(chain.id, max(1, length // 2) if round < 0 else round * length)
-            place = column * (SIDE + GAP), row * (SIDE + LINE + GAP)
+            place = column * (_SIDE + _GAP), row * (_SIDE + _LINE + _GAP)
             draw.text(place, chain.program.id if round < 0 else words, fill="black")
             if data:
                 frame = decode(data)
-                frame.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-                sheet.paste(frame, (place[0], place[1] + LINE))
+                frame.thumbnail((_SIDE, _SIDE), Image.Resampling.LANCZOS)
+                sheet.paste(frame, (place[0], place[1] + _LINE))
     return sheet
 
 
-def log(logger: Any, step: int, values: dict[str, Any]) -> None:
-    """Log to trackio, wandb or the like: pictures as its own kind, the step where it is asked for."""
-    kind = getattr(logger, "Image", None)
-    given = {name: kind(value) if kind and isinstance(value, Image.Image) else value for name, value in values.items()}
+def _log(logger: Any, step: int, values: Mapping[str, object]) -> None:
+    """Log to trackio, wandb or the like: pictures as its own kind, the step as it asks for it."""
+    kind = getattr(logger, "Image", None) or (lambda picture: picture)
+    values = {name: kind(value) if isinstance(value, Image.Image) else value for name, value in values.items()}
     try:
         takes_step = "step" in inspect.signature(logger.log).parameters
     except (TypeError, ValueError):  # of a function that is not written in Python
         takes_step = False
     if takes_step:
-        logger.log(given, step=step)
+        logger.log(values, step=step)
     else:
-        logger.log(given | {"step": step})
+        logger.log(values | {"step": step})
 
 
-def as_function(editor: Any) -> Callable[..., Any]:
+def _as_function(editor: Any) -> Callable[..., Any]:
     """The editor as a function of a picture, an instruction and a seed."""
     from convergebench.generation import pipelines
     from convergebench.generation.calls import Refused
 
     if not hasattr(editor, "components"):  # which every pipeline of diffusers has
         if not callable(editor):
-            raise UserError(f"a {type(editor).__name__} cannot be called; give edit(image, instruction, seed)")
+            raise UserError(f"the editor must be edit(image, instruction, seed), got {type(editor).__name__}")
         return editor
     if reason := pipelines.why_not(type(editor)):
-        raise UserError(f"a {type(editor).__name__} edits no picture by words: {reason}")
+        raise UserError(f"{type(editor).__name__} does not edit pictures by words: {reason}")
 
     def edit(image: Image.Image, instruction: str, seed: int) -> Image.Image:
         import torch
@@ -165,7 +166,7 @@ def as_function(editor: Any) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def training_undisturbed(editor: Any) -> Iterator[None]:
+def _training_undisturbed(editor: Any) -> Iterator[None]:
     """Afterwards random numbers go on as if nothing had been, and every module is in the mode it was in."""
     import numpy as np
 

@@ -147,7 +147,7 @@ def test_a_refusal_and_a_foreign_model_are_said_and_not_scored_as_pictures(tmp_p
     assert {sample.output.completion for sample in refused} == {"rather not"}
     log = evaluate(tmp_path, "mockllm/model", metrics=["psnr"])
     assert log.status == "error"
-    assert "is no editor of the benchmark; give --model convergebench/NAME" in log.error.message
+    assert "is not an editor of the benchmark; give --model convergebench/NAME" in log.error.message
 
 
 def test_a_suite_with_variants_is_refused():

@@ -81,16 +81,16 @@ def test_random_numbers_of_the_training_are_as_without_the_checks(trained):
 
 
 def test_any_logger_with_log_will_do_and_others_are_refused(trained, tmp_path):
-    from convergebench.harness.training import log
+    from convergebench.harness.training import _log
 
     lines = []
-    log(SimpleNamespace(log=lines.append), 7, {"convergence/rounds_kept": 1.0})
+    _log(SimpleNamespace(log=lines.append), 7, {"convergence/rounds_kept": 1.0})
     assert lines == [{"convergence/rounds_kept": 1.0, "step": 7}]
-    with pytest.raises(UserError, match=r"the logger is a object without log\(dict\)"):
+    with pytest.raises(UserError, match=r"must have log\(dict\)"):
         ConvergenceCallback(logger=object())
-    with pytest.raises(UserError, match="every is 0"):
+    with pytest.raises(UserError, match="every must be at least 1"):
         ConvergenceCallback(every=0)
-    with pytest.raises(UserError, match="a int cannot be called"):
+    with pytest.raises(UserError, match="got int"):
         ConvergenceCallback(out=tmp_path).check(1, 3)
 
 
