@@ -14,11 +14,11 @@ from .store import ChainWriter, end_of
 
 Judge = Callable[[Answer], Answer]
 Ask = Callable[[Callable[[], Answer], Judge], Reply]
-_Prepare = Callable[[Chain], tuple[Image.Image, Image.Image | None]]
+Prepare = Callable[[Chain], tuple[Image.Image, Image.Image | None]]
 Report = Callable[[Chain, Step], None]
 
 
-def run_chain(chain: Chain, editor: Edits, run: Path, prepared: _Prepare, ask: Ask, report: Report) -> str:
+def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: Ask, report: Report) -> str:
     """Ask the editor for every step that is not there yet, each from the pixels of the one before."""
     with ChainWriter.open(run, chain) as writer:
         if not writer.steps:
