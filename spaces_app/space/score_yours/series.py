@@ -114,7 +114,7 @@ def score(
 def _check_series(returns: Sequence[File], edits: Sequence[File], threshold: float) -> None:
     """Refuses a series that cannot be scored, before a picture is decoded."""
     if not returns:
-        raise UserError("no returns were given; give at least one picture besides the original")
+        raise UserError("no returns were given; add the pictures that came back, or one zip of them")
     if len(returns) > MOST_RETURNS:
         raise UserError(f"{len(returns)} returns were given; at most {MOST_RETURNS} are scored at once")
     if edits and len(edits) != len(returns):
@@ -122,7 +122,7 @@ def _check_series(returns: Sequence[File], edits: Sequence[File], threshold: flo
     if sum(len(data) for _, data in [*returns, *edits]) > _MOST_BYTES:
         raise UserError(f"the pictures have more than {_MOST_BYTES:,} bytes together; give fewer or smaller ones")
     if not 0 < threshold <= 1:
-        raise UserError(f"the threshold is {threshold:g}; it lies above 0 and at most at 1")
+        raise UserError(f"the threshold must be above 0 and at most 1, got {threshold:g}")
 
 
 def _plain_distances(reference: np.ndarray) -> Distance:

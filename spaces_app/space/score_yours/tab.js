@@ -14,8 +14,7 @@ const encode = (file) => new Promise((done, failed) => {
 async function score() {
   const { original, files, edits, words } = state;
   const [texts, forward] = await Promise.all([files, edits].map((each) => Promise.all(each.map(encode))));
-  const first = original ? [original.name, await encode(original)] : [];
-  return ask("score_files", first, files.map((file) => file.name), texts, edits.map((file) => file.name), forward, words);
+  return ask("score_files", original ? await encode(original) : "", texts, forward, [...files, ...edits].map((file) => file.name), words);
 }
 
 const verdict = () => state.found.verdicts.reduce((best, each) => (Math.abs(each.threshold - state.threshold) < Math.abs(best.threshold - state.threshold) ? each : best));

@@ -6,7 +6,6 @@ import hashlib
 import threading
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from convergebench.generation.records import UserError
@@ -107,47 +106,38 @@ def score_yours(
 
     Pictures are files in base64; `words` are the two instructions, the edit and the undo.
     """
-    first, *others = _from_base64([original, *returns])
-    named = [(f"return {number:03d}", data) for number, data in enumerate(others, 1)]
-    forward = [(f"edit {number:03d}", data) for number, data in enumerate(_from_base64(edits), 1)]
-    _let_go(returns, edits)
-    return _answer(_scorer(dataset).score(("original", first), named, float(threshold), forward, words))
+    names = [f"{kind} {number:03d}" for kind, files in (("return", returns), ("edit", edits))
+             for number in range(1, len(files) + 1)]  # fmt: skip
+    first = ("original", _from_base64([original])[0])
+    return _score(dataset, first, returns, edits, names, words, float(threshold))
 
 
 def score_files(
-    dataset: ServedDataset,
-    original: list[str],
-    names: list[str],
-    files: list[str],
-    edit_names: list[str],
-    edits: list[str],
-    words: list[str],
+    dataset: ServedDataset, original: str, returns: list[str], edits: list[str], names: list[str], words: list[str]
 ) -> dict:
-    """The same with the files' own names; a zip is unpacked, and without an original the first file is it."""
-    if not files:
-        raise UserError("no returns were given; add the pictures that came back, or one zip of them")
-    first = (original[0], _from_base64(original[1:])[0]) if len(original) == 2 else None
-    returns = list(zip(names, _from_base64(files), strict=True))
-    forward = list(zip(edit_names, _from_base64(edits), strict=True))
-    _let_go(original, files, edits)
-    return _answer(_scorer(dataset).score(first, returns, HALF, forward, [text for text in words if text.strip()]))
+    """The same with the names of the returns and then of the edits, in whose order they are taken; zips are unpacked.
+
+    Without an original, the first return is it.
+    """
+    first = ("original", _from_base64([original])[0]) if original else None
+    return _score(dataset, first, returns, edits, names, [text for text in words if text.strip()], HALF)
 
 
-def _from_base64(texts: Sequence[str]) -> list[bytes]:
-    try:
-        return [base64.b64decode(text, validate=True) for text in texts]
-    except (binascii.Error, ValueError, TypeError) as error:
-        raise UserError(f"original and returns are picture files in base64 ({error})") from None
-
-
-def _let_go(*arguments: list[str]) -> None:
-    """Gradio keeps the last arguments of every session: of a visitor's pictures nothing may stay."""
-    for argument in arguments:
-        if argument:  # an empty one may be the default
-            argument.clear()
-
-
-def _answer(scored: series.SeriesScore) -> dict[str, Any]:
+def _score(
+    dataset: ServedDataset,
+    original: series.File | None,
+    returns: list[str],
+    edits: list[str],
+    names: Sequence[str],
+    words: Sequence[str],
+    threshold: float,
+) -> dict:
+    count = len(returns)
+    files = list(zip(names, _from_base64([*returns, *edits]), strict=True))
+    for pictures in (returns, edits):  # Gradio keeps the last arguments of every session: nothing of them may stay
+        if pictures:  # an empty list may be a default
+            pictures.clear()
+    scored = _scorer(dataset).score(original, files[:count], threshold, files[count:], words)
     return {
         "half_lives": scored.half_lives,
         "returns": scored.rows,
@@ -158,6 +148,13 @@ def _answer(scored: series.SeriesScore) -> dict[str, Any]:
         "titles": {column.name: column.title for column in score_columns().values() if column.name in scored.rows[0]},
         "compared_at": f"{scored.size[0]}x{scored.size[1]}",
     }
+
+
+def _from_base64(texts: Sequence[str]) -> list[bytes]:
+    try:
+        return [base64.b64decode(text, validate=True) for text in texts]
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise UserError(f"original and returns are picture files in base64 ({error})") from None
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:
