@@ -22,8 +22,12 @@ _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a
 _FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 # An address names the state of what it leads to, so whatever a browser has of it stays right.
 _FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
-# Sessions whose last values Gradio keeps: lists of pictures are emptied by their endpoint, a single text is not.
-_SESSIONS = 16
+_ENDPOINTS: dict[str, dict[str, Any]] = {  # by what a tab calls them, how Gradio answers them
+    "PUBLIC": {"queue": False},
+    "QUEUED": {"concurrency_limit": 2},
+    "FOR_THE_PAGE": {"queue": False, "api_visibility": "undocumented"},
+}
+_SESSIONS = 500  # visitors of whom Gradio remembers what they asked last
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
@@ -53,12 +57,12 @@ def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
 
 
 def _add_endpoints(server: gr.Server, dataset: ServedDataset) -> None:
-    for name, answer in answers(dataset, "PUBLIC").items():
-        server.api(answer, name=name, queue=False)
-    for name, answer in answers(dataset, "QUEUED").items():
-        server.api(_releasing(answer), name=name, concurrency_limit=2)
-    for name, answer in answers(dataset, "FOR_THE_PAGE").items():
-        server.api(answer, name=name, queue=False, api_visibility="undocumented")
+    confidential = {
+        function.__name__ for tab in find_tabs().values() for function in getattr(tab.module, "CONFIDENTIAL", ())
+    }
+    for kind, options in _ENDPOINTS.items():
+        for name, answer in answers(dataset, kind).items():
+            server.api(_forgetting(answer, server) if name in confidential else answer, name=name, **options)
 
 
 def answers(dataset: ServedDataset, kind: str) -> dict[str, Callable]:
@@ -108,22 +112,26 @@ def _explained(answer: Callable) -> Callable:
     return explained
 
 
-def _releasing(answer: Callable) -> Callable:
-    """The same for the queue, which holds on to a request after it was answered: its memory is free for others."""
+def _forgetting(answer: Callable, server: gr.Server) -> Callable:
+    """The same, after which nothing of its arguments is left: Gradio keeps the last ones of every session.
+
+    Its queue keeps the last request besides, so what that may hold in memory is free for others now.
+    """
     signature = inspect.signature(answer)
     own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
 
     @wraps(answer)
-    def released(*args: Any) -> Any:
+    def forgetting(*args: Any) -> Any:
         *values, request = args
         try:
             return answer(*values)
         finally:
+            server.state_holder.session_data.pop(request.session_hash, None)
             request.request.scope.pop(request_limit.SHARE, None)
 
-    released.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])  # type: ignore[attr-defined]
-    released.__annotations__ = {**get_type_hints(answer), "request": gr.Request}
-    return released
+    forgetting.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])  # type: ignore[attr-defined]
+    forgetting.__annotations__ = {**get_type_hints(answer), "request": gr.Request}
+    return forgetting
 
 
 def _add_files(server: gr.Server, dataset: ServedDataset, drawing: threading.Lock) -> None:

@@ -7,6 +7,7 @@ and may have
     PUBLIC          endpoints for programs: functions of a dataset and plain values; the name is the endpoint's
     QUEUED          the same for endpoints that take long and go through the queue
     FOR_THE_PAGE    functions that only the page's own script asks
+    CONFIDENTIAL    those of all these of whose arguments the server keeps nothing
     FIGURES         functions whose drawings are saved as files, by the file's name in the address
     words(dataset)  what `tab.html` is filled with
     known(dataset)  what `tab.js` knows from the start, as `known`

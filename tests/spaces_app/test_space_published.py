@@ -103,6 +103,7 @@ def test_gradio_has_what_the_space_uses_from_its_lower_bound_on():
     used = {"server_port", "prevent_thread_lock", "inbrowser", "show_error", "state_session_capacity", "run_history"}
     assert used <= parameters(gradio.Server.launch)
     assert hasattr(gradio.Server, "get_blocks")
+    assert gradio.Server().state_holder.session_data == {}
     assert hasattr(gradio.Blocks, "block_thread")
 
 
