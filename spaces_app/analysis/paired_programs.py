@@ -1,70 +1,83 @@
 """Two ways to ask for the same: rounds kept under one program against rounds kept under its partner."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_together
 
 from .analysis import Analysis
-from .cases import Case
+from .comparisons import verdict_name
 from .groups import CaseGroup, OutcomesByEditor
+from .tables import Estimate, estimate
 
 Side = tuple[str, int]  # what the two programs have in common, and on which side this one is: 0 or 1
 SideOf = Callable[[str], Side | None]  # by the id of a program
+_CaseKey = tuple[str, str, int]  # source, what the programs have in common, run
 
 
-def compare_sides(analysis: Analysis, names: tuple[str, str], side_of: SideOf) -> list[dict[str, Any]]:
-    """A row for each group and editor with cases on both sides: the same picture, the same task, the same run."""
-    found: list[dict[str, Any]] = []
-    for group_name, group in analysis.groups.items():
+class Paired(NamedTuple):
+    """One editor, and how its first side compares with the second."""
+
+    editor: str
+    role: str
+    first: float  # rounds kept
+    second: float
+    difference: Estimate
+    first_undone: float | None  # the share of rounds whose edits were taken back
+    second_undone: float | None
+    p_value: float | None
+    verdict: str
+    cases: int
+    sources: int
+
+
+def compare_sides(analysis: Analysis, names: tuple[str, str], side_of: SideOf) -> list[Paired]:
+    """Each editor of each group with cases on both sides: the same picture, the same task, the same run."""
+    results: list[Paired] = []
+    for name, group in analysis.groups.items():
         pairs = []
         for editor in group.cases:
-            sides, undone = both_sides(group, analysis.outcomes[group_name], editor, side_of)
-            common = sides[0].keys() & sides[1].keys()
-            if not common:
-                continue
-            pair = compare(names, sides[0], sides[1], {key: key[0] for key in common})
-            pairs.append((editor, pair, sides, undone))
+            kept, undone = _both_sides(group, analysis.outcomes[name], editor, side_of)
+            if common := kept[0].keys() & kept[1].keys():
+                pairs.append((editor, compare(names, kept[0], kept[1], {key: key[0] for key in common}), kept, undone))
         judged = judge_together([pair for _, pair, _, _ in pairs])
-        for (editor, _, sides, undone), pair in zip(pairs, judged, strict=True):
-            found.append({"editor": editor, "role": group.role_title(editor), **pair_columns(pair, sides, undone)})
-    return found
+        results += [
+            _paired(editor, group.role_title(editor), pair, kept, undone)
+            for (editor, _, kept, undone), pair in zip(pairs, judged, strict=True)
+        ]
+    return results
 
 
-def both_sides(
+def _both_sides(
     group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: SideOf
-) -> tuple[list[dict[Any, float]], list[list[bool]]]:
+) -> tuple[list[dict[_CaseKey, float]], list[list[bool]]]:
     """The rounds kept of each case, and whether its edits were undone, side by side."""
-    kept: list[dict[Any, float]] = [{}, {}]
+    kept: list[dict[_CaseKey, float]] = [{}, {}]
     undone: list[list[bool]] = [[], []]
     for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True):
         place = side_of(case.program)
         if place is not None and not outcome.failed:
             kept[place[1]][case.source, place[0], case.chain.run] = float(outcome.kept)
-            undone[place[1]] += undone_rounds(case)
+            undone[place[1]] += [value for value in case.undone or [] if value is not None]
     return kept, undone
 
 
-def undone_rounds(case: Case) -> list[bool]:
-    return [value for value in case.undone or [] if value is not None]
-
-
-def pair_columns(pair: Comparison, sides: list[dict[Any, float]], undone: list[list[bool]]) -> dict[str, Any]:
-    low, high = pair.interval or (None, None)
-    common = sides[0].keys() & sides[1].keys()
-    first, second = (sum(side[key] for key in common) / len(common) for side in sides)
-    shares = [sum(own) / len(own) if own else None for own in undone]
-    better = {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)
-    return {
-        "first": first,
-        "second": second,
-        "difference": pair.difference,
-        "difference_low": low,
-        "difference_high": high,
-        "first_undone": shares[0],
-        "second_undone": shares[1],
-        "p_value": pair.p_value,
-        "verdict": better,
-        "cases": pair.cases,
-        "sources": pair.sources,
-    }
+def _paired(
+    editor: str, role: str, pair: Comparison, kept: list[dict[_CaseKey, float]], undone: list[list[bool]]
+) -> Paired:
+    common = kept[0].keys() & kept[1].keys()
+    first, second = (sum(side[key] for key in common) / len(common) for side in kept)
+    first_undone, second_undone = (sum(values) / len(values) if values else None for values in undone)
+    return Paired(
+        editor,
+        role,
+        first,
+        second,
+        estimate(pair.difference, pair.interval),
+        first_undone,
+        second_undone,
+        pair.p_value,
+        verdict_name(pair),
+        pair.cases,
+        pair.sources,
+    )

@@ -1,16 +1,17 @@
-"""A table as data: typed columns and plain rows, written as CSV, JSON, LaTeX or text."""
+"""A table of a statistic: typed rows whose fields are its columns, written as CSV, JSON, LaTeX or text."""
 
 import csv
+import dataclasses
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 Row = Mapping[str, Any]
 NO_VALUE = "–"
-FORMATS: dict[str, Callable[[Any], str]] = {
+FORMS: dict[str, Callable[[Any], str]] = {
     "text": str,
     "count": lambda value: f"{value:d}",
     "rounds": lambda value: f"{value:.1f}",
@@ -28,18 +29,75 @@ FORMATS: dict[str, Callable[[Any], str]] = {
 }
 
 
-class Column(NamedTuple):
-    """One column: what it is called in files and to a reader, how it is written, and whether the page shows it.
+class Estimate(NamedTuple):
+    """A value with its limits, in files the columns KEY, KEY_low and KEY_high; a null upper limit is past the end."""
 
-    With `interval`, the columns KEY_low and KEY_high hold its limits; a null upper limit lies past the end.
-    """
+    value: Any = None
+    low: float | None = None
+    high: float | None = None
+
+
+def estimate(value: Any, interval: tuple[Any, Any] | None) -> Estimate:
+    return Estimate(value, *(interval or ()))
+
+
+class Column(NamedTuple):
+    """One column: what it is called in files and to a reader, how it is written, and whether the page shows it."""
 
     key: str
     title: str
     form: str = "text"
-    interval: bool = False
+    interval: bool = False  # it holds an Estimate
     shown: bool = True
-    always: bool = False  # shown even where no row has a value
+    always: bool = False  # shown even if no row has a value
+
+
+def column(title: str, form: str = "text", *, shown: bool = True, always: bool = False, **default: Any) -> Any:
+    """A field of a TableRow that is a column of the table; its name is the key, an Estimate has limits."""
+    return field(metadata={"column": Column("", title, form, shown=shown, always=always)}, **default)
+
+
+def columns_by_key(make: Callable[[str], Column], *, hide_zeros: bool = False) -> Any:
+    """A field with a mapping, which is a column for each of its keys; `make` says which."""
+    return field(metadata={"make": make, "hide_zeros": hide_zeros})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column, columns_by_key, field))
+class TableRow:
+    """A row of a statistic's table; fields made with `column` or `columns_by_key` are its columns, in their order."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
+    @classmethod
+    def columns(cls, rows: Sequence["TableRow"]) -> tuple[Column, ...]:
+        """The columns of a table of these rows."""
+        columns: list[Column] = []
+        for part in dataclasses.fields(cls):  # type: ignore[arg-type]  # every subclass is a dataclass
+            if "column" in part.metadata:
+                columns.append(part.metadata["column"]._replace(key=part.name, interval=part.type is Estimate))
+            elif "make" in part.metadata:
+                values = [getattr(row, part.name) for row in rows]
+                for key in dict.fromkeys(key for mapping in values for key in mapping):
+                    made = part.metadata["make"](key)
+                    is_hidden = part.metadata["hide_zeros"] and not any(mapping.get(key) for mapping in values)
+                    columns.append(made._replace(shown=made.shown and not is_hidden))
+        return tuple(columns)
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """The values by the keys of the files."""
+        cells: dict[str, Any] = {}
+        for part in dataclasses.fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
+            value = getattr(self, part.name)
+            for key, cell in value.items() if "make" in part.metadata else [(part.name, value)]:
+                cells[key] = cell
+                if isinstance(cell, Estimate):
+                    cells |= {key: cell.value, f"{key}_low": cell.low, f"{key}_high": cell.high}
+        return cells
+
+
+T = TypeVar("T", bound=TableRow)
 
 
 @dataclass(frozen=True)
@@ -49,12 +107,31 @@ class Table:
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: Sequence[Row]
+    rows: Sequence[Row]  # the cells by key
     note: str = ""
+    typed_rows: Sequence[TableRow] = ()
+    row_type: type[TableRow] | None = None
+
+    @property
+    def own_rows(self) -> Sequence[Any]:
+        """The rows as the statistic made them."""
+        return self.typed_rows if self.row_type else self.rows
+
+    def of_group(self, group: str) -> "Table":
+        """The rows of one group of programs."""
+        places = [place for place, row in enumerate(self.rows) if row["group"] == group]
+        typed_rows = [self.typed_rows[place] for place in places] if self.row_type else ()
+        return replace(self, rows=[self.rows[place] for place in places], typed_rows=typed_rows)
 
     @property
     def keys(self) -> list[str]:
-        return [key for column in self.columns for key in column_keys(column)]
+        return [key for column in self.columns for key in _column_keys(column)]
+
+
+def rows_of(tables: Mapping[str, Table], row_type: type[T]) -> list[T]:
+    """The rows of the table that has this type of row; none if no statistic makes such a table."""
+    typed = (table.typed_rows for table in tables.values() if table.row_type is row_type)
+    return [row for row in next(typed, ()) if isinstance(row, row_type)]
 
 
 def hide_empty_columns(table: Table) -> Table:
@@ -66,7 +143,7 @@ def hide_empty_columns(table: Table) -> Table:
     return replace(table, columns=columns) if table.rows else table
 
 
-def column_keys(column: Column) -> list[str]:
+def _column_keys(column: Column) -> list[str]:
     return [column.key, f"{column.key}_low", f"{column.key}_high"] if column.interval else [column.key]
 
 
@@ -80,7 +157,7 @@ def format_value(value: Any, form: str) -> str:
     >>> format_value(0.516, "share"), format_value(-0.001, "share"), format_value(None, "rounds")
     ('52%', '0%', '–')
     """
-    return NO_VALUE if is_missing(value) else FORMATS[form](value)
+    return NO_VALUE if is_missing(value) else FORMS[form](value)
 
 
 def capitalised(text: str) -> str:
@@ -105,14 +182,14 @@ def as_csv(table: Table) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.keys)
     for row in table.rows:
-        writer.writerow([csv_value(row.get(key)) for key in table.keys])
+        writer.writerow([_csv_value(row.get(key)) for key in table.keys])
     return out.getvalue()
 
 
-def csv_value(value: Any) -> Any:
+def _csv_value(value: Any) -> Any:
     """The value of one cell; text that a spreadsheet would take for a formula stands behind an apostrophe.
 
-    >>> csv_value("=HYPERLINK(1)"), csv_value("paint"), csv_value(-0.5), csv_value(None)
+    >>> _csv_value("=HYPERLINK(1)"), _csv_value("paint"), _csv_value(-0.5), _csv_value(None)
     ("'=HYPERLINK(1)", 'paint', -0.5, '')
     """
     if is_missing(value):
@@ -123,15 +200,27 @@ def csv_value(value: Any) -> Any:
     return f"'{text}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
-def as_json(table: Table) -> str:
-    """The same values, with the table's title and what its columns are called."""
+def _as_data(table: Table) -> dict[str, Any]:
+    """The same values for JSON, with the table's title and what its columns are called."""
     rows = [{key: None if is_missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
     titles = {column.key: column.title for column in table.columns}
-    about = {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
-    return json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
 
 
-LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+def as_json(table: Table) -> str:
+    return _json(_as_data(table))
+
+
+def all_as_json(tables: Iterable[Table]) -> str:
+    """Several tables by name."""
+    return _json({table.name: _as_data(table) for table in tables})
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+_LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -150,16 +239,16 @@ LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "≤": r"$\leq$",
     "≥": r"$\geq$",
 }
-LATIN = 0x180  # up to here LaTeX knows every letter by itself
+_LATIN = 0x180  # up to here LaTeX knows every letter by itself
 
 
-def latex_text(text: str) -> str:
+def _latex_text(text: str) -> str:
     r"""Text that LaTeX takes as it stands; a sign of another script, at which it would stop, is told by its number.
 
-    >>> latex_text("Kendall's τ, 50%"), latex_text("模")
+    >>> _latex_text("Kendall's τ, 50%"), _latex_text("模")
     ("Kendall's $\\tau$, 50\\%", '[U+6A21]')
     """
-    known = (LATEX_SIGNS.get(sign, sign if ord(sign) < LATIN else f"[U+{ord(sign):04X}]") for sign in text)
+    known = (_LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text)
     return "".join(known)
 
 
@@ -174,12 +263,12 @@ def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> st
         if rule_where and before is not None and row.get(rule_where) != before:
             body.append("\\midrule")
         before = row.get(rule_where)
-        body.append(" & ".join(latex_text(format_cell(row, column)) for column in shown) + r" \\")
+        body.append(" & ".join(_latex_text(format_cell(row, column)) for column in shown) + r" \\")
     lines = [
         f"% {table.title}. Needs \\usepackage{{booktabs}}.".replace("\n", " "),
         f"\\begin{{tabular}}{{{''.join('l' if column.form == 'text' else 'r' for column in shown)}}}",
         "\\toprule",
-        " & ".join(latex_text(column.title) for column in shown) + r" \\",
+        " & ".join(_latex_text(column.title) for column in shown) + r" \\",
         "\\midrule",
         *body,
         "\\bottomrule",

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..analysis.display_names import LONGEST, display_names
-from ..analysis.tables import Table, capitalised, format_value
+from ..analysis.round_curves import CurveRow
+from ..analysis.tables import Estimate, Table, capitalised, format_value
 from ..palette import GRID, INK, MUTED, PAPER, Look, finish_svg
 
 Rows = Sequence[Mapping[str, Any]]
@@ -174,7 +175,7 @@ def fit_to_phone(figure: "Figure") -> None:
 
 def draw_lines(
     axes: "Axes",
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[CurveRow],
     looks: Mapping[str, Look],
     medians: bool = False,
     share: bool = False,
@@ -185,24 +186,24 @@ def draw_lines(
 
     step: Literal["post"] | None = "post" if share else None
     for editor, look in looks.items():
-        own = [row for row in rows if row["editor"] == editor]
-        if not own:
+        curve = [row for row in rows if row.editor == editor]
+        if not curve:
             continue
-        start = [{"round": 0, "mean": 1.0, "mean_low": 1.0, "mean_high": 1.0}] if share else []
-        points = [*start, *own]
-        axes.plot([row["round"] for row in points], [row["mean"] for row in points], color=look.colour, ls=look.dash,
-                  lw=look.width, marker=look.marker, ms=5, markevery=(len(start), max(1, len(own) // 10)), label=editor,
-                  clip_on=False, zorder=3, drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
-        known = [row for row in points if row["mean_low"] is not None]
-        if bands and known and not (share and look.is_reference):
-            low, high = [row["mean_low"] for row in known], [row["mean_high"] for row in known]
-            at = [row["round"] for row in known]
-            axes.fill_between(at, low, high, color=look.colour, alpha=0.13, lw=0, step=step)
+        start = [(0, Estimate(1.0, 1.0, 1.0))] if share else []
+        points = start + [(row.round, row.mean) for row in curve]
+        rounds, means = [round for round, _ in points], [mean.value for _, mean in points]
+        axes.plot(rounds, means, color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
+                  markevery=(len(start), max(1, len(curve) // 10)), label=editor, clip_on=False, zorder=3,
+                  drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
+        band = [(round, mean) for round, mean in points if mean.low is not None]
+        if bands and band and not (share and look.is_reference):
+            low, high = [mean.low for _, mean in band], [mean.high for _, mean in band]
+            axes.fill_between([round for round, _ in band], low, high, color=look.colour, alpha=0.13, lw=0, step=step)
         if medians:
-            axes.plot([row["round"] for row in own], [row["median"] for row in own], color=look.colour, ls=":", lw=1)
+            axes.plot([row.round for row in curve], [row.median for row in curve], color=look.colour, ls=":", lw=1)
     axes.set_xlabel("round")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    first, last = 0 if share else 1, max((row["round"] for row in rows), default=None)
+    first, last = 0 if share else 1, max((row.round for row in rows), default=None)
     axes.set_xlim(*((first - 0.5, first + 0.5) if last == first else (first, last)))
 
 
@@ -256,12 +257,12 @@ def broken(name: str, width: int) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-def label_ends(figure: "Figure", axes: "Axes", rows: Rows, looks: Mapping[str, Look]) -> None:
+def label_ends(figure: "Figure", axes: "Axes", rows: Sequence[CurveRow], looks: Mapping[str, Look]) -> None:
     """Each editor's name at the end of its line; names that would lie on each other are moved apart."""
     import matplotlib
 
-    last = {row["editor"]: row for row in rows if row["mean"] is not None}
-    ends = sorted((row["mean"], editor) for editor, row in last.items() if editor in looks)
+    last = {row.editor: row for row in rows if row.mean.value is not None}
+    ends = sorted((row.mean.value, editor) for editor, row in last.items() if editor in looks)
     places = [value for value, _ in ends]
     letters = matplotlib.rcParams["font.size"]
     high = 72 * figure.get_figheight() - BELOW * letters
@@ -276,26 +277,26 @@ def label_ends(figure: "Figure", axes: "Axes", rows: Rows, looks: Mapping[str, L
         if places:
             places[0], places[-1] = max(places[0], 0.0), min(places[-1], 1.02)
     for (value, editor), place in zip(ends, places, strict=True):
-        axes.annotate(names[editor], (last[editor]["round"], value), (12, (place - value) * high), va="center",
+        axes.annotate(names[editor], (last[editor].round, value), (12, (place - value) * high), va="center",
                       fontsize=letters - 0.5, textcoords="offset points", annotation_clip=False,
                       arrowprops={"arrowstyle": "-", "color": looks[editor].colour, "lw": 0.7, "relpos": (0, 0.5),
                                   "shrinkA": 1})  # fmt: skip
 
 
-def last_values(rows: Sequence[Mapping[str, Any]], form: str = "share") -> str:
+def last_values(rows: Sequence[CurveRow], form: str = "share") -> str:
     """The last value of each editor, in words."""
-    last = {row["editor"]: row for row in rows}
-    words = [f"{editor} {format_value(row['mean'], form)} after round {row['round']}" for editor, row in last.items()]
-    return "; ".join(words) + "."
+    last = {row.editor: row for row in rows}
+    ends = [f"{editor} {format_value(row.mean.value, form)} after round {row.round}" for editor, row in last.items()]
+    return "; ".join(ends) + "."
 
 
 def one_panel(
-    name: str, rows: Rows, looks: Mapping[str, Look], title: str, metric: str, share: bool = False
+    name: str, rows: Sequence[CurveRow], looks: Mapping[str, Look], title: str, metric: str, share: bool = False
 ) -> Drawing | None:
     """One metric on the scale from 0 to 1, large; `metric` is what it is called."""
     if not rows:
         return None
-    editors = {row["editor"] for row in rows}
+    editors = {row.editor for row in rows}
     names_high = (LINE * len(editors) + BELOW) * NARROW_STYLE["font.size"] / 72
     figure, axes = new_figure(height=max(3.0, names_high) if is_narrow() else 3.36)
     draw_lines(axes[0, 0], rows, looks, share=share, bands=len(editors) <= MOST_BANDS)
@@ -307,7 +308,7 @@ def one_panel(
 
 def small_panels(
     name: str,
-    parts: Mapping[str, Sequence[Mapping[str, Any]]],
+    parts: Mapping[str, Sequence[CurveRow]],
     looks: Mapping[str, Look],
     title: str,
     medians: bool = False,

@@ -93,8 +93,8 @@ class Section:
 
     @property
     def is_empty(self) -> bool:
-        shown = any(table.note or table.parts for table in self.tables)
-        return not (self.strips or self.drawings or shown) or (self.title == WORST_CASES and not self.strips)
+        """Whether there is nothing but notes to show. The worst cases are pictures, and their table is not shown."""
+        return not (self.strips or self.drawings or any(table.parts for table in self.tables))
 
 
 def make_sections(
@@ -114,16 +114,15 @@ def make_sections(
             prefix = "" if place == 0 else f"{slug(group)}-"
             for name, statistic in statistics.items():
                 if statistic.SECTION == EACH_GROUP:
-                    rows = [row for row in tables[name].rows if row["group"] == group]
                     context = FigureContext(tables, looks, group, place == 0)
-                    add_statistic(section, statistic, tables[name], rows, context, names, prefix)
+                    add_statistic(section, statistic, tables[name].of_group(group), context, names, prefix)
             sections.append(section)
         for title in titles:
             section = Section(SECTIONS.get(title) or slug(title), title)
             for name, statistic in statistics.items():
                 if title == statistic.SECTION:
                     context = FigureContext(tables, looks, groups[0] if groups else "", True)
-                    add_statistic(section, statistic, tables[name], tables[name].rows, context, names)
+                    add_statistic(section, statistic, tables[name], context, names)
                     section.strips = (strips or {}).get(name) or section.strips
             sections.append(section)
     return sections
@@ -133,23 +132,22 @@ def add_statistic(
     section: Section,
     statistic: ModuleType,
     table: Table,
-    rows: Rows,
     context: FigureContext,
     names: Mapping[str, str],
     prefix: str = "",
 ) -> None:
     """The statistic's table, where the page shows it, and its figures."""
     if on_page(statistic).show:
-        section.tables.append(show_table(statistic, table, rows, "" if section.is_group else table.note, names))
+        section.tables.append(show_table(statistic, table, "" if section.is_group else table.note, names))
     if hasattr(statistic, "figures"):
-        drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
-        narrow = narrow_figures(statistic, rows, context)
+        drawings = [drawing for drawing in statistic.figures(table.own_rows, context) if drawing]
+        narrow = narrow_figures(statistic, table.own_rows, context)
         section.drawings += [
             replace(each, name=prefix + each.name, table=table.name, narrow=narrow.get(each.name)) for each in drawings
         ]
 
 
-def narrow_figures(statistic: ModuleType, rows: Rows, context: FigureContext) -> dict[str, Any]:
+def narrow_figures(statistic: ModuleType, rows: Sequence[Any], context: FigureContext) -> dict[str, Any]:
     """A statistic's figures once more, for phones."""
     with house_style(narrow=True):
         drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
@@ -158,12 +156,10 @@ def narrow_figures(statistic: ModuleType, rows: Rows, context: FigureContext) ->
     return {drawing.name: drawing.figure for drawing in drawings}
 
 
-def show_table(
-    statistic: ModuleType, table: Table, rows: Rows, note: str, names: Mapping[str, str] | None = None
-) -> ShownTable:
+def show_table(statistic: ModuleType, table: Table, note: str, names: Mapping[str, str] | None = None) -> ShownTable:
     """A table in the parts that the page shows; without rows, the note alone."""
     about = on_page(statistic)
-    chosen = about.choose(rows) if about.choose else rows
+    chosen = about.choose(table.rows) if about.choose else table.rows
     parts = []
     for value in dict.fromkeys(row.get(about.part_by) for row in chosen):
         own = [row for row in chosen if row.get(about.part_by) == value]
@@ -290,8 +286,6 @@ def render_page(
     style = (HERE / "page.css").read_text(encoding="utf-8") + dark_rules()
     shown = [section for section in sections if not section.is_empty]
     words = stand_in.words if stand_in else ROUNDS
-    if stand_in:  # notes on rounds that nobody asked for
-        shown = [each for each in shown if each.drawings or any(table.parts for table in each.tables)]
     page = templates().get_template("page.html")
     return page.render(sections=shown, lead=lead, style=style, answer=answer, words=words)
 

@@ -1,18 +1,17 @@
 """One pair of editors in full: what their common cases say, case by case where they differ most."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.analysis import Analysis
-from ..analysis.comparisons import compare_editors, outcomes_by_case
+from ..analysis.comparisons import CaseOutcomes, compare_editors, outcomes_by_case
 from ..analysis.groups import CaseGroup, group_cases
-from ..analysis.tables import Column, Table, as_text
+from ..analysis.tables import Table, TableRow, as_text, column
 from ..statistics import leaderboard, make_table, pairs
 
-SHOWN = 5
-HEADLINE = (
+_SHOWN = 5
+_HEADLINE = (
     "editor",
     "half_life_text",
     "rounds_kept",
@@ -24,13 +23,14 @@ HEADLINE = (
     "cause",
     "cases",
 )
-DIFFERENCES = (
-    Column("source", "Source"),
-    Column("cases", "Cases", "count"),
-    Column("first", "Rounds kept", "rounds"),
-    Column("second", "by the other", "rounds"),
-    Column("difference", "More", "change"),
-)
+
+
+class _Difference(TableRow):
+    source: str = column("Source")
+    cases: int = column("Cases", "count")
+    first: float = column("Rounds kept", "rounds")
+    second: float = column("by the other", "rounds")
+    difference: float = column("More", "change")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def compare_pair(analysis: Analysis, first: str, second: str) -> PairReport:
         True,
     )
     reports = [
-        compare_in_group(group, first, second, analysis.options.threshold)
+        _compare_in_group(group, first, second, analysis.options.threshold)
         for group in groups.values()
         if len(group.cases) > 1
     ]
@@ -66,49 +66,49 @@ def compare_pair(analysis: Analysis, first: str, second: str) -> PairReport:
     return PairReport("\n\n".join(text for text, _ in reports), [values for _, values in reports])
 
 
-def compare_in_group(group: CaseGroup, first: str, second: str, threshold: float) -> tuple[str, dict[str, Any]]:
+def _compare_in_group(group: CaseGroup, first: str, second: str, threshold: float) -> tuple[str, dict[str, Any]]:
     """The sentence, the numbers behind it, both headlines, and the sources where they differ most."""
     outcomes = outcomes_by_case(group, threshold)
     [pair] = pairs.pair_rows(group.name, outcomes, compare_editors(outcomes, [first, second]), "this pair")
     board = [
-        leaderboard.editor_row(editor, group, [each for each, _ in outcomes[editor].values()], None, threshold)
+        leaderboard.editor_row(editor, group, [outcome for outcome, _ in outcomes[editor].values()], None, threshold)
         for editor in (first, second)
     ]
-    table = difference_by_source(outcomes, first, second)
+    differences = _difference_by_source(outcomes, first, second)
+    cells = [row.cells for row in differences]
+    table = Table("differences", "Where they differ most", _Difference.columns(differences), cells)
     causes = Counter(
         (outcomes[first][key][0].cause, outcomes[second][key][0].cause)
         for key in outcomes[first].keys() & outcomes[second].keys()
     )
-    lines = [
+    parts = [
         f"{group.name}: {group.headline}",
-        f"{pair['sentence']}.",
+        f"{pair.sentence}.",
         as_text(
             make_table(pairs, [pair]),
             ["difference", "cases", "left_out", "sources", "p_value", "verdict", "log_rank_p"],
         ),
-        as_text(make_table(leaderboard, board), HEADLINE),
+        as_text(make_table(leaderboard, board), _HEADLINE),
         f"where they differ most, {first} first",
         as_text(table),
-        "lost to, " + first + " and " + second,
-        *(f"  {count:4} {a or 'nothing'} / {b or 'nothing'}" for (a, b), count in causes.most_common(SHOWN)),
     ]
-    return "\n\n".join(lines[:6]) + "\n\n" + "\n".join(lines[6:]), {
-        "pair": pair,
-        "leaderboard": board,
-        "sources": list(table.rows),
-    }
+    lost_to = [
+        f"lost to, {first} and {second}",
+        *(f"  {count:4} {a or 'nothing'} / {b or 'nothing'}" for (a, b), count in causes.most_common(_SHOWN)),
+    ]
+    values = {"pair": pair.cells, "leaderboard": [row.cells for row in board], "sources": cells}
+    return "\n\n".join(parts) + "\n\n" + "\n".join(lost_to), values
 
 
-def difference_by_source(outcomes: Mapping[str, Mapping[Any, Any]], first: str, second: str) -> Table:
+def _difference_by_source(outcomes: CaseOutcomes, first: str, second: str) -> list[_Difference]:
     """The sources with the largest difference between the two."""
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    kept_by_source: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for key in outcomes[first].keys() & outcomes[second].keys():
         a, b = outcomes[first][key][0], outcomes[second][key][0]
         if not (a.failed or b.failed):
-            found[key[0]].append((a.kept, b.kept))
+            kept_by_source[key[0]].append((a.kept, b.kept))
     rows = []
-    for source, both in found.items():
-        one, other = (sum(each) / len(both) for each in zip(*both, strict=True))
-        rows.append({"source": source, "cases": len(both), "first": one, "second": other, "difference": one - other})
-    rows.sort(key=lambda row: (-abs(row["difference"]), row["source"]))
-    return Table("differences", "Where they differ most", DIFFERENCES, rows[:SHOWN])
+    for source, kept in kept_by_source.items():
+        one, other = (sum(side) / len(kept) for side in zip(*kept, strict=True))
+        rows.append(_Difference(source=source, cases=len(kept), first=one, second=other, difference=one - other))
+    return sorted(rows, key=lambda row: (-abs(row.difference), row.source))[:_SHOWN]

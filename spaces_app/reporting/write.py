@@ -13,9 +13,9 @@ from convergebench.metric_modules.scores import FloorRow, ScoreRow
 
 from ..analysis.analysis import Analysis, Options
 from ..analysis.stored_rows import StoredRows, rows_of
-from ..analysis.tables import Table, as_csv, as_json, as_latex
+from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex
 from ..analysis.typical import case_at, typical_cases
-from ..statistics import compute_tables, find_statistics, leaderboard
+from ..statistics import compute_tables, find_statistics, leaderboard, on_page
 from .filmstrips import Strip, typical_strip
 from .page import make_sections, render_page, slug, take_answer
 from .sentences import methods_paragraph, page_sentences, stand_in
@@ -105,10 +105,14 @@ def make_files(
     strips = strips or {}
     sections = make_sections(report.tables, list(report.analysis.groups), strips)
     files: dict[str, bytes] = {}
-    for table in report.tables.values():
-        for ending, text in (("csv", as_csv(table)), ("json", as_json(table)), ("tex", as_latex(table))):
-            files[f"{table.name}.{ending}"] = text.encode()
+    tables = [table for table in report.tables.values() if table.rows]  # the others are no files
+    for table in tables:
+        files[f"{table.name}.csv"] = as_csv(table).encode()
+    files["tables.json"] = all_as_json(tables).encode()
+    shown = {name: on_page(statistic).show for name, statistic in find_statistics().items()}
+    files["tables.tex"] = "\n".join(as_latex(table) for table in tables if shown[table.name]).encode()
     board = report.tables["leaderboard"]
+    files["leaderboard.json"] = as_json(board).encode()  # what `convergebench publish results` reads
     for group in report.analysis.groups:
         rows = [row for row in board.rows if row["group"] == group]
         files[f"leaderboard-{slug(group)}.tex"] = leaderboard.latex(replace(board, rows=rows)).encode()

@@ -98,7 +98,7 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     compared = compare_group(group, outcomes)
     rows = statistic.group_rows(group, outcomes, compared.ranks, choice.threshold)
     if choice.metric != "convergence":
-        rows = [row | {"name": metric_titles(dataset)[choice.metric]} for row in rows]
+        rows = [replace(row, name=metric_titles(dataset)[choice.metric]) for row in rows]
     return Leaderboard(
         make_table(statistic, rows), make_table(pairs, pairs.group_rows(group, compared)), group, outcomes
     )

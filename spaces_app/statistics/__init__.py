@@ -1,13 +1,12 @@
 """The statistics of the report: each file of this folder and of studies/*/statistics is one, found by its place.
 
 A statistic has
-    TITLE       what its table is called
-    SECTION     the section of the page it belongs to: one of those in reporting.page.SECTIONS, or a new one
-    COLUMNS     the table's columns
-    rows(analysis) the table's rows, one dictionary each with the columns' keys
+    TITLE           what its table is called
+    SECTION         the section of the page it belongs to: one of those in reporting.page.SECTIONS, or a new one
+    Row             its row, a TableRow: the fields are the table's columns
+    rows(analysis)  the table's rows
 and may have
-    columns(rows)           COLUMNS for these rows, where they depend on them
-    note(analysis, rows)       a sentence that stands above the table
+    note(analysis, rows)    a sentence above the table
     ON_PAGE                 an `OnPage`: how the page shows the table
     figures(rows, context)  its figures, drawn with reporting.figures; `context` is a FigureContext
     strips(table, reader)   strips of pictures for its section: a list of reporting.filmstrips.Strip
@@ -23,16 +22,16 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..analysis.analysis import Analysis
-from ..analysis.tables import Table, hide_empty_columns
+from ..analysis.tables import Table, TableRow, hide_empty_columns
 from ..studies import statistics_packages
 
 Rows = Sequence[Mapping[str, Any]]
 EACH_GROUP = "Each group of programs"  # the section that the page has once for every group
-REQUIRED = ("TITLE", "SECTION", "COLUMNS", "rows")
+REQUIRED = ("TITLE", "SECTION", "rows")
 
 
 class OnPage(NamedTuple):
-    """How the page shows a statistic's table."""
+    """How the page shows a statistic's table. The functions take the rows as mappings of the columns' keys."""
 
     order: int = 50  # place in its section
     show: bool = True  # False: only its files and figures
@@ -41,37 +40,40 @@ class OnPage(NamedTuple):
     line_where: str = ""  # a double line where this column's value changes
     heading: str = ""  # above the table
     caption: Callable[[Rows], str] | None = None  # from a part's rows
-    choose: Callable[[Rows], Rows] | None = None  # the rows that the page shows, where not all
+    choose: Callable[[Rows], Rows] | None = None  # the rows that the page shows, if not all
 
 
 def find_statistics() -> dict[str, ModuleType]:
     """Every statistic by its name, in their order on the page."""
-    found: dict[str, ModuleType] = {}
     modules = [
         importlib.import_module(f"{package}.{info.name}")
         for package in (__name__, *statistics_packages())
         for info in pkgutil.iter_modules(importlib.import_module(package).__path__)
     ]
+    statistics: dict[str, ModuleType] = {}
     for module in modules:
         name = module.__name__.rpartition(".")[2]
-        missing = [name for name in REQUIRED if not hasattr(module, name)]
-        if missing:
+        if missing := [attribute for attribute in REQUIRED if not hasattr(module, attribute)]:
             raise ValueError(f"{module.__file__} is not a statistic: it has no {', '.join(missing)}")
-        if name in found:
-            raise ValueError(f"{module.__file__} and {found[name].__file__} are statistics of one name; rename one")
-        found[name] = module
-    return dict(sorted(found.items(), key=lambda item: (on_page(item[1]).order, item[0])))
+        if name in statistics:
+            raise ValueError(f"{module.__file__} and {statistics[name].__file__} have one name; rename one of them")
+        statistics[name] = module
+    return dict(sorted(statistics.items(), key=lambda item: (on_page(item[1]).order, item[0])))
 
 
 def on_page(statistic: ModuleType) -> OnPage:
     return getattr(statistic, "ON_PAGE", OnPage())
 
 
-def make_table(statistic: ModuleType, rows: Iterable[Mapping[str, Any]], note: str = "") -> Table:
+def make_table(statistic: ModuleType, rows: Iterable[Any], note: str = "") -> Table:
     """A statistic's table from its rows; columns without a single value are in the files and not on the page."""
     rows = list(rows)
-    columns = statistic.columns(rows) if hasattr(statistic, "columns") else statistic.COLUMNS
     name = statistic.__name__.rpartition(".")[2]
+    if not hasattr(statistic, "COLUMNS"):
+        cells = [row.cells for row in rows]
+        columns = statistic.Row.columns(rows)
+        return hide_empty_columns(Table(name, statistic.TITLE, columns, cells, note, rows, statistic.Row))
+    columns = statistic.columns(rows) if hasattr(statistic, "columns") else statistic.COLUMNS
     return hide_empty_columns(Table(name, statistic.TITLE, tuple(columns), rows, note))
 
 
@@ -79,7 +81,7 @@ def compute_tables(analysis: Analysis) -> dict[str, Table]:
     """The tables of all statistics by name."""
     tables = {}
     for name, statistic in find_statistics().items():
-        rows = list(statistic.rows(analysis))
+        rows: list[TableRow] = list(statistic.rows(analysis))
         note = statistic.note(analysis, rows) if hasattr(statistic, "note") else ""
         tables[name] = make_table(statistic, rows, note)
     return tables

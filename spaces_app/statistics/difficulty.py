@@ -1,4 +1,4 @@
-"""How hard a program is: its effect on the half-life in a model with editors and sources (`hardest` has plain means).
+"""How hard a program is: its effect on the half-life in a model with editors and sources.
 
 Chains are not balanced: only faces get glasses, and some faces are hard whatever is asked. So the base-2 logarithm of
 the half-life is modelled as editor + source + program. Source effects leave by centring within sources; the interval
@@ -7,7 +7,6 @@ takes the sources, not the chains, as the independent observations (a sandwich e
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from convergebench.generation.records import REVERSIBILITY
@@ -15,29 +14,30 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..analysis.analysis import Analysis
-from ..analysis.tables import Column
+from ..analysis.tables import Estimate, TableRow, column
 from . import OnPage
 
 TITLE = "Difficulty of programs as measured"
 SECTION = "Where editors fail first"
 ON_PAGE = OnPage(order=30)
-COLUMNS = (
-    Column("group", "Programs", shown=False),
-    Column("program", "Program"),
-    Column("declared", "Declared"),
-    Column("factor", "Half-life against the average program's", "factor", interval=True),
-    Column("behaves", "Behaves like"),
-    Column("survived", "Outlive the last round", "share"),
-    Column("chains", "Cases", "count"),
-    Column("sources", "Sources", "count"),
-    Column("reason", "Why there is no factor"),
-)
-FEWEST_SOURCES = 3  # without as many there is no interval
+_FEWEST_SOURCES = 3  # fewer give no interval
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    group: str = column("Programs", shown=False)
+    program: str = column("Program")
+    declared: str = column("Declared")
+    factor: Estimate = column("Half-life against the average program's", "factor")
+    behaves: str | None = column("Behaves like")
+    survived: float = column("Outlive the last round", "share")
+    chains: int = column("Cases", "count")
+    sources: int = column("Sources", "count")
+    reason: str | None = column("Why there is no factor")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """Each program's effect on the half-life once editors and pictures are accounted for, beside its declared class."""
-    found: list[dict[str, Any]] = []
+    rows = []
     for name, group in analysis.groups.items():
         cases = analysis.measured_cases(group)
         if not cases:
@@ -47,11 +47,21 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
             [getattr(case, key) for case, _ in cases] for key in ("editor", "source", "program")
         )
         declared = {case.program: case.reversibility for case, _ in cases}
-        for one in difficulty(lives, editors, sources, programs, declared, group.rounds):
-            values = {key: getattr(one, key) for key in ("program", "declared", "factor", "behaves", "survived")}
-            counts = {"chains": one.chains, "sources": one.sources, "reason": one.reason}
-            found.append({"group": name, **values, **counts, "factor_low": one.low, "factor_high": one.high})
-    return found
+        rows += [
+            Row(
+                group=name,
+                program=program.program,
+                declared=program.declared,
+                factor=Estimate(program.factor, program.low, program.high),
+                behaves=program.behaves,
+                survived=program.survived,
+                chains=program.chains,
+                sources=program.sources,
+                reason=program.reason,
+            )
+            for program in difficulty(lives, editors, sources, programs, declared, group.rounds)
+        ]
+    return rows
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,8 @@ class Difficulty:
     sources: int
     survived: float  # share of its chains that outlived the last round; they count as lost just after it
     declared: str
-    behaves: str | None = None  # the class it behaves like, where that is not the declared one
-    reason: str | None = None  # why there is no factor
+    behaves: str | None = None  # the class it behaves like, if that is not the declared one
+    reason: str | None = None  # why it has no factor
 
 
 def difficulty(
@@ -96,14 +106,14 @@ def difficulty(
     if unknown := sorted(set(programs) - set(declared)):
         raise ValueError(f"no declared class for {', '.join(unknown)}; give one of {', '.join(REVERSIBILITY)} each")
     lives = np.log2([horizon + 1 if life is None else min(life, horizon + 1) for life in half_lives])
-    rows = [without_factor(name, half_lives, sources, programs, declared[name]) for name in dict.fromkeys(programs)]
-    effects = program_effects(lives, editors, sources, programs)
-    rows = [with_factor(row, effects, confidence) for row in rows]
-    rows = [with_likely_class(row, rows) for row in rows]
+    rows = [_without_factor(name, half_lives, sources, programs, declared[name]) for name in dict.fromkeys(programs)]
+    effects = _program_effects(lives, editors, sources, programs)
+    rows = [_with_factor(row, effects, confidence) for row in rows]
+    rows = [_with_likely_class(row, rows) for row in rows]
     return sorted(rows, key=lambda row: (row.factor is None, row.factor or 0, row.program))
 
 
-def without_factor(
+def _without_factor(
     name: str, half_lives: Sequence[float | None], sources: Sequence[str], programs: Sequence[str], declared: str
 ) -> Difficulty:
     """What there is to say of a program before any effect is estimated."""
@@ -113,18 +123,18 @@ def without_factor(
     return Difficulty(name, None, None, None, len(places), seen, survived, declared)
 
 
-def with_factor(row: Difficulty, effects: Mapping[str, tuple[float, float]], confidence: float) -> Difficulty:
-    """The factor with its interval, or the reason why there is none."""
+def _with_factor(row: Difficulty, effects: Mapping[str, tuple[float, float]], confidence: float) -> Difficulty:
+    """The factor with its interval, or the reason there is none."""
     if row.program not in effects:
         return replace(row, reason="shares no pictures with other programs")
-    if row.sources < FEWEST_SOURCES:
-        return replace(row, reason=f"only {row.sources} of the {FEWEST_SOURCES} sources an interval needs")
+    if row.sources < _FEWEST_SOURCES:
+        return replace(row, reason=f"only {row.sources} of the {_FEWEST_SOURCES} sources an interval needs")
     effect, error = effects[row.program]
     reach = float(special.stdtrit(row.sources - 1, (1 + confidence) / 2)) * error
     return replace(row, factor=2.0**effect, low=2.0 ** (effect - reach), high=2.0 ** (effect + reach))
 
 
-def linked_programs(sources: Sequence[str], programs: Sequence[str]) -> list[str]:
+def _linked_programs(sources: Sequence[str], programs: Sequence[str]) -> list[str]:
     """The largest set of programs that sources link with each other; effects across a gap cannot be told apart."""
     groups: dict[str, set[str]] = {}
     for source, program in zip(sources, programs, strict=True):
@@ -140,19 +150,19 @@ def linked_programs(sources: Sequence[str], programs: Sequence[str]) -> list[str
     return sorted(best) if len(best) > 1 else []
 
 
-def program_effects(
+def _program_effects(
     lives: NDArray[np.float64], editors: Sequence[str], sources: Sequence[str], programs: Sequence[str]
 ) -> dict[str, tuple[float, float]]:
     """Each comparable program's effect in doublings against their mean, and its standard error."""
-    names = linked_programs(sources, programs)
+    names = _linked_programs(sources, programs)
     if not names:
         return {}
     inside = [index for index, name in enumerate(programs) if name in names]
     kinds, places, asked = (np.array(values)[inside] for values in (editors, sources, programs))
-    return regression(lives[inside], kinds, places, asked, names)
+    return _regression(lives[inside], kinds, places, asked, names)
 
 
-def regression(
+def _regression(
     lives: NDArray[np.float64],
     editors: NDArray[np.str_],
     sources: NDArray[np.str_],
@@ -181,8 +191,8 @@ def regression(
     return {name: (float(effect[i]), float(errors[i])) for i, name in enumerate(names)}
 
 
-def with_likely_class(row: Difficulty, rows: Sequence[Difficulty]) -> Difficulty:
-    """Flagged where its interval excludes the mean of its own class and another class's mean is nearer to it."""
+def _with_likely_class(row: Difficulty, rows: Sequence[Difficulty]) -> Difficulty:
+    """Flagged if its interval excludes the mean of its own class and another class's mean is nearer to it."""
     if row.factor is None or row.low is None or row.high is None:
         return row
     levels: dict[str, float] = {}

@@ -1,7 +1,6 @@
 """What was measured and how, one fact a row: the methods paragraph and the page's sentences are made of these."""
 
 from collections import Counter
-from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
@@ -12,19 +11,24 @@ from ..analysis.cases import checks_left_out
 from ..analysis.floors import excluded_text
 from ..analysis.groups import CHECKS, coverage, is_missing_case
 from ..analysis.stored_rows import narrow
-from ..analysis.tables import Column, format_value
+from ..analysis.tables import TableRow, column, format_value
 from . import OnPage
 
 TITLE = "What was measured"
 SECTION = "Methods"
 ON_PAGE = OnPage(order=90, folded=True)
-COLUMNS = (Column("fact", "Fact"), Column("value", "Value"))
+Fact = str | int | float
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    fact: str = column("Fact")
+    value: Fact = column("Value")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """Counts, rules and signatures; those of one group of programs begin with its name."""
     cases = analysis.cases
-    facts: dict[str, Any] = {
+    facts: dict[str, Fact] = {
         "suite": ", ".join(sorted({case.chain.suite for case in cases})),
         "editors": len({case.editor for case in cases}),
         "chains": len(cases),
@@ -42,32 +46,32 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
         "growth exponents": "0 jitter, 1 random walk, 2 drift",
         "sources for a verdict": RANKED_FROM,
     }
-    facts |= where_chains_went(analysis)
+    facts |= _where_chains_went(analysis)
     for end, count in sorted(Counter(case.end for case in cases).items()):
         facts[f"chains that ended {end}"] = count
     for name in analysis.groups:
-        facts |= group_facts(analysis, name)
-    for number, signature in enumerate(signatures(analysis), 1):
+        facts |= _group_facts(analysis, name)
+    for number, signature in enumerate(_signatures(analysis), 1):
         facts[f"signature {number}"] = signature
-    return [{"fact": fact, "value": value} for fact, value in facts.items()]
+    return [Row(fact=fact, value=value) for fact, value in facts.items()]
 
 
-def where_chains_went(analysis: Analysis) -> dict[str, int]:
+def _where_chains_went(analysis: Analysis) -> dict[str, int]:
     """Every chain once: counted, or left out by name. The counts add up to the chains generated."""
     place_of = account_for(analysis)
     counts = Counter(place_of.values())
     shown = [place for place in places() if place != UNKNOWN or counts[place]]
-    found = {"chains generated": len(analysis.chains)} | {place: counts[place] for place in shown}
+    chain_counts = {"chains generated": len(analysis.chains)} | {place: counts[place] for place in shown}
     counted = {chain for chain, place in place_of.items() if place.startswith("cases ")}
-    why = Counter(
+    gaps = Counter(
         code for case in analysis.cases if case.chain.id in counted for code in set(checks_left_out(case).values())
     )
-    return found | {f"edit check left out, {code}": count for code, count in sorted(why.items())}
+    return chain_counts | {f"edit check left out, {code}": count for code, count in sorted(gaps.items())}
 
 
-def group_facts(analysis: Analysis, name: str) -> dict[str, Any]:
+def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:
     group = analysis.groups[name]
-    cases = [case for own in group.cases.values() for case in own]
+    cases = [case for editor_cases in group.cases.values() for case in editor_cases]
     covered = coverage(cases)
     return {
         f"{name}: headline": group.headline,
@@ -84,7 +88,7 @@ def group_facts(analysis: Analysis, name: str) -> dict[str, Any]:
     }
 
 
-def signatures(analysis: Analysis) -> list[str]:
+def _signatures(analysis: Analysis) -> list[str]:
     """Every metric's signatures, each once."""
     written = {row.signature for row in narrow(analysis.scores, ["signature"]) if row.signature}
     return sorted({text for signature in written for text in signature_texts(signature_of({"signature": signature}))})

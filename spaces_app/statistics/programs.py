@@ -1,24 +1,17 @@
 """Every program of the dataset's suites: how many chains it has, and what became of each of them."""
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from ..analysis.accounting import LEFT_OUT, UNKNOWN, account_for, counted_places, places
 from ..analysis.analysis import Analysis
-from ..analysis.tables import Column
-from . import OnPage, Rows
+from ..analysis.tables import Column, TableRow, column, columns_by_key
+from . import OnPage
 
 TITLE = "What became of every program"
 SECTION = "Methods"
 ON_PAGE = OnPage(order=80, folded=True, part_by="suite")
 ABSENT = "no chain of it is in this dataset: it was not generated here, or not built"
-COLUMNS = (
-    Column("suite", "Suite", shown=False),
-    Column("program", "Program"),
-    Column("category", "Category"),
-    Column("chains", "Chains", "count"),
-    Column("reason", "Left out, or absent, because"),
-)
 
 
 def key_of(place: str) -> str:
@@ -30,18 +23,22 @@ def key_of(place: str) -> str:
     return place.replace(": ", "_").replace(" ", "_")
 
 
-def columns(rows: Rows) -> list[Column]:
-    """With one for each place that chains can have, and for programs of no study here only if there are any."""
-    shown = [place for place in places() if place != UNKNOWN or any(row.get(key_of(place)) for row in rows)]
-    own = [
-        Column(key_of(place), place.removeprefix("cases ").capitalize(), "count", shown=place in counted_places())
-        for place in shown
-    ]
-    return [*COLUMNS[:-1], *own, COLUMNS[-1]]
+def _column_of(key: str) -> Column:
+    place = next(place for place in places() if key_of(place) == key)
+    return Column(key, place.removeprefix("cases ").capitalize(), "count", shown=place in counted_places())
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
-    """A row for each program of each suite, those that a suite names and the dataset does not have among them."""
+class Row(TableRow):
+    suite: str = column("Suite", shown=False)
+    program: str = column("Program")
+    category: str | None = column("Category")
+    chains: int = column("Chains", "count")
+    places: Mapping[str, int | None] = columns_by_key(_column_of)
+    reason: str | None = column("Left out, or absent, because")
+
+
+def rows(analysis: Analysis) -> list[Row]:
+    """A row for each program of each suite, also for those that a suite names and the dataset does not have."""
     place_of = account_for(analysis)
     chains: dict[tuple[str, str], list[str]] = {}
     category = {}
@@ -51,33 +48,39 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
     for suite in {chain.suite for chain in analysis.chains}:
         for program in analysis.options.suites.get(suite, ()):
             chains.setdefault((suite, program), [])
+    # Every place has a column, except for studies that are not installed: only if there are such chains.
+    shown = [place for place in places() if place != UNKNOWN or UNKNOWN in place_of.values()]
     return [
-        {"suite": suite, "program": program, "category": category.get(program), "chains": len(own)}
-        | {key_of(place): count for place, count in Counter(own).items()}
-        | {"reason": why_not_counted(own)}
-        for (suite, program), own in sorted(chains.items())
+        Row(
+            suite=suite,
+            program=program,
+            category=category.get(program),
+            chains=len(chain_places),
+            places={key_of(place): chain_places.count(place) or None for place in shown},
+            reason=_why_not_counted(chain_places),
+        )
+        for (suite, program), chain_places in sorted(chains.items())
     ]
 
 
-def why_not_counted(chain_places: list[str]) -> str | None:
-    """The reasons for which chains are left out, each with its number; or why there is none."""
+def _why_not_counted(chain_places: Sequence[str]) -> str | None:
+    """The reasons for which chains are left out, each with its number; or why there is no chain."""
     if not chain_places:
         return ABSENT
-    out = Counter(place.removeprefix(LEFT_OUT) for place in chain_places if place.startswith(LEFT_OUT))
-    return "; ".join(f"{count} {name}" for name, count in sorted(out.items())) or None
+    reasons = Counter(place.removeprefix(LEFT_OUT) for place in chain_places if place.startswith(LEFT_OUT))
+    return "; ".join(f"{count} {name}" for name, count in sorted(reasons.items())) or None
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     """The sum for each suite: chains generated are those counted and those left out by name."""
-    return " ".join(equation(suite, [row for row in rows if row["suite"] == suite])
-                    for suite in dict.fromkeys(row["suite"] for row in rows))  # fmt: skip
+    suites = dict.fromkeys(row.suite for row in rows)
+    return " ".join(_equation(suite, [row for row in rows if row.suite == suite]) for suite in suites)
 
 
-def equation(suite: str, rows: Rows) -> str:
-    """'demo: 42 chains = 12 cases kept + 26 cases lost + 4 left out: under recall audit.'"""
-    total = sum(row["chains"] for row in rows)
-    parts = {place: sum(row.get(key_of(place), 0) for row in rows) for place in places()}
-    sums = " + ".join(f"{count} {place}" for place, count in parts.items() if count) or "0"
-    absent = sum(not row["chains"] for row in rows)
-    words = f"; {absent} of its programs {'have' if absent > 1 else 'has'} no chain here" if absent else ""
-    return f"{suite or 'no suite'}: {total} chains generated = {sums}{words}."
+def _equation(suite: str, rows: Sequence[Row]) -> str:
+    """'demo: 42 chains generated = 12 cases kept + 26 cases lost + 4 left out: under recall audit.'"""
+    counts = {place: sum(row.places.get(key_of(place)) or 0 for row in rows) for place in places()}
+    total = " + ".join(f"{count} {place}" for place, count in counts.items() if count) or "0"
+    absent = sum(not row.chains for row in rows)
+    missing = f"; {absent} of its programs {'have' if absent > 1 else 'has'} no chain here" if absent else ""
+    return f"{suite or 'no suite'}: {sum(row.chains for row in rows)} chains generated = {total}{missing}."

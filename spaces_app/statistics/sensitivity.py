@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import area, kaplan_meier
@@ -11,9 +10,8 @@ from ..analysis.analysis import Analysis
 from ..analysis.cases import RETAINED, Case
 from ..analysis.edit_limits import EditLimits, RejudgedCases
 from ..analysis.groups import CaseGroup, count_failures, outcome_of_case, outcome_of_curve
-from ..analysis.tables import Column
+from ..analysis.tables import Column, TableRow, column, columns_by_key
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from . import Rows
 
 TITLE = "Rounds survived when the rules change"
 SECTION = "How stable is the ranking?"
@@ -25,25 +23,20 @@ EDIT_LIMITS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "most that may be left of an edit": ("undo_ratio", "left", (0.2, 0.3, 0.4, 0.5, 0.6)),
     "least area of a lost part": ("part_lost_share", "part", AREAS),
 }
-COLUMNS = (
-    Column("what", "What is changed"),
-    Column("group", "Programs", shown=False),
-    Column("setting", "To"),
-    Column("tau", "Agreement of the order (Kendall's τ)", "number"),
-)
 Rule = Callable[[Case], Outcome]
 
 
-def columns(rows: Rows) -> tuple[Column, ...]:
-    """One column of mean rounds kept for each editor."""
-    own = {column.key for column in COLUMNS}
-    editors = dict.fromkeys(key for row in rows for key in row if key not in own)
-    return (*COLUMNS, *(Column(editor, editor, "rounds") for editor in editors))
+class Row(TableRow):
+    what: str = column("What is changed")
+    group: str = column("Programs", shown=False)
+    setting: str = column("To")
+    tau: float | None = column("Agreement of the order (Kendall's τ)", "number")
+    kept: Mapping[str, float] = columns_by_key(lambda editor: Column(editor, editor, "rounds"))  # mean, of each editor
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
-    """One row per change; tau is 1 where the order stays as it is."""
-    found: list[dict[str, Any]] = []
+def rows(analysis: Analysis) -> list[Row]:
+    """One row per change; tau is 1 if the order stays as it is."""
+    rows: list[Row] = []
     threshold = analysis.options.threshold
     rejudged = RejudgedCases(
         (case for group in analysis.groups.values() for cases in group.cases.values() for case in cases),
@@ -52,25 +45,23 @@ def rows(analysis: Analysis) -> list[dict[str, Any]]:
     )
     for name, group in analysis.groups.items():
         editors = group.tested(2)
-        headline = partial(headline_outcome, group=group, threshold=threshold)
-        usual = mean_rounds(group, editors, headline, group.rounds)
-        changes = rule_changes(group, threshold) + limit_changes(group, headline, rejudged)
-        for what, setting, rule, horizon in changes:
-            changed = mean_rounds(group, editors, rule, horizon)
-            about = {"group": name, "what": what, "setting": setting, "tau": kendall_tau(changed, usual)}
-            found.append(about | changed)
-    return found
+        headline = partial(_headline_outcome, group=group, threshold=threshold)
+        usual = _mean_rounds(group, editors, headline, group.rounds)
+        for what, setting, rule, horizon in _rule_changes(group, threshold) + _limit_changes(group, headline, rejudged):
+            kept = _mean_rounds(group, editors, rule, horizon)
+            rows.append(Row(group=name, what=what, setting=setting, tau=kendall_tau(kept, usual), kept=kept))
+    return rows
 
 
-def rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, int]]:
+def _rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, int]]:
     """What is changed, to what, the outcome of a case under it, and the number of rounds."""
     rounds = group.rounds
-    headline = partial(headline_outcome, group=group)
+    headline = partial(_headline_outcome, group=group)
     found: list[tuple[str, str, Rule, int]] = [
         ("threshold", f"{level:g}", partial(headline, threshold=level), rounds) for level in THRESHOLDS
     ]
     found += [
-        ("metric alone", name.upper(), partial(by_one_metric, name=name, threshold=threshold), rounds)
+        ("metric alone", name.upper(), partial(_by_one_metric, name=name, threshold=threshold), rounds)
         for name in RETAINED
         if name in group.checks
     ]
@@ -81,40 +72,40 @@ def rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rul
     ]
 
 
-def limit_changes(group: CaseGroup, headline: Rule, rejudged: RejudgedCases) -> list[tuple[str, str, Rule, int]]:
+def _limit_changes(group: CaseGroup, headline: Rule, rejudged: RejudgedCases) -> list[tuple[str, str, Rule, int]]:
     """The same for the limits of the edit checks, where the scores hold the numbers that are held against them."""
     found: list[tuple[str, str, Rule, int]] = []
-    for what, (column, field, settings) in EDIT_LIMITS.items():
+    for what, (needed, field, settings) in EDIT_LIMITS.items():
         is_checked = ("part_lost" if field == "part" else "edits") in group.checks
-        if is_checked and rejudged.has_numbers(column):
+        if is_checked and rejudged.has_numbers(needed):
             for setting in settings:
                 changed = rejudged.changed(EditLimits(**{field: setting}))
-                found.append((what, f"{setting:g}", partial(by_other_limits, headline=headline, changed=changed),
+                found.append((what, f"{setting:g}", partial(_by_other_limits, headline=headline, changed=changed),
                               group.rounds))  # fmt: skip
     return found
 
 
-def by_other_limits(case: Case, headline: Rule, changed: Mapping[str, Case]) -> Outcome:
+def _by_other_limits(case: Case, headline: Rule, changed: Mapping[str, Case]) -> Outcome:
     return headline(changed.get(case.chain.id, case))
 
 
-def headline_outcome(case: Case, group: CaseGroup, threshold: float, horizon: int | None = None) -> Outcome:
+def _headline_outcome(case: Case, group: CaseGroup, threshold: float, horizon: int | None = None) -> Outcome:
     return outcome_of_case(case, group.checks_of(case.editor), threshold, horizon)
 
 
-def by_one_metric(case: Case, name: str, threshold: float) -> Outcome:
+def _by_one_metric(case: Case, name: str, threshold: float) -> Outcome:
     return outcome_of_curve(case, case.retained[name], threshold)
 
 
-def mean_rounds(group: CaseGroup, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
+def _mean_rounds(group: CaseGroup, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
     found = {}
     for editor in editors:
         cases = group.cases[editor]
-        found[editor] = mean_rounds_kept(count_failures(cases, [rule(case) for case in cases]), horizon)
+        found[editor] = _mean_rounds_kept(count_failures(cases, [rule(case) for case in cases]), horizon)
     return {editor: value for editor, value in found.items() if value is not None}
 
 
-def mean_rounds_kept(outcomes: Sequence[Outcome], horizon: int) -> float | None:
+def _mean_rounds_kept(outcomes: Sequence[Outcome], horizon: int) -> float | None:
     """Mean rounds kept up to the horizon, a chain that failed technically counting as far as it was watched."""
     watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
@@ -135,29 +126,23 @@ def kendall_tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | 
     return None if found is None or found != found else float(found)
 
 
-def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """Mean rounds kept under other thresholds and limits: where lines cross, the order depends on them."""
-    rows = [row for row in rows if row["group"] == context.group and row["what"] in ("threshold", *EDIT_LIMITS)]
-    chosen = {
-        editor: look for editor, look in context.looks.items() if any(row.get(editor) is not None for row in rows)
-    }
-    if not chosen:
+    rows = [row for row in rows if row.group == context.group and row.what in ("threshold", *EDIT_LIMITS)]
+    looks = {editor: look for editor, look in context.looks.items() if any(editor in row.kept for row in rows)}
+    if not looks:
         return []
-    panels = list(dict.fromkeys(row["what"] for row in rows))
-    height = 3.2 * (1 + (len(panels) > 2))
-    figure, grid = new_figure(1 + (len(panels) > 2), min(len(panels), 2), height, sharey=True)
-    words = []
-    for what, axes in zip(panels, grid.flat, strict=False):
-        for editor, look in chosen.items():
-            own = [
-                (float(row["setting"]), row[editor])
-                for row in rows
-                if row["what"] == what and row.get(editor) is not None
-            ]
-            axes.plot(*zip(*own, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
-                      label=editor if what == panels[0] else None, clip_on=False)  # fmt: skip
-            words.append(f"{editor}, {what}: " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in own))
-        levels = sorted({float(row["setting"]) for row in rows if row["what"] == what})
+    panels = {what: [row for row in rows if row.what == what] for what in dict.fromkeys(row.what for row in rows)}
+    across = 1 + (len(panels) > 2)
+    figure, grid = new_figure(across, min(len(panels), 2), 3.2 * across, sharey=True)
+    sentences = []
+    for number, (what, axes) in enumerate(zip(panels, grid.flat, strict=False)):
+        for editor, look in looks.items():
+            points = [(float(row.setting), row.kept[editor]) for row in panels[what] if editor in row.kept]
+            axes.plot(*zip(*points, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker,
+                      ms=5, label=None if number else editor, clip_on=False)  # fmt: skip
+            sentences.append(f"{editor}, {what}: " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in points))
+        levels = sorted({float(row.setting) for row in panels[what]})
         if levels[-1] > 8 * levels[0]:
             axes.set_xscale("log")
         axes.set_xticks(levels, [f"{level:.2g}" if level >= 0.1 else f"{level:.2%}" for level in levels], minor=False)
@@ -170,4 +155,4 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
         axes.set_ylabel("rounds survived, mean")
     add_legend(figure, grid[0, 0])
     title = "Rounds survived under other thresholds" + (" and limits of the edit checks" if len(panels) > 1 else "")
-    return [Drawing("sensitivity", title, "; ".join(words) + ".", figure)]
+    return [Drawing("sensitivity", title, "; ".join(sentences) + ".", figure)]

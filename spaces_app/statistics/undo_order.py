@@ -1,34 +1,35 @@
 """Nested against crossed undo: two edits that are taken back the last one first, or in the order they came."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..analysis.analysis import Analysis
 from ..analysis.paired_programs import Side, compare_sides
-from ..analysis.tables import Column
-from . import OnPage, Rows
+from ..analysis.tables import Estimate, TableRow, column
+from . import OnPage
 
 TITLE = "Nested against crossed undo"
 SECTION = "Two ways to ask for the same"
 ON_PAGE = OnPage(order=10, line_where="role")
-ENDS = {"-nested": 0, "-crossed": 1}
-COLUMNS = (
-    Column("editor", "Editor"),
-    Column("role", "Role", shown=False),
-    Column("first", "Rounds kept, last edit undone first", "rounds"),
-    Column("second", "Rounds kept, first edit undone first", "rounds"),
-    Column("difference", "Difference", "change", interval=True),
-    Column("first_undone", "Undone, nested", "share"),
-    Column("second_undone", "Undone, crossed", "share"),
-    Column("p_value", "p", "p"),
-    Column("verdict", "Lasts longer"),
-    Column("cases", "Common cases", "count"),
-    Column("sources", "Sources", "count"),
-)
+_ENDS = {"-nested": 0, "-crossed": 1}
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    editor: str = column("Editor")
+    role: str = column("Role", shown=False)
+    first: float = column("Rounds kept, last edit undone first", "rounds")
+    second: float = column("Rounds kept, first edit undone first", "rounds")
+    difference: Estimate = column("Difference", "change")
+    first_undone: float | None = column("Undone, nested", "share")
+    second_undone: float | None = column("Undone, crossed", "share")
+    p_value: float | None = column("p", "p")
+    verdict: str = column("Lasts longer")
+    cases: int = column("Common cases", "count")
+    sources: int = column("Sources", "count")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each editor that took the same two edits back in both orders."""
-    return compare_sides(analysis, ("nested", "crossed"), side_of)
+    return [Row(**paired._asdict()) for paired in compare_sides(analysis, ("nested", "crossed"), side_of)]
 
 
 def side_of(program: str) -> Side | None:
@@ -37,13 +38,13 @@ def side_of(program: str) -> Side | None:
     >>> side_of("ball-chair-crossed"), side_of("hat")
     (('ball-chair', 1), None)
     """
-    return next(((program.removesuffix(end), side) for end, side in ENDS.items() if program.endswith(end)), None)
+    return next(((program.removesuffix(end), side) for end, side in _ENDS.items() if program.endswith(end)), None)
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     return (
         "Two edits are made one after the other. Nested: the last one is taken back first, as an undo button does. "
-        "Crossed: the first one is taken back while the second still stands. Compared on the same pictures and runs."
+        "Crossed: the first one is taken back while the second is still there. Compared on the same pictures and runs."
     )

@@ -161,11 +161,11 @@ def test_published_scores_report_by_the_same_rules_without_what_was_not_publishe
     ]
     lay(own, published=rows)
     assert run(own, "--out", tmp_path / "out").exit_code == 0
-    table = json.loads((tmp_path / "out" / "published.json").read_text())["rows"]
+    table = json.loads((tmp_path / "out" / "tables.json").read_text())["published"]["rows"]
     assert {row["metric"] for row in table} == {"ssim"}
     lives = {row["editor"]: row["half_life_text"] for row in table}
     assert int(lives["theirs-bad"]) < int(lives["theirs-good"])
-    pairs = json.loads((tmp_path / "out" / "published_pairs.json").read_text())["rows"]
+    pairs = json.loads((tmp_path / "out" / "tables.json").read_text())["published_pairs"]["rows"]
     assert [pair["over"] for pair in pairs] == ["mean of all rounds", "round 12"]
     for pair in pairs:
         assert (pair["cases"], pair["left_out"], pair["verdict"]) == (12, 2, "theirs-good")

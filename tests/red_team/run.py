@@ -119,7 +119,7 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor: its rank, the rounds it keeps, what caught it, and what all else said of it."""
     rows = []
     kept_by_case = next(iter(analysis.comparisons.values())).outcomes
-    for row in leaderboard.rows(analysis):
+    for row in [row.cells for row in leaderboard.rows(analysis)]:
         editor = row["editor"]
         apart = analysis.apart.get(editor, ())
         verdicts = {finding.check: finding.verdict for finding in analysis.once(findings) if finding.editor == editor}

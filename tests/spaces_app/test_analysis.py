@@ -54,15 +54,6 @@ def test_shares_of_the_variance_add_up_to_one_and_degrees_of_freedom_to_the_case
     assert sum(row["df"] for row in rows) == 2 * 8 * 4 - 1
 
 
-def test_the_hardest_program_and_kind_come_first():
-    hard = made(lambda editor, source, program, run: 1 if program == 2 else 9)
-    rows = [row for row in hard.tables["hardest"].rows if row["by"] == "program"]
-    assert next(row["value"] for row in rows) == "program-2"
-    assert rows[0]["rounds_kept"] == 1
-    hard = made(lambda editor, source, program, run: 2 if source % 3 == 1 else 9)
-    assert next(row["value"] for row in hard.tables["hardest"].rows if row["by"] == "kind") == "scene"
-
-
 def test_difficulty_is_measured_against_the_average_program():
     rows = made(lambda editor, source, program, run: (3, 3, 1)[program]).tables["difficulty"].rows
     assert next(row["program"] for row in rows) == "program-2"

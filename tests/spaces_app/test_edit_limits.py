@@ -82,7 +82,7 @@ def test_the_headline_under_other_limits_stands_in_one_table_and_one_figure(made
     looks = editor_looks(made.tables["leaderboard"].rows)
     with house_style():
         context = FigureContext(made.tables, looks, "round trips", True)
-        [drawing] = sensitivity.figures(made.tables["sensitivity"].rows, context)
+        [drawing] = sensitivity.figures(made.tables["sensitivity"].typed_rows, context)
     assert drawing.title == "Rounds survived under other thresholds and limits of the edit checks"
     assert "leaves, most that may be left of an edit: 4.0 at 0.2, 6.0 at 0.3, 8.0 at 0.4" in drawing.description
     assert [axes.get_xlabel() for axes in drawing.figure.axes if axes.get_visible()] == [

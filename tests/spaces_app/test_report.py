@@ -396,11 +396,14 @@ def test_the_area_under_retained_quality_counts_nothing_after_a_refusal():
 
 
 def test_a_figure_of_one_round_is_drawn_without_a_warning_of_matplotlib():
+    from convergebench.spaces_app.analysis.round_curves import CurveRow
+    from convergebench.spaces_app.analysis.tables import Estimate
     from convergebench.spaces_app.palette import BASELINE_MARKER, MUTED, Look
     from convergebench.spaces_app.reporting.figures import draw_lines, new_figure
 
     figure, axes = new_figure()
-    row = {"editor": "a", "round": 1, "mean": 0.8, "mean_low": 0.7, "mean_high": 0.9, "median": 0.8}
+    place = {"group": "round trips", "slice": "all", "editor": "a", "metric": "quality", "round": 1, "on": "own"}
+    row = CurveRow(**place, mean=Estimate(0.8, 0.7, 0.9), median=0.8, cases=4, sources=4)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         draw_lines(axes[0, 0], [row], {"a": Look(MUTED.light, BASELINE_MARKER, "-", 1.5, True, 0)})

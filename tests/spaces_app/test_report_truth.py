@@ -111,7 +111,7 @@ def headline(scores, chains, floors):
     cases, _ = read_cases(typed(scores), chains, Floors(map(FloorRow.from_values, floors), chains))
     group = group_cases(cases)["round trips"]
     outcomes = [outcome_of_case(case, group.checks) for case in group.cases["one"]]
-    return leaderboard.editor_row("one", group, outcomes, None, 0.5)
+    return leaderboard.editor_row("one", group, outcomes, None, 0.5).cells
 
 
 RISING = ("rounds_kept", "restricted_mean", "survival", "forward", "quality_kept", "meaning_kept")

@@ -304,6 +304,6 @@ def test_a_page_of_restorations_speaks_of_restoring_and_not_of_rounds(tmp_path):
     assert "better is best in PSNR" in page
     assert "Methods of restoration side by side" in page
     assert "half-life" not in page.lower().partition('<h2 id="methods">')[0]
-    prompts = json.loads(files["restoration_prompts.json"])["rows"]
+    prompts = json.loads(files["tables.json"])["restoration_prompts"]["rows"]
     assert {row["editor"] for row in prompts} == {"better", "worse"}  # a baseline does not look at the words
     assert "figures/restoration-tradeoff-1.svg" in files

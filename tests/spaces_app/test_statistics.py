@@ -12,16 +12,20 @@ STATISTIC = '''
 """How many cases were lost in round one."""
 
 from ..reporting.figures import Drawing, new_figure
-from ..analysis.tables import Column
+from ..analysis.tables import TableRow, column
 
 TITLE = "Lost at once"
 SECTION = "Early losses"
-COLUMNS = (Column("editor", "Editor"), Column("lost", "Lost in round 1", "count"))
+
+
+class Row(TableRow):
+    editor: str = column("Editor")
+    lost: int = column("Lost in round 1", "count")
 
 
 def rows(analysis):
     return [
-        {"editor": editor, "lost": sum(each.lost_at == 1 for each in outcomes)}
+        Row(editor=editor, lost=sum(outcome.lost_at == 1 for outcome in outcomes))
         for by_editor in analysis.outcomes.values()
         for editor, outcomes in by_editor.items()
     ]
@@ -29,7 +33,7 @@ def rows(analysis):
 
 def figures(rows, context):
     figure, grid = new_figure()
-    grid[0, 0].bar([row["editor"] for row in rows], [row["lost"] for row in rows])
+    grid[0, 0].bar([row.editor for row in rows], [row.lost for row in rows])
     return [Drawing("at-once", "Cases lost in round one", "One bar for each editor.", figure)]
 '''
 WRITE = """
@@ -51,11 +55,11 @@ def test_a_statistic_dropped_into_a_copy_is_in_tables_page_and_figures(tmp_path)
     if str(copy.site) not in told:
         pytest.skip("the installed package is imported before the copy here")
     report = copy.work / "report"
-    table = json.loads((report / "at_once.json").read_text())
+    table = json.loads((report / "tables.json").read_text())["at_once"]
     assert table["title"] == "Lost at once"
     assert {row["editor"] for row in table["rows"]} == {"one", "two", "identity"}
     assert (report / "at_once.csv").read_text().startswith("editor,lost\n")
-    assert "\\toprule" in (report / "at_once.tex").read_text()
+    assert "Lost at once" in (report / "tables.tex").read_text()
     assert (report / "figures" / "at-once.svg").read_text().startswith("<svg")
     assert (report / "figures" / "at-once.png").exists()
     page = (report / "index.html").read_text()

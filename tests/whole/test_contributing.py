@@ -91,7 +91,7 @@ def test_the_metric_is_drawn_in_the_report(copy):
 
 
 def test_the_statistic_has_its_files_and_its_place_on_the_page(copy):
-    rows = json.loads((copy / "report" / "first_losses.json").read_text())["rows"]
+    rows = json.loads((copy / "report" / "tables.json").read_text())["first_losses"]["rows"]
     assert {row["editor"] for row in rows} == {"paint", "upside:angle=90"}
     assert all(0 <= row["lost"] <= 1 for row in rows)
     assert "Lost in the first round" in (copy / "report" / "index.html").read_text()

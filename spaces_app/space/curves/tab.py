@@ -55,7 +55,9 @@ def curves(
     if metric not in metric_titles(dataset):
         raise UserError(f"no metric {metric[:40]!r}; the metrics are {', '.join(metric_titles(dataset))}")
     board = leaderboard(dataset, Choice(group, kind, category, threshold=threshold))
-    return slice_curves(board.group, board.outcomes, ALL, metrics=(metric,)) if board.group else []
+    if board.group is None:
+        return []
+    return [row.cells for row in slice_curves(board.group, board.outcomes, ALL, metrics=(metric,))]
 
 
 def lines(

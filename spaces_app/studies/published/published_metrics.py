@@ -8,7 +8,7 @@ import numpy as np
 from convergebench.generation.records import FinishedChain
 
 from ...analysis.cases import CURVES
-from ...analysis.round_curves import mean_rows
+from ...analysis.round_curves import CurveRow, mean_curve
 
 if TYPE_CHECKING:
     from ...analysis.analysis import Analysis
@@ -39,13 +39,25 @@ class PublishedMetric(NamedTuple):
         """The picture of each of an editor's cases; one and the same where they are not all known."""
         return [self.source_of[key] if self.knows_pictures else None for key in self.editors[editor]]
 
-    def curve(self, editor: str) -> list[dict[str, Any]]:
-        """One editor's means by round."""
+    def curve(self, editor: str) -> list[CurveRow]:
+        """One editor's means by round, as rows of the table of curves."""
         cases, rounds = self.editors[editor], self.rounds
         values = np.array([[values.get(round) for round in rounds] for values in cases.values()], float)
-        rows = mean_rows(values, self.sources(editor), self.metric)
-        about = {} if self.knows_pictures else {"sources": None}
-        return [row | {"round": rounds[row["round"] - 1]} | about for row in rows]
+        return [
+            CurveRow(
+                group=self.table,
+                slice="all",
+                editor=editor,
+                metric=self.metric,
+                round=rounds[point.round - 1],
+                mean=point.mean,
+                median=point.median,
+                cases=point.cases,
+                sources=point.sources if self.knows_pictures else None,
+                on="own",
+            )
+            for point in mean_curve(values, self.sources(editor), self.metric)
+        ]
 
 
 def published_of(analysis: "Analysis") -> list[PublishedMetric]:
@@ -73,11 +85,6 @@ def published_metrics(rows: Iterable[Row], chains: Iterable[FinishedChain]) -> l
     return [PublishedMetric(table, metric, editors, source_of[table]) for (table, metric), editors in found.items()]
 
 
-def published_curves(published: Sequence[PublishedMetric]) -> list[dict[str, Any]]:
+def published_curves(published: Sequence[PublishedMetric]) -> list[CurveRow]:
     """The curves of all published tables, as rows of the table of curves."""
-    return [
-        {"group": each.table, "slice": "all", "editor": editor, "metric": each.metric, "on": "own"} | row
-        for each in published
-        for editor in each.editors
-        for row in each.curve(editor)
-    ]
+    return [row for metric in published for editor in metric.editors for row in metric.curve(editor)]

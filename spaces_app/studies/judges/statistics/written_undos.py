@@ -1,51 +1,51 @@
 """Undo instructions that a language model wrote, compared with those of the suite."""
 
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 from ....analysis.analysis import Analysis
 from ....analysis.paired_programs import Side, compare_sides
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.tables import Estimate, TableRow, column
+from ....statistics import OnPage
 
 TITLE = "Undo instructions written by a language model, against the suite's"
 SECTION = "Two ways to ask for the same"
 ON_PAGE = OnPage(order=20, line_where="writer")
 MARK = "~"  # between the suite's program and who wrote its undo
-COLUMNS = (
-    Column("writer", "Written by"),
-    Column("editor", "Editor"),
-    Column("role", "Role", shown=False),
-    Column("first", "Rounds kept, written", "rounds"),
-    Column("second", "Rounds kept, the suite's words", "rounds"),
-    Column("difference", "Difference", "change", interval=True),
-    Column("first_undone", "Undone, written", "share"),
-    Column("second_undone", "Undone, the suite's words", "share"),
-    Column("p_value", "p", "p"),
-    Column("verdict", "Lasts longer"),
-    Column("cases", "Common cases", "count"),
-    Column("sources", "Sources", "count"),
-)
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    writer: str = column("Written by")
+    editor: str = column("Editor")
+    role: str = column("Role", shown=False)
+    first: float = column("Rounds kept, written", "rounds")
+    second: float = column("Rounds kept, the suite's words", "rounds")
+    difference: Estimate = column("Difference", "change")
+    first_undone: float | None = column("Undone, written", "share")
+    second_undone: float | None = column("Undone, the suite's words", "share")
+    p_value: float | None = column("p", "p")
+    verdict: str = column("Lasts longer")
+    cases: int = column("Common cases", "count")
+    sources: int = column("Sources", "count")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each writer and editor that did both."""
-    programs = {case.program for group in analysis.groups.values() for own in group.cases.values() for case in own}
-    writers = sorted({program.partition(MARK)[2] for program in programs if MARK in program})
-
-    def side_of(program: str, writer: str) -> Side | None:
-        base, _, own = program.partition(MARK)
-        return (base, 0) if own == writer else (base, 1) if not own else None
-
+    cases = [case for group in analysis.groups.values() for cases in group.cases.values() for case in cases]
+    writers = sorted({case.program.partition(MARK)[2] for case in cases if MARK in case.program})
     return [
-        {"writer": writer} | row
+        Row(writer=writer, **paired._asdict())
         for writer in writers
-        for row in compare_sides(
-            analysis, ("written", "the suite's"), lambda program, own=writer: side_of(program, own)
-        )  # type: ignore[misc]
+        for paired in compare_sides(analysis, ("written", "the suite's"), partial(_side_of, writer=writer))
     ]
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def _side_of(program: str, writer: str) -> Side | None:
+    base, _, written_by = program.partition(MARK)
+    return (base, 0) if written_by == writer else (base, 1) if not written_by else None
+
+
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     return (

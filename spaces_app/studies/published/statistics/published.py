@@ -8,7 +8,8 @@ from convergebench.metric_modules.halflife.summary import summarise
 from ....analysis.analysis import Analysis
 from ....analysis.cases import COLUMNS as METRICS
 from ....analysis.cases import CURVES, TITLES
-from ....analysis.tables import Column
+from ....analysis.round_curves import CurveRow
+from ....analysis.tables import Column, rows_of
 from ....palette import assign_looks
 from ....reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_figure
 from ....statistics import OnPage, Rows
@@ -62,10 +63,10 @@ def editor_row(published: PublishedMetric, editor: str) -> dict[str, Any]:
     row |= {
         "cases": len(cases),
         "sources": len(set(sources)) if published.knows_pictures else None,
-        "last_round": curve[-1]["round"],
+        "last_round": curve[-1].round,
     }
     for name, line in (("first", curve[0]), ("last", curve[-1])):
-        row |= {name: line["mean"], f"{name}_low": line["mean_low"], f"{name}_high": line["mean_high"]}
+        row |= {name: line.mean.value, f"{name}_low": line.mean.low, f"{name}_high": line.mean.high}
     if metric in UNTOUCHED:
         start = UNTOUCHED[metric]
         outcomes = [
@@ -81,16 +82,16 @@ def editor_row(published: PublishedMetric, editor: str) -> dict[str, Any]:
 def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
     """One figure per published table, each metric in its own unit."""
     drawings = []
-    curves = context.tables["curves"].rows
+    curves = rows_of(context.tables, CurveRow)
     for number, name in enumerate(dict.fromkeys(row["table"] for row in rows), 1):
-        own = [row for row in curves if row["group"] == name]
-        looks = assign_looks(list(dict.fromkeys(row["editor"] for row in own)), [])
-        metrics = list(dict.fromkeys(row["metric"] for row in own))
+        own = [row for row in curves if row.group == name]
+        looks = assign_looks(list(dict.fromkeys(row.editor for row in own)), [])
+        metrics = list(dict.fromkeys(row.metric for row in own))
         height = -(-len(metrics) // 2)
         figure, grid = new_figure(height, min(2, len(metrics)), 0.7 + 2.1 * height)
         words = []
         for axes, metric in zip(grid.flat, metrics, strict=False):
-            lines = [row for row in own if row["metric"] == metric]
+            lines = [row for row in own if row.metric == metric]
             draw_lines(axes, lines, looks)
             axes.set_title(TITLES[metric])
             words.append(f"{TITLES[metric]}: {last_values(lines, 'number')}")
