@@ -77,9 +77,13 @@ def test_a_report_is_written_and_the_headline_printed(whole):
     ).groups()
     assert int(generated) == int(kept) + int(lost) + int(missing) == 26
     assert f"open {out / 'index.html'}" in result.output
+    tables = json.loads((out / "tables.json").read_text())
     for name in ("leaderboard", "curves", "pairs", "causes"):
-        for ending in ("csv", "json", "tex"):
-            assert (out / f"{name}.{ending}").stat().st_size > 50
+        assert tables[name]["rows"]
+        assert (out / f"{name}.csv").stat().st_size > 50
+    assert all(table["rows"] for table in tables.values())
+    assert {path.stem for path in out.glob("*.csv")} == tables.keys()
+    assert "toprule" in (out / "tables.tex").read_text()
     assert (out / "figures" / "curves.svg").read_text().startswith("<svg")
     assert (out / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figures" / "price.svg").exists()
@@ -193,7 +197,7 @@ def test_a_report_leaves_nothing_of_the_one_before_and_keeps_what_is_not_its_own
     assert contents(out) == contents(tmp_path / "alone")
 
 
-@pytest.mark.parametrize("name", ["index.html", "leaderboard.csv", "figures"])
+@pytest.mark.parametrize("name", ["index.html", "tables.json", "figures"])
 def test_a_strangers_file_in_the_place_of_the_reports_is_refused_by_name(small, tmp_path, name):
     out = tmp_path / "out"
     out.mkdir()
