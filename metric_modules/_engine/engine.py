@@ -31,7 +31,7 @@ from .worker import Advance, Worker
 
 BATCH = 4
 GPU_BATCH = 32  # a whole chain of v1, all of whose pictures have one size
-HELD = ".held"  # in the folder of the shards: a lock for each task
+_HELD = ".held"  # in the folder of the shards: a lock for each task
 
 
 @dataclass
@@ -238,7 +238,7 @@ def part_held(folder: Path, name: str) -> Iterator[None]:
     """Hold one part; another process that begins it waits and finds it done. A plain run is waited for."""
     with contextlib.ExitStack() as stack:
         with locked(folder, wait=True):
-            stack.enter_context(locked(folder / HELD / name, wait=True))
+            stack.enter_context(locked(folder / _HELD / name, wait=True))
         yield
 
 
@@ -251,7 +251,7 @@ def locked_for(job: Job) -> Iterator[None]:
             stack.enter_context(locked(folder))
         except Locked:
             raise UserError(f"{job.folder} is being scored by another process; wait for it") from None
-        for part in sorted((folder / HELD).glob("*")):
+        for part in sorted((folder / _HELD).glob("*")):
             try:
                 with locked(part):
                     pass
@@ -264,7 +264,7 @@ def clear(folder: Path) -> None:
     """Remove the shards, which are in the dataset's files by now."""
     for path in folder.glob("*.jsonl"):
         path.unlink()
-    shutil.rmtree(folder / HELD, ignore_errors=True)
+    shutil.rmtree(folder / _HELD, ignore_errors=True)
 
 
 def finish(job: Job, outcome: Outcome) -> None:

@@ -99,7 +99,7 @@ def _finish(job: Job, launch: Launch, stages: Sequence[str]) -> Outcome:
 
 
 @dataclass(frozen=True)
-class ScoredSoFar:
+class _ScoredSoFar:
     """Finished scores of a dataset that are not in its files yet."""
 
     chains: int
@@ -108,7 +108,7 @@ class ScoredSoFar:
     quiet: float  # seconds since the last of them did
 
 
-def scored_so_far(dataset: Path, now: float) -> ScoredSoFar | None:
+def scored_so_far(dataset: Path, now: float) -> _ScoredSoFar | None:
     """The progress of a dataset's scores; None if nobody has begun. Nothing is locked and nothing is written."""
     shards = {path: path.stat().st_mtime for path in _shards_of(dataset)}
     if not shards:
@@ -119,7 +119,7 @@ def scored_so_far(dataset: Path, now: float) -> ScoredSoFar | None:
             chains |= {match[1] for line in file if (match := _CHAIN.match(line, CHECKED - 2))}
     parts = max(int(path.stem.rpartition("-of-")[2]) for path in shards)
     working = {path.stem.removeprefix("floors-") for path, changed in shards.items() if now - changed < _FRESH}
-    return ScoredSoFar(len(chains), parts, len(working), max(0.0, now - max(shards.values())))
+    return _ScoredSoFar(len(chains), parts, len(working), max(0.0, now - max(shards.values())))
 
 
 def _shards_of(folder: Path) -> list[Path]:

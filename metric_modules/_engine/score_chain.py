@@ -16,10 +16,10 @@ from .chains import DatasetChain, Unreadable, read_input, read_picture
 from .metrics import MetricRun, typed
 
 LARGE = 3 * 2048 * 2048  # values of a picture beside which there is room for the weights of one network only
-Clock = Callable[[str], AbstractContextManager[None]]
-IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
-Digest = str | None  # of a picture's bytes: steps with equal pictures share their values
-Kept = dict[Digest, object]  # what a round metric keeps of each picture
+_Clock = Callable[[str], AbstractContextManager[None]]
+_IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
+_Digest = str | None  # of a picture's bytes: steps with equal pictures share their values
+Kept = dict[_Digest, object]  # what a round metric keeps of each picture
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Reference:
 class ReadPicture:
     """A step's picture at the evaluation size and what the round metrics need of it; or why it cannot be read."""
 
-    key: Digest
+    key: _Digest
     picture: np.ndarray | None = None
     reduced: Mapping[str, object] = field(default_factory=dict)  # by round metric
     missing: Missing | None = None
@@ -77,7 +77,7 @@ class PictureReader:
         self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
     ) -> Iterator[list[ReadPicture]]:
         """Every different picture of the scored steps, once; the next batch is read while one is worked on."""
-        first: dict[Digest, PlacedStep] = {}
+        first: dict[_Digest, PlacedStep] = {}
         for placed in chain.scored_steps:
             first.setdefault(placed.step.sha256, placed)
         steps = list(first.values())
@@ -97,49 +97,45 @@ class PictureReader:
         reduced = {run.name: run.scorer.reduce(picture) for run in rounds if _covers(run, placed.step.round)}
         return ReadPicture(placed.step.sha256, resize_to(picture, *size), reduced)
 
-    def read_input(self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture | None:
-        """The picture that the first call was given, if the dataset has an intact copy."""
+    def read_input(self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]) -> list[ReadPicture]:
+        """The picture that the first call was given; empty if the dataset has no intact copy."""
         if chain.input is None:
-            return None
+            return []
         try:
             picture = read_input(self.reader, chain, self.copies(chain))
         except Unreadable:
-            return None
+            return []
         reduced = {run.name: run.scorer.reduce(picture) for run in rounds}
-        return ReadPicture(chain.input.step.sha256, resize_to(picture, *size), reduced)
+        return [ReadPicture(chain.input.step.sha256, resize_to(picture, *size), reduced)]
 
 
 def score_chain(
     chain: DatasetChain,
     reference: Reference,
     runs: Sequence[MetricRun],
-    is_near: IsNear,
+    is_near: _IsNear,
     pictures: PictureReader,
-    clock: Clock,
+    clock: _Clock,
 ) -> dict[int, Values]:
     """The values of every scored step, by its number; steps with equal pictures share them."""
     rounds = [run for run in runs if run.spec.kind == "round"]
     columns = [column for run in runs for column in run.spec.names]
-    values: dict[Digest, Values] = {}
+    values: dict[_Digest, Values] = {}
     kept: dict[str, Kept] = {run.name: {} for run in rounds}
     returns = _ReturnPairs(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
-    start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else None
-    if start is not None:
-        returns.add([start], clock)
+    start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else []
+    returns.add(start, clock)
     for batch in pictures.batches(chain, reference.size, rounds):
         values |= {read.key: dict.fromkeys(columns, read.missing) for read in batch if read.missing}
         whole = [read for read in batch if read.picture is not None]
-        if whole:
-            values |= zip((read.key for read in whole), compare(reference, whole, runs, is_near, clock), strict=True)
-            for run in rounds:
-                _keep(kept[run.name], run, whole, clock)
-            returns.add(whole, clock)
+        values |= zip((read.key for read in whole), compare(reference, whole, runs, is_near, clock), strict=True)
+        _keep(kept, rounds, whole, clock)
+        returns.add(whole, clock)
     rows = {placed.step.step: dict(values[placed.step.sha256]) for placed in chain.scored_steps}
     for number, compared in returns.values().items():
         rows[number] = compared | rows[number]
+    _keep(kept, rounds, start, clock)
     for run in rounds:
-        if start is not None:
-            _keep(kept[run.name], run, [start], clock)
         with clock(run.name):
             for number, judged in _judge_rounds(chain, reference, run, kept[run.name], rows).items():
                 rows[number] = judged | rows[number]  # the reason of an unreadable picture stays
@@ -152,7 +148,7 @@ class _ReturnPairs:
     def __init__(self, chain: DatasetChain, runs: Sequence[MetricRun]):
         self.runs = runs
         self.scored = [placed.step.step for placed in chain.scored_steps]
-        self.pairs: dict[int, tuple[Digest, Digest] | None] = {}  # by step; None: there is no return before it
+        self.pairs: dict[int, tuple[_Digest, _Digest] | None] = {}  # by step; None: there is no return before it
         digests = {placed.step.step: placed.step.sha256 for placed in chain.scored_steps}
         if chain.input is not None:
             digests[0] = chain.input.step.sha256
@@ -161,10 +157,10 @@ class _ReturnPairs:
             if number % length == 0:
                 is_there = number - length in digests
                 self.pairs[number] = (digests[number - length], digests[number]) if is_there else None
-        self.compared: dict[tuple[Digest, Digest], Values] = {}
-        self.held: dict[Digest, np.ndarray] = {}
+        self.compared: dict[tuple[_Digest, _Digest], Values] = {}
+        self.held: dict[_Digest, np.ndarray] = {}
 
-    def add(self, pictures: Sequence[ReadPicture], clock: Clock) -> None:
+    def add(self, pictures: Sequence[ReadPicture], clock: _Clock) -> None:
         """Compare the pairs that these pictures complete, and hold the pictures that later pairs need."""
         if not self.runs:
             return
@@ -191,12 +187,12 @@ class _ReturnPairs:
 
 
 def compare(
-    reference: Reference, pictures: Sequence[ReadPicture], runs: Sequence[MetricRun], is_near: IsNear, clock: Clock
+    reference: Reference, pictures: Sequence[ReadPicture], runs: Sequence[MetricRun], is_near: _IsNear, clock: _Clock
 ) -> list[Values]:
     """Every picture metric's values for some pictures; near a threshold those of float32."""
     rows: list[Values] = [{} for _ in pictures]
     arrays = [read.picture for read in pictures]
-    for run in [run for run in runs if run.spec.kind == "picture"]:
+    for run in [run for run in runs if run.spec.kind == "picture" and pictures]:
         with clock(run.name):
             compared = run.scorer.compare(reference.prepared_for(run), arrays, rows)
             for number, values in enumerate(compared):
@@ -209,12 +205,15 @@ def compare(
     return rows
 
 
-def _keep(kept: Kept, run: MetricRun, pictures: Sequence[ReadPicture], clock: Clock) -> None:
-    """Keep what a round metric needs of some pictures until their rounds are judged."""
-    pictures = [read for read in pictures if run.name in read.reduced]
-    with clock(run.name):
-        embedded = run.scorer.embed([read.reduced[run.name] for read in pictures], [read.picture for read in pictures])
-    kept |= zip((read.key for read in pictures), embedded, strict=True)
+def _keep(kept: Mapping[str, Kept], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture], clock: _Clock) -> None:
+    """Keep what round metrics need of some pictures until their rounds are judged."""
+    for run in runs:
+        reads = [read for read in pictures if run.name in read.reduced]
+        if not reads:
+            continue
+        with clock(run.name):
+            embedded = run.scorer.embed([read.reduced[run.name] for read in reads], [read.picture for read in reads])
+        kept[run.name].update(zip((read.key for read in reads), embedded, strict=True))
 
 
 def _judge_rounds(

@@ -16,6 +16,7 @@ from ..scores import CHANGED_SIZE, FLOORS, Missing, Value, Values, reasons_json,
 from ..specs import ScoreColumn, Spec
 from .chains import DatasetChain, is_scored
 from .floors import FloorTask, Medians
+from .metrics import Part
 from .results import Results, engine_signature
 
 
@@ -76,15 +77,7 @@ def chain_rows(
     with_floors = [column for spec in specs.values() for column in spec.columns if column.floor]
     sizes = _changed_sizes(chain)
     for number, placed in chain.steps.items():
-        unscored, values = _why_unscored(placed and placed.step), Values()
-        for name, spec in specs.items():
-            if unscored:
-                values |= dict.fromkeys(spec.names, unscored)
-            elif name in computed:
-                values |= computed[name][1][number]
-            else:
-                reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
-                values |= dict.fromkeys(spec.names, reason)
+        values = _measured(placed and placed.step, number, specs, computed, absent)
         if is_blind:
             values |= {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
         values |= _retained_values(values, with_floors, floors, damaged)
@@ -105,6 +98,26 @@ def chain_rows(
             "signature": signature_json(signature),
         }
         yield row, values
+
+
+def _measured(
+    step: Step | None,
+    number: int,
+    specs: Mapping[str, Spec],
+    computed: Mapping[str, tuple[Part, dict[int, Values]]],
+    absent: Mapping[str, str],
+) -> Values:
+    """All metrics' values of one step, or why they are missing."""
+    unscored, values = _why_unscored(step), Values()
+    for name, spec in specs.items():
+        if unscored:
+            values |= dict.fromkeys(spec.names, unscored)
+        elif name in computed:
+            values |= computed[name][1][number]
+        else:
+            reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
+            values |= dict.fromkeys(spec.names, reason)
+    return values
 
 
 def stored(value: Value) -> float | bool | str | None:

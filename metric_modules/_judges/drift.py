@@ -23,8 +23,8 @@ SAMPLE = 120  # items that are asked again in each run
 REPEATS = 4  # times that each is asked in a run
 FIRST_REPEATS = 8  # in the first run that asks it
 LEVEL = 0.03  # of a false alarm for each run, both statistics together
-SHUFFLES = 1999
-MOST_WAYS = 5000  # of dividing one item's answers in two, beyond which they are drawn
+_SHUFFLES = 1999
+_MOST_WAYS = 5000  # of dividing one item's answers in two, beyond which they are drawn
 SEED = 0
 
 Row = Mapping[str, Any]
@@ -76,19 +76,19 @@ def find_drift(rows: Iterable[Row]) -> list[Drift]:
     for (judge, question, _), sessions in sorted(runs.items()):
         first: dict[str, list[Row]] = {}
         for session, asked in sorted(sessions.items()):
-            new = rows_by_item(asked)
+            new = _rows_by_item(asked)
             both = sorted(new.keys() & first.keys())
             if both:
                 old_rows = [row for key in both for row in first[key]]
                 pairs = [(answers_of(first[key]), answers_of(new[key])) for key in both]
                 moved, noise, p = compare_runs(pairs)
-                calls, models = sum(len(each) for _, each in pairs), (models_of(asked), models_of(old_rows))
+                calls, models = sum(len(each) for _, each in pairs), (_models_of(asked), _models_of(old_rows))
                 found.append(Drift(judge, question, session, len(both), calls, moved, noise, p, *models))
             first = new | first
     return found
 
 
-def rows_by_item(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def _rows_by_item(rows: Iterable[Row]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["repeat"]):
         found[row["key"]].append(row)
@@ -99,7 +99,7 @@ def answers_of(rows: Iterable[Row]) -> list[Answer]:
     return [row["reason"] if row["value"] is None else row["value"] for row in rows]
 
 
-def models_of(rows: Iterable[Row]) -> tuple[str, ...]:
+def _models_of(rows: Iterable[Row]) -> tuple[str, ...]:
     return tuple(sorted({row["model"] for row in rows if row["model"]}))
 
 
@@ -116,10 +116,10 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
     among = sum(len(old) * (len(old) - 1) / 2 for old, _ in pairs)
     apart = sum(first != second for old, _ in pairs for first, second in itertools.combinations(old, 2))
     across = sum(len(old) * len(new) for old, new in pairs)
-    drawn = np.zeros((2, SHUFFLES))
+    drawn = np.zeros((2, _SHUFFLES))
     for table in tables:
-        drawn += table[:, generator.integers(0, table.shape[1], SHUFFLES)]
-    tails = (1 + (drawn >= np.array([[moved], [wavering]]) - 1e-9).sum(axis=1)) / (SHUFFLES + 1)
+        drawn += table[:, generator.integers(0, table.shape[1], _SHUFFLES)]
+    tails = (1 + (drawn >= np.array([[moved], [wavering]]) - 1e-9).sum(axis=1)) / (_SHUFFLES + 1)
     return float(moved / across), apart / among if among else 0.0, min(1.0, 2 * float(tails.min()))
 
 
@@ -137,15 +137,15 @@ def divided(answers: tuple[int, ...], old: int) -> np.ndarray:
     differ = (numbers[:, None] != numbers).astype(float)
     counts = np.bincount(numbers)
     is_rare = (counts < counts.max())[numbers].astype(float)
-    ways = np.array(list(ways_to_divide(len(answers), old, np.random.default_rng(SEED))))
+    ways = np.array(list(_ways_to_divide(len(answers), old, np.random.default_rng(SEED))))
     member = np.zeros((len(ways), len(answers)))
     member[np.arange(len(ways))[:, None], ways] = 1
     return np.array([np.einsum("wi,ij,wj->w", member, differ, 1 - member), (1 - member) @ is_rare])
 
 
-def ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Iterable[Sequence[int]]:
+def _ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Iterable[Sequence[int]]:
     """Which answers may have been the old ones, first those that were; all ways, or many drawn."""
-    ways = list(itertools.islice(itertools.combinations(range(size), old), MOST_WAYS + 1))
-    if len(ways) <= MOST_WAYS:
+    ways = list(itertools.islice(itertools.combinations(range(size), old), _MOST_WAYS + 1))
+    if len(ways) <= _MOST_WAYS:
         return ways
-    return [tuple(range(old)), *(tuple(generator.permutation(size)[:old]) for _ in range(MOST_WAYS))]
+    return [tuple(range(old)), *(tuple(generator.permutation(size)[:old]) for _ in range(_MOST_WAYS))]

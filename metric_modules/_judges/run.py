@@ -220,7 +220,7 @@ def _ask_all(
     def take(call: Call) -> Judgement:
         if stopping.is_set():
             raise Stopped("the run is ending")
-        return make_call(call, choice, answers, caller, reader)
+        return _make_call(call, choice, answers, caller, reader)
 
     try:
         with advance(len(plan.calls)) as tell:
@@ -252,7 +252,7 @@ def _count_call(future: Future[Judgement], call: Call, outcome: Outcome, stop: C
             outcome.without_value = dict(Counter(outcome.without_value) + Counter([judgement.reason]))
 
 
-def make_call(call: Call, choice: Choice, answers: Answers, caller: Caller, reader: Reader) -> Judgement:
+def _make_call(call: Call, choice: Choice, answers: Answers, caller: Caller, reader: Reader) -> Judgement:
     """Ask once and keep the answer."""
     ask, question = call.ask, call.ask.question
     pictures = list(read_pictures(reader, ask, trait(choice.judge, "side")))

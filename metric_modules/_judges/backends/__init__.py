@@ -127,14 +127,6 @@ def _dollars(rates: tuple[float, float], sent: float, received: int) -> float:
     return round((sent * rates[0] + received * rates[1]) / 1e6, 6)
 
 
-def require_sizes(name: str, side: int, max_tokens: int, timeout: float = 1.0, least_side: int = 64) -> None:
-    """Check the options that most judges have."""
-    if side < least_side:
-        raise UserError(f"{name}:side must be at least {least_side} pixels, got {side}")
-    if max_tokens < 1 or timeout <= 0:
-        raise UserError(f"{name}:max_tokens must be at least 1 and timeout above 0 s, got {max_tokens} and {timeout:g}")
-
-
 def mapping(value: object) -> dict[str, Any]:
     """A part of a reply that should be an object, empty if it is not."""
     return value if isinstance(value, dict) else {}

@@ -2,15 +2,16 @@
 
 import functools
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from convergebench.generation import requirements, torch_models
 from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.options import check_limits, number, unrelated
 from convergebench.generation.pictures import decode
 from convergebench.generation.records import Answer, one_of
 
-from . import Shown, require_sizes
+from . import Shown
 
 WEIGHTS = "config.json"
 
@@ -21,16 +22,16 @@ class Judge:
 
     model: str = "HuggingFaceTB/SmolVLM-500M-Instruct"
     dtype: str = "bfloat16"
-    device: str = field(default="auto", metadata={"identity": False})
-    side: int = 1024
-    max_tokens: int = 500
+    device: str = unrelated("auto")
+    side: int = number(1024, least=32)
+    max_tokens: int = number(500, least=1)
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "pip install 'convergebench[judges,score]', and the model's weights"
 
     def __post_init__(self) -> None:
         one_of("transformers:dtype", self.dtype, torch_models.DTYPES)
         one_of("transformers:device", self.device, torch_models.DEVICES)
-        require_sizes("transformers", self.side, self.max_tokens, least_side=32)
+        check_limits("transformers", self)
 
     def ready(self) -> str | None:
         return requirements.missing_packages("judges", "jsonschema") or (
