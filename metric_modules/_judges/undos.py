@@ -45,7 +45,7 @@ def has_one_undo(program: Program) -> bool:
 
 
 @dataclass
-class _Writing:
+class Writing:
     """The result of asking for undos."""
 
     undos: list[WrittenUndo] = field(default_factory=list)
@@ -103,7 +103,7 @@ def write_undos(
     known: Mapping[str, str],
     max_cost: float | None = None,
     advance: Callable[[], object] = lambda: None,
-) -> _Writing:
+) -> Writing:
     """Ask for the undo of each program, except those that are known already.
 
     `max_cost` covers all that this model costs for this file, earlier runs included.
@@ -111,7 +111,7 @@ def write_undos(
     refuse_impossible_cost(max_cost)
     price = price_of_one(choice, programs)
     refuse_unknown_price(max_cost, price, choice.label)
-    folder, writing = kept_folder(out, choice), _Writing()
+    folder, writing = kept_folder(out, choice), Writing()
     with one_at_a_time(folder, f"{choice.label} writes {out} in another process; wait for it"):
         journal, kept = _journal(out, choice)
         ledger = JudgeLedger(folder, sum(line["own"] for line in journal.entries), journal) if price != 0 else None
