@@ -21,7 +21,7 @@ import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.ledger import Ledger
 from convergebench.metric_modules._judges import asks, backends, drift, questions, run, store
-from vendors.loopback import serving, told
+from vendors.loopback import serving, told, wait_until_idle
 
 RATES = {"text": 2.0, "image": 2.0, "output": 10.0}  # US dollars for a million tokens
 USAGE = {"prompt_tokens": 3000, "completion_tokens": 20}
@@ -138,7 +138,7 @@ def under_kills(folder, kills):
     with serving(vendor) as server:
         wanted = planned(data, server.base, 10)
         while True:
-            server.wait_until_idle()
+            wait_until_idle(server.base)
             known = store.Answers(data, choose(server.base).label, "edit_applied").rows.values()
             stored = Counter(wanted[row.key][0] for row in known)
             before = Counter(vendor.delivered)

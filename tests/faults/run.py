@@ -18,7 +18,6 @@ import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -81,16 +80,15 @@ class Campaign:
     def one_course(self, number: int) -> None:
         """One run or dataset: about ten faults, and its end."""
         from faults import injuries
-        from faults.dataset_course import DATASET, DatasetCourse
+        from faults.dataset_course import DatasetCourse
         from faults.store_course import Course, Wrong
 
         chance = Random(f"{self.options.seed} {number}")
         kind = self.options.kind or chance.choices(("money", "free", "dataset"), (6, 3, 1))[0]
         folder = self.root / f"course-{number}"
         course: Course
-        faults: Mapping[str, tuple[Callable[..., bool], float]]
         if kind == "dataset":
-            course, faults = DatasetCourse(folder, self.made, chance), DATASET
+            course, faults = DatasetCourse(folder, self.made, chance), injuries.DATASET
         else:
             shop = self.shop if kind == "money" else None
             course, faults = Course(folder, self.suite, chance, shop, f"{self.options.seed}-{number}"), injuries.STORE
@@ -98,7 +96,7 @@ class Campaign:
         history: list[str] = []
         wrong = ""
         try:
-            with injuries.small_disk(course.run.parent):
+            with injuries.small_disk(course.disk):
                 course.begin()
                 while len(history) < A_COURSE and not (history and self.options.minutes and self.is_over()):
                     name = chance.choices(names, [faults[each][1] for each in names])[0]
@@ -151,7 +149,7 @@ def preload() -> None:
     """What every command imports, once, before any is forked."""
     sys.meta_path.insert(0, WithoutTorch())
     import httpx  # noqa: F401
-    from convergebench.cli import __main__, build, generate, report, score, verify_folder  # noqa: F401
+    from convergebench.cli import __main__, build, generate, report, score  # noqa: F401
     from convergebench.dataset_builder.publishing import verify as verifying  # noqa: F401
     from convergebench.generation import editors, scheduler, suites  # noqa: F401
     from convergebench.generation.editors import bfl, identity, jpeg, noise, paint  # noqa: F401

@@ -13,9 +13,10 @@ from random import Random
 from convergebench.generation import pictures, store
 from convergebench.generation.loop import at_chain_size
 from counting import digest
-from faults import processes, vendor
+from faults import vendor
 from faults.processes import Command
 from PIL import Image
+from vendors.loopback import wait_until_idle
 
 CONCURRENCY = 4  # calls in flight of one process
 SUITE = """
@@ -55,9 +56,12 @@ def write_suite(folder: Path) -> Path:
 class Course:
     """A run, the words that make it, and what is known of it from outside."""
 
+    full_disk_words: tuple[str, ...] = ("disk is full", "would pass the limit", "stopped:")
+
     def __init__(self, folder: Path, suite: Path, chance: Random, shop: vendor.Vendor | None, name: str):
         self.folder, self.suite, self.chance, self.shop = folder, suite, chance, shop
-        self.run = folder / "disk" / "run"
+        self.disk = folder / "disk"
+        self.run = self.disk / "run"
         self.quiet = folder / "quiet"
         self.key = f"till-{name}-{chance.randrange(10**12)}"
         self.runs, self.count = 1, 0
@@ -88,12 +92,19 @@ class Course:
     ) -> Command:
         """A command of ours under way, the run's own where no other is named."""
         self.count += 1
-        given = words or self.words()
-        if real and words is None:
-            import sys
+        return Command(words or self.words(), self.folder / f"said-{self.count}.txt", hurt, real)
 
-            given = [sys.executable, "-m", "convergebench", *given]
-        return Command(given, self.folder / f"said-{self.count}.txt", hurt, real)
+    def next_words(self) -> list[str]:
+        """The run's command, with more to do if it is done, so that the next fault finds it under way."""
+        folders = [*(self.run / "chains").glob("[!.]*")]
+        if folders and all((path / "done.json").exists() for path in folders):
+            self.runs += 1
+        if self.shop:
+            self.shop.weather.value = self.chance.random() < 0.7
+        return self.words()
+
+    def start_next(self, hurt: Callable[[], None] = lambda: None) -> Command:
+        return self.start(hurt, words=self.next_words())
 
     def ask(self, *words: str) -> tuple[int | None, str]:
         """A command from its beginning to its end."""
@@ -134,6 +145,7 @@ class Course:
         """
         if not self.shop:
             return
+        wait_until_idle(self.shop.address)
         known = self.recorded() + self.gone + self.lost
         missing = self.shop.billed(self.key, answered=True) - known
         if missing.total() > in_flight:
@@ -173,14 +185,25 @@ class Course:
         found = [path for path in sorted(self.run.rglob("*")) if path.is_file() and path.name != ".lock"]
         return [path for path in found if ".set-aside" not in path.parts and path.suffix != ".part"]
 
-    def is_done(self) -> bool:
-        folders = [*(self.run / "chains").glob("[!.]*")]
-        return bool(folders) and all((path / "done.json").exists() for path in folders)
-
-    def grow(self) -> None:
-        """More to do, so that the next fault finds it under way."""
-        if self.is_done():
-            self.runs += 1
+    def mend(self, path: Path, before: bytes) -> None:
+        """What a user does: verify with repair, the run again, and what only a person can restore is restored."""
+        with self.counted():
+            code, said = self.ask("verify", self.run, "--repair")
+        if code == 1 and not said.strip():
+            raise Wrong("verify says nothing and ends with 1")
+        for _ in range(2):
+            command = self.start()
+            code = command.end()
+            self.look_at(command, code, (0, 1, 2))
+            said = command.said()
+            if code == 0 or "would pass the limit" in said or "calls all failed" in said:
+                return
+            if "restore" not in said:
+                raise Wrong(f"{path} was altered; the run ends with {code} and says {said[-800:]}")
+            with self.counted():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(before)
+        raise Wrong(f"{path} is restored, and the run still ends with {code}: {said[-800:]}")
 
     def finish(self) -> None:
         """Bring the run to its end in fine weather; then all must be as if nothing had happened."""
@@ -227,17 +250,13 @@ class Course:
         code, said = self.ask(*self.words(self.quiet))
         if code:
             raise Wrong(f"the quiet run fails: {said[-800:]}")
-        ours, theirs = (without_set_aside(digest(folder)) for folder in (self.run, self.quiet))
+        ours, theirs = (
+            {name: value for name, value in digest(folder).items() if not name.startswith(".set-aside")}
+            for folder in (self.run, self.quiet)
+        )
         if ours != theirs:
             other = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
             raise Wrong(f"silent: the run ends different from a quiet one: {other[:5]} of {len(other)}")
 
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def without_set_aside(files: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in files.items() if not name.startswith(".set-aside")}
-
-
-__all__ = ["CONCURRENCY", "Course", "Wrong", "processes", "write_suite"]

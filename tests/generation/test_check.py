@@ -57,7 +57,7 @@ def test_a_missing_key_is_one_sentence_and_exit_2(monkeypatch):
         check("bfl")
 
 
-def test_the_verb_prints_json_for_a_machine_and_exits_1_where_no_picture_came(key):
+def test_the_command_prints_json_and_exits_1_without_a_picture(key):
     with loose(lambda server: bfl.accepted(server, bfl.ended("Request Moderated"))) as server:
         result = CliRunner().invoke(
             main, ["list", "editors", "--check", f"bfl:base_url={server.base},poll=0.01", "--json"]

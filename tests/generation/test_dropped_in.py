@@ -56,7 +56,7 @@ def steps(house, run):
     ]
 
 
-def test_an_editor_that_is_one_new_file_is_listed_planned_and_asked_and_its_role_is_recorded(house):
+def test_an_editor_is_one_new_file(house):
     house.write("generation/editors/browning.py", BROWNING)
     listed = {row["name"]: row for row in json.loads(house.verb("editors", "--json"))}
     assert (listed["browning"]["role"], listed["browning"]["missing"]) == ("baseline", None)
@@ -74,7 +74,7 @@ def test_an_editor_that_is_one_new_file_is_listed_planned_and_asked_and_its_role
     }
 
 
-def test_a_program_that_is_one_new_row_and_a_line_in_a_suite_is_planned_and_carried_out(house):
+def test_a_program_is_one_new_row_and_a_line_in_a_suite(house):
     house.append("generation/programs.toml", GREEN_HAT)
     suite = house.path("generation/suites/smoke.toml")
     suite.write_text(suite.read_text().replace("programs = [", 'programs = ["green-hat", '))

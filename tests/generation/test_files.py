@@ -16,7 +16,7 @@ def count_up(path, times):
             path.write_text(str(number + 1))
 
 
-def test_waiting_processes_enter_one_at_a_time_though_every_release_removes_the_locks_file(tmp_path):
+def test_waiting_processes_enter_one_at_a_time(tmp_path):
     path = tmp_path / "number"
     path.write_text("0")
     workers = [FORK.Process(target=count_up, args=(path, 50)) for _ in range(4)]
@@ -34,7 +34,7 @@ def hold_for_ever(folder, ready):
         FORK.Event().wait()
 
 
-def test_a_killed_process_holds_nothing_and_the_file_it_leaves_is_removed_by_the_next(tmp_path):
+def test_a_killed_process_holds_no_lock_and_leaves_no_file(tmp_path):
     ready = FORK.Event()
     owner = FORK.Process(target=hold_for_ever, args=(tmp_path, ready))
     owner.start()
@@ -59,7 +59,7 @@ def test_a_lock_outlives_the_folder_that_its_block_removes(tmp_path):
         (tmp_path / "draft").rmdir()
 
 
-def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path, monkeypatch):
+def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     files.write_whole(tmp_path / "x", b"before")
 
     def fail(descriptor):

@@ -34,7 +34,7 @@ def run(seconds, items=3, at_once=3):
     return abandoned, told, done
 
 
-def test_every_item_is_done_and_recorded_in_the_thread_that_asked():
+def test_every_item_is_recorded_in_the_calling_thread():
     threads = []
     abandoned = interruptible.do_all(
         range(20), lambda item: item, lambda future, item: threads.append(threading.current_thread()), print, 4
@@ -43,7 +43,7 @@ def test_every_item_is_done_and_recorded_in_the_thread_that_asked():
     assert threads == [threading.main_thread()] * 20
 
 
-def test_after_ctrl_c_what_runs_comes_to_its_end_and_nothing_else_is_begun():
+def test_after_ctrl_c_what_runs_ends_and_nothing_begins():
     interrupt_soon(0.1)
     abandoned, told, done = run(0.4, items=6, at_once=2)
     assert (abandoned, told) == (0, ["interrupted; give the same command again to go on"])
@@ -51,7 +51,7 @@ def test_after_ctrl_c_what_runs_comes_to_its_end_and_nothing_else_is_begun():
     assert len(done) == 6
 
 
-def test_a_second_ctrl_c_gives_up_what_still_runs_and_says_how_much_that_is():
+def test_a_second_ctrl_c_gives_up_what_still_runs():
     interrupt_soon(0.1, 0.2)
     began = time.monotonic()
     abandoned, told, done = run(2)

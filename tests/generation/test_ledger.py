@@ -24,18 +24,18 @@ def lines(run):
     return [{name: value for name, value in line.items() if name != "check"} for line in found]
 
 
-def test_several_processes_of_one_run_bill_no_more_than_its_limit(tmp_path):
+def test_several_processes_bill_no_more_than_their_limit(tmp_path):
     facts = spending(str(tmp_path), "3", "0")
     assert facts == {"billed": 1.00, "recorded": 1.00, "kills": 0}
 
 
-def test_a_run_that_is_killed_and_started_again_bills_no_more_than_its_limit(tmp_path):
+def test_killed_processes_bill_no_more_than_their_limit(tmp_path):
     facts = spending(str(tmp_path), "2", "20")
     assert facts["kills"] == 20
     assert facts["recorded"] <= facts["billed"] <= 1.00
 
 
-def test_sigterm_makes_no_new_call_and_keeps_the_answers_of_those_in_flight(tmp_path):
+def test_sigterm_lets_calls_in_flight_end_and_makes_no_more(tmp_path):
     facts = spending(str(tmp_path), "terminate")
     assert facts["stopped"].startswith("interrupted")
     assert (facts["abandoned"], facts["exit"]) == (0, 0)
@@ -44,7 +44,7 @@ def test_sigterm_makes_no_new_call_and_keeps_the_answers_of_those_in_flight(tmp_
     assert facts["seconds"] < 30
 
 
-def test_a_call_is_written_down_before_it_is_made_and_settled_after_it(tmp_path):
+def test_a_call_is_in_the_ledger_before_it_is_made(tmp_path):
     budget = Budget(1.00, ledger=Ledger(tmp_path, 0.12))
     hold = budget.hold(0.04)
     assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
@@ -54,7 +54,7 @@ def test_a_call_is_written_down_before_it_is_made_and_settled_after_it(tmp_path)
     assert Ledger(tmp_path).spent == Decimal("0.159")
 
 
-def test_a_call_that_was_never_settled_counts_as_spent_until_somebody_settles_it(tmp_path):
+def test_an_unsettled_call_counts_as_spent(tmp_path):
     call = Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04).call
     for _ in range(2):
         with pytest.raises(OverBudget, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"):
@@ -73,7 +73,7 @@ def test_what_another_process_spends_meanwhile_counts(tmp_path):
     assert (ours.spent, ours.paid) == (pytest.approx(0.08), Decimal("0.04"))
 
 
-def test_where_an_answer_was_dearer_than_its_price_the_next_calls_hold_as_much(tmp_path):
+def test_calls_hold_as_much_as_the_dearest_answer_cost(tmp_path):
     """So that a vendor who bills more than it says cannot take a run past its limit, nor after a new start."""
     budget = Budget(1.00, ledger=Ledger(tmp_path))
     first, second = budget.hold(0.04), budget.hold(0.04)
@@ -115,7 +115,7 @@ def test_a_line_that_its_writer_did_not_finish_is_cut_off(tmp_path):
     assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
 
 
-def test_a_changed_digit_of_a_ledger_is_named_before_anything_is_paid_for(tmp_path):
+def test_a_changed_digit_of_a_ledger_is_found(tmp_path):
     budget = Budget(1.00, ledger=Ledger(tmp_path))
     budget.pay(budget.hold(0.04), 0.04)
     path = tmp_path / "ledger" / "calls.jsonl"
@@ -148,7 +148,7 @@ def test_lines_that_are_gone_from_the_end_of_a_ledger_are_missed(tmp_path, left)
     assert Ledger(tmp_path, 0.01).spent == Decimal("0.01")
 
 
-def test_calls_in_flight_count_for_what_the_dearest_answer_did_cost(tmp_path):
+def test_calls_in_flight_count_as_the_dearest_answer(tmp_path):
     """Also those of a process that was killed before it knew."""
     Budget(1.00, ledger=Ledger(tmp_path)).hold(0.04)  # killed now
     budget = Budget(0.20, ledger=Ledger(tmp_path))

@@ -34,7 +34,7 @@ def test_an_answer_of_another_form_is_a_step_that_can_be_stored(door, body):
     door.enter(json.dumps(body).encode())
 
 
-def test_a_cost_that_is_no_amount_of_money_is_kept_as_words_and_the_price_counts():
+def test_an_impossible_cost_is_kept_as_words():
     for cost in (float("nan"), float("inf"), -1.0):
         caller = Caller(CallLimits(), price=0.04)
         reply = caller.ask(lambda cost=cost: Answer(b"x", cost=cost))

@@ -49,7 +49,7 @@ def test_an_awkward_picture_is_decoded_as_it_looks(name):
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_bytes_that_are_no_whole_picture_are_refused_in_a_sentence_that_says_what_they_are(name):
+def test_bytes_that_are_no_whole_picture_are_refused(name):
     data, refusal = BROKEN[name]
     with pytest.raises(pictures.Undecodable, match=refusal) as caught:
         pictures.decode(data)
@@ -57,7 +57,7 @@ def test_bytes_that_are_no_whole_picture_are_refused_in_a_sentence_that_says_wha
 
 
 @pytest.mark.parametrize("name", PROFILED)
-def test_a_profile_or_a_comment_stays_behind_when_a_picture_is_decoded(name):
+def test_decoding_drops_profiles_and_comments(name):
     with Image.open(io.BytesIO(PROFILED[name])) as opened:
         assert opened.info.get("icc_profile") or opened.info.get("comment")
     picture = pictures.decode(PROFILED[name])
@@ -104,7 +104,7 @@ def test_a_picture_is_resized_only_where_it_has_another_size():
     assert pictures.resize_to(array, 16, 12).shape == (12, 16, 3)
 
 
-def test_the_evaluation_size_is_the_references_own_or_given_by_its_short_side():
+def test_the_evaluation_size_is_the_references_or_given():
     assert pictures.evaluation_size(640, 480, None) == pictures.evaluation_size(640, 480, "reference") == (640, 480)
     assert pictures.evaluation_size(640, 480, 512) == (683, 512)
     for wrong in (0, True, "half", 1.5):

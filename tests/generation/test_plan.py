@@ -73,13 +73,13 @@ def test_what_cannot_be_planned_is_refused_in_one_sentence(words, sentence):
         plan.make_plan(suites.load("smoke"), **words)
 
 
-def test_an_option_that_differs_from_its_default_is_in_the_label_and_all_are_in_the_settings():
+def test_options_are_in_the_settings_and_changed_ones_in_labels():
     made = plan.make_plan(suites.load("smoke"), ["jpeg:quality=40,seed=fixed", "jpeg"])
     assert [choice.label for choice in made.choices] == ["jpeg:quality=40,seed=fixed", "jpeg"]
     assert made.chains[0].settings == {"quality": 40, "seed": "fixed", "short_side": suites.load("smoke").short_side}
 
 
-def test_a_variant_is_planned_for_the_editors_that_have_its_options():
+def test_a_variant_is_for_the_editors_with_its_options():
     shared = ("title", "version", "short_side", "rounds", "sources", "programs")
     suite = suites.from_values(
         "test",

@@ -58,6 +58,6 @@ def test_a_seed_is_fixed_or_differs_by_step_and_always_by_run():
     assert CHAIN.seed(1) != dataclasses.replace(CHAIN, run=2).seed(1)
 
 
-def test_a_word_that_is_not_in_the_vocabulary_is_refused_with_the_list():
+def test_a_word_outside_the_vocabulary_is_refused():
     with pytest.raises(UserError, match="no kind 'landscape'; it must be one of face, object, scene, texture, text"):
         dataclasses.replace(SOURCE, kind="landscape")

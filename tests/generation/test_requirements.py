@@ -63,7 +63,7 @@ def test_a_file_that_was_altered_in_the_cache_is_found_out(kept, monkeypatch):
         kept.read()
 
 
-def test_a_package_without_the_file_and_a_missing_registry_are_said_in_a_sentence(kept, monkeypatch):
+def test_absent_weights_are_one_sentence(kept, monkeypatch):
     registry(monkeypatch, {"models/other.onnx": DATA})
     with pytest.raises(Unusable, match=r"npm:some@1 holds no models/some\.onnx"):
         kept.read()
@@ -76,12 +76,12 @@ def test_a_package_without_the_file_and_a_missing_registry_are_said_in_a_sentenc
         kept.read()
 
 
-def test_without_onnxruntime_migan_says_the_line_that_installs_it(monkeypatch):
+def test_migan_without_onnxruntime_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
     assert "pip install 'convergebench[migan]'" in editors.choose("migan").editor.ready()
 
 
-def test_migan_sends_the_network_the_hole_as_zero_and_the_rest_as_255(monkeypatch):
+def test_migan_sends_the_hole_as_zero_and_the_rest_as_255(monkeypatch):
     seen = {}
 
     class Network:
@@ -147,7 +147,7 @@ def test_real_weights_remove_and_denoise():
     assert numpy.abs(filled - real)[hole].mean() < 0.5 * numpy.abs(red.astype(float) - real)[hole].mean()
 
 
-def test_the_commit_of_a_hub_model_is_part_of_a_chains_identity_and_is_the_one_that_is_loaded(tmp_path, monkeypatch):
+def test_a_hub_models_commit_is_part_of_a_chains_identity(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
     with HubServer(tmp_path / "hub") as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)

@@ -92,7 +92,7 @@ def test_what_was_asked_again_reaches_the_dataset(tmp_path):
     assert set(built()) == {("ok", True)}
 
 
-def test_a_failed_chain_that_is_asked_again_counts_in_the_report_like_any_other(tmp_path):
+def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
     def one_fails(seed):
         if moods["broken"] == seed:
             raise Rejected("HTTP 400: no")
@@ -132,14 +132,14 @@ def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):
     assert sum(step.cost or 0 for step in steps(tmp_path / "run")) == pytest.approx(1.00)
 
 
-def test_a_limit_on_money_without_a_price_is_refused_before_anything_is_asked(tmp_path):
+def test_a_limit_on_money_needs_a_price(tmp_path):
     editor = Paid(tmp_path / "asked", dollars=None)
     with pytest.raises(UserError, match="--max-cost needs the price of a call"):
         generate(planned(editor), tmp_path / "run", max_cost=1)
     assert editor.seeds() == []
 
 
-def test_a_vendor_that_fails_every_call_is_asked_a_handful_of_times(tmp_path):
+def test_a_vendor_that_always_fails_is_asked_a_few_times(tmp_path):
     def broken(seed):
         return Answer(b"<html>")
 
@@ -160,7 +160,7 @@ def test_a_wrong_key_is_found_out_by_the_first_calls_alone(tmp_path):
     assert not [step for step in steps(tmp_path / "run") if step.status != "input"]
 
 
-def test_a_chain_that_died_between_a_failed_step_and_its_end_is_ended_when_given_again(tmp_path):
+def test_a_chain_that_died_before_its_end_is_ended_later(tmp_path):
     editor = Paid(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="no"))
     made = planned(editor)
     generate(made, tmp_path / "run")

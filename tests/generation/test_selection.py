@@ -35,14 +35,14 @@ def test_each_filter_leaves_what_it_names():
         assert len(chosen) == sum(read(chain) == value for chain in planned().chains)
 
 
-def test_a_name_that_is_in_no_case_is_refused_with_those_that_are():
+def test_a_filter_that_matches_no_case_is_refused():
     with pytest.raises(UserError, match=r"--kind 'faces' is in none of the remaining cases; they have face, "):
         planned(kinds=["faces"])
     with pytest.raises(UserError, match="--limit must be"):
         planned(limit=0)
 
 
-def test_a_limit_is_balanced_and_the_same_for_every_editor_whatever_the_others_are():
+def test_a_limit_is_balanced_and_the_same_for_every_editor():
     both = planned(specs=("identity", "jpeg:quality=40"), limit=24).chains
     mine, theirs = (
         [case_of(chain) for chain in both if chain.editor.startswith(name)] for name in ("identity", "jpeg")
@@ -68,7 +68,7 @@ def test_plan_and_generate_take_the_same_options(tmp_path):
     assert len(told["chains"]) == len(planned(limit=3).chains)
 
 
-def test_a_limit_on_cases_and_on_money_hold_together_with_a_vendor_that_fails_now_and_then(tmp_path, monkeypatch):
+def test_limits_on_cases_and_money_hold_with_a_bad_vendor(tmp_path, monkeypatch):
     monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
     calls = iter(range(10**6))
 

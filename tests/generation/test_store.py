@@ -34,7 +34,7 @@ def fill(run, steps=2):
     return run / "chains" / CHAIN.id
 
 
-def test_received_bytes_are_kept_as_they_came_and_named_by_their_magic(run):
+def test_received_bytes_are_kept_and_named_by_their_magic(run):
     data = b"\xff\xd8\xff not really a jpeg, declared as png"
     with store.ChainWriter.open(run, CHAIN) as writer:
         writer.begin(PICTURE)
@@ -43,7 +43,7 @@ def test_received_bytes_are_kept_as_they_came_and_named_by_their_magic(run):
     assert (run / "chains" / CHAIN.id / "0001.jpg").read_bytes() == data
 
 
-def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture_and_the_rest_stays(run):
+def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture(run):
     folder = fill(run)
     whole = (folder / "steps.jsonl").read_bytes()
     (folder / "steps.jsonl").write_bytes(whole[:-20])
@@ -121,7 +121,7 @@ def test_a_run_of_another_suite_is_refused(run):
         store.open_run(run, {"suite": "test", "short_side": 64})
 
 
-def test_a_chain_is_owned_by_one_process_at_a_time_and_a_dead_owner_holds_nothing(run):
+def test_a_chain_is_owned_by_one_living_process(run):
     context = multiprocessing.get_context("fork")
     ready = context.Event()
 
@@ -187,7 +187,7 @@ def test_done_is_written_last_and_names_the_steps_it_closes(run):
     assert store.is_done(run, CHAIN.id)
 
 
-def test_what_the_editors_say_of_themselves_is_kept_beside_the_chains_and_added_to(run):
+def test_descriptions_of_editors_are_added_to(run):
     store.open_run(run, {"suite": "test"}, {"jpeg": EditorInfo("jpeg", "transport", "Re-encodes.")})
     store.open_run(run, {"suite": "test"}, {"oracle": EditorInfo("oracle", "baseline")})
     assert store.read_checked(run / "editors.json") == {

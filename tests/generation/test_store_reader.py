@@ -138,7 +138,7 @@ def test_a_painted_source_is_known_by_its_pixels(tmp_path):
     assert store_reader.read_source(one)[0] == f"{digest}.png"
 
 
-def test_the_same_chain_in_two_runs_is_one_chain_and_a_different_one_an_error(run, tmp_path):
+def test_equal_chains_of_two_runs_are_one_and_others_an_error(run, tmp_path):
     stores.keep(tmp_path / "same", stores.chain())
     assert len(store_reader.find_finished([run, tmp_path / "same"]).done) == 1
     stores.keep(tmp_path / "other", stores.chain(), salt=7)
@@ -156,7 +156,7 @@ def test_editors_are_what_the_run_says_of_them(run):
         store_reader.find_finished([run])
 
 
-def test_a_chains_cost_is_that_of_its_steps_and_null_where_none_has_a_price(run):
+def test_a_chains_cost_is_that_of_its_steps(run):
     (one,) = store_reader.find_finished([run]).done.values()
     assert one.cost == pytest.approx(0.16)
     assert one.order == ("jpeg:quality=40", "source-1", "glasses", 1, one.id)
@@ -200,7 +200,7 @@ def relined(folder, number, **changes):
         ({"status": "refused"}, "line 4, comes after the chain's end"),
     ],
 )
-def test_steps_that_the_chain_did_not_ask_for_are_damage_in_a_finished_and_in_an_unfinished_chain(run, changes, says):
+def test_steps_that_the_chain_did_not_ask_for_are_damage(run, changes, says):
     folder = folder_of(run)
     relined(folder, 2, **changes)
     done = json.loads((folder / "done.json").read_text())
@@ -212,7 +212,7 @@ def test_steps_that_the_chain_did_not_ask_for_are_damage_in_a_finished_and_in_an
         pass
 
 
-def test_an_unfinished_chain_that_is_described_otherwise_is_not_continued(run):
+def test_an_unfinished_chain_with_another_description_stops(run):
     folder = folder_of(run)
     (folder / "done.json").unlink()
     with store.ChainWriter.open(run, stores.chain()):

@@ -41,7 +41,7 @@ def test_demo_and_smoke_need_no_download():
         assert places <= {"installed:scikit-image", "painted"}
 
 
-def test_the_demo_asks_at_most_a_thousand_times_and_has_ten_rounds_of_every_program():
+def test_the_demo_has_ten_rounds_and_at_most_1000_calls():
     suite = suites.load("demo")
     assert suite.rounds == 10
     cycles = sum(len(program.cycle) for _, program in suites.cases(suite))
@@ -49,7 +49,7 @@ def test_the_demo_asks_at_most_a_thousand_times_and_has_ten_rounds_of_every_prog
     assert {program.id for _, program in suites.cases(suite)} == set(suite.programs)
 
 
-def test_v1_mini_has_twelve_of_v1_in_its_shares_and_all_its_programs():
+def test_v1_mini_has_twelve_sources_in_the_shares_of_v1():
     whole, mini = suites.load("v1"), suites.load("v1-mini")
     assert len(mini.sources) == 12
     assert set(mini.sources) < set(whole.sources)
@@ -98,7 +98,7 @@ def test_every_variant_of_banana100_is_planned_for_its_editor():
     assert sum(each["resolution"] == "1K/2K/4K" for each in settings) == 10
 
 
-def test_the_comparison_of_models_counts_steps_and_is_the_studys_1400_pictures_a_model():
+def test_banana20_is_1400_pictures_a_model():
     made = plan.make_plan(suites.load("banana20"))
     assert [row["calls"] for row in plan.summary(made)] == [1400, 1400, 1400]
     assert {chain.calls for chain in made.chains} == {20}
@@ -113,7 +113,7 @@ def test_a_suite_of_steps_has_as_many_whole_rounds_as_fit():
         suites.from_values("s", {**VALUES, "steps": 0})
 
 
-def test_restoration_is_thirteen_scenes_by_seven_degradations_by_twelve_prompts():
+def test_restoration_is_13_scenes_7_degradations_12_prompts():
     suite = suites.load("restoration")
     scenes, broken = (set(part) for part in zip(*(id.split("~") for id in suite.sources), strict=True))
     assert (len(scenes), broken) == (13, set(degradations.DEGRADATIONS))

@@ -56,12 +56,11 @@ class Server:
         self.lock = threading.Lock()
         self.connections = 0
 
-    def wait_until_idle(self) -> None:
-        """Wait until all that was sent has been answered: a client that was killed leaves requests behind."""
-        with urllib.request.urlopen(f"{self.base}{IDLE}"):  # noqa: S310 -- connections are accepted in their order
-            pass
-        while self.connections:
-            time.sleep(0.001)
+
+def wait_until_idle(base: str) -> None:
+    """Wait until a server has answered all that it was sent: a client that was killed leaves requests behind."""
+    with urllib.request.urlopen(f"{base}{IDLE}"):  # noqa: S310 -- connections are accepted in their order
+        pass
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -85,6 +84,8 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if self.path == IDLE:
+            while self.server.about.connections > 1:
+                time.sleep(0.001)
             self.send(Reply())
             return
         if self.headers.get("transfer-encoding") == "chunked":
