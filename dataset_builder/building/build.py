@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import json
 import os
-import re
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,9 +35,10 @@ from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import SHARD, Shard, Written, config_of, write, write_listed
 from . import card
+from .card_tables import editor_folders
 
 DRAFT = ".building"  # the folder of the files that are being written
-SCORE_KEY = ["chain", "step", "sha256"]
+_SCORE_KEY = ["chain", "step", "sha256"]
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ def build(
         draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
-            written |= write_editors(draft, found.editors)
+            written |= _write_editors(draft, found.editors)
             manifest.expect(out, {file: about.entry for file, about in written.items()})
             replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        dropped = drop_stale_scores(out)
+        dropped = _drop_stale_scores(out)
         card.write(out, fresh=written)
     return Built(
         folder=out,
@@ -126,13 +126,13 @@ def plan_files(chains: list[StoredChain], of_sources: list[StoredChain]) -> list
     files = []
     folders = editor_folders({chain.editor for chain in chains})
     for editor, group in itertools.groupby(chains, key=lambda chain: chain.editor):
-        files += split_by_size(STEPS, f"data/steps/{folders[editor]}", list(group), lambda chain: chain.bytes)
-    files += split_by_size(CHAINS, "data/chains", chains, reference_size)
-    files += split_by_size(SOURCES, "data/sources", of_sources, source_size)
+        files += _split_by_size(STEPS, f"data/steps/{folders[editor]}", list(group), lambda chain: chain.bytes)
+    files += _split_by_size(CHAINS, "data/chains", chains, reference_size)
+    files += _split_by_size(SOURCES, "data/sources", of_sources, source_size)
     return files
 
 
-def split_by_size(
+def _split_by_size(
     config: Config, folder: str, chains: list[StoredChain], size_of: Callable[[StoredChain], int]
 ) -> list[PlannedFile]:
     """Files of at most SHARD bytes of pictures, in order; a chain is never split."""
@@ -145,19 +145,6 @@ def split_by_size(
         groups[-1].append(chain)
         filled += size_of(chain)
     return [PlannedFile(config, f"{folder}/{number:04d}.parquet", tuple(group)) for number, group in enumerate(groups)]
-
-
-def editor_folders(editors: Iterable[str]) -> dict[str, str]:
-    """A folder name for each editor that any file system and any glob takes as it is."""
-    folders: dict[str, str] = {}
-    taken: set[str] = set()
-    for editor in sorted(editors):
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", editor).strip(".-") or "editor"
-        if name.casefold() in taken:
-            name += "-" + sha256(editor.encode()).hexdigest()[:8]
-        taken.add(name.casefold())
-        folders[editor] = name
-    return folders
 
 
 def write_files(
@@ -208,16 +195,16 @@ def rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
             yield chain_row(chain, read_reference(chain))
         else:
             path, data = read_source(chain)
-            yield source_row(with_rights(chain.source, rights), data, path)
+            yield source_row(_with_rights(chain.source, rights), data, path)
 
 
-def with_rights(source: Source, rights: Mapping[str, str]) -> Source:
+def _with_rights(source: Source, rights: Mapping[str, str]) -> Source:
     """The source with these rights in place of those that nobody knows."""
     values = source.to_dict()
     return Source.from_dict({**values, **{name: said for name, said in rights.items() if values[name] == UNKNOWN}})
 
 
-def write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, Written]:
+def _write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, Written]:
     """The small table of what each editor is."""
     file = "data/editors/0000.parquet"
     rows = [editor_row(label, editors[label]) for label in sorted(editors)]
@@ -237,33 +224,33 @@ def replace_files(draft: Path, out: Path, files: set[str]) -> None:
                     path.parent.rmdir()
 
 
-def drop_stale_scores(folder: Path) -> int:
+def _drop_stale_scores(folder: Path) -> int:
     """Take out the score rows whose step is gone or has another picture now; how many there were."""
     reader = Reader(folder)
     files = reader.files("scores")
     if not files:
         return 0
-    current = score_keys(reader.table("steps", SCORE_KEY)).combine_chunks()
+    current = _score_keys(reader.table("steps", _SCORE_KEY)).combine_chunks()
     dropped = 0
     for file in files:
         config = config_of(reader.footer(file), "scores")
-        stays = pc.is_in(score_keys(reader.file_table(file, SCORE_KEY)), current)
+        stays = pc.is_in(_score_keys(reader.file_table(file, _SCORE_KEY)), current)
         count = pc.sum(stays).as_py() or 0
         dropped += len(stays) - count
         if not count:
             (folder / file).unlink()
         elif count < len(stays):
-            write_listed(folder, file, config, rows_that_stay(reader, file, stays))
+            write_listed(folder, file, config, _rows_that_stay(reader, file, stays))
     return dropped
 
 
-def score_keys(table: pa.Table) -> pa.ChunkedArray:
+def _score_keys(table: pa.Table) -> pa.ChunkedArray:
     """Names the picture that each row of scores belongs to: its chain, step and hash."""
-    words = [table[name].cast(pa.string()) for name in SCORE_KEY]
+    words = [table[name].cast(pa.string()) for name in _SCORE_KEY]
     return pc.binary_join_element_wise(*words, "\n", null_handling="replace", null_replacement="-")
 
 
-def rows_that_stay(reader: Reader, file: str, stays: pa.ChunkedArray) -> Iterator[dict[str, Any]]:
+def _rows_that_stay(reader: Reader, file: str, stays: pa.ChunkedArray) -> Iterator[dict[str, Any]]:
     """The rows of a file that are marked, of one row group at a time."""
     start = 0
     for group in range(reader.footer(file).num_row_groups):

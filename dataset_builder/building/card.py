@@ -7,10 +7,9 @@ would make it return the rows of an earlier build, or those of another folder of
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError
@@ -20,59 +19,15 @@ from ..dataset.columns import Config
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader, UnreadableFile
 from ..dataset.schema import SPLIT, Written, config_of, hash_file, own_digests
-from .card_tables import (
-    columns_table,
-    configs_table,
-    count_dataset,
-    licence_fields,
-    licences_table,
-    statistics_tables,
-    totals_text,
-)
+from .card_tables import Contents, columns_table, configs_table, licence_fields, licences_table
 
 REPO = "convergebench/convergebench"
-FILE_PATTERNS = {"steps": "data/steps/*/*.parquet"}
-SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
 OWN_TEXTS = ("README.md",)
 _Stamp = list[Any]  # of a file: size, time, inode and sha256
-HASHES = ".hashes.json"  # beside the data and never published: without it every file is read to be hashed
-
-
-@dataclass(frozen=True)
-class ConfigInfo:
-    """What the card says of a config."""
-
-    config: Config
-    rows: int
-    files: int
-    download: int  # bytes of its files
-    size: int  # bytes of its rows in memory
-    digest: str
-
-    @property
-    def yaml_config(self) -> dict[str, Any]:
-        """Its entry under `configs` in the card's YAML."""
-        name = self.config.name
-        path = FILE_PATTERNS.get(name, f"data/{name}/*.parquet")
-        return {
-            "config_name": name,
-            **({"default": True} if name == "steps" else {}),
-            "description": f"A row is {self.config.row}. {self.rows:,} rows, content sha256 {self.digest}",
-            "data_files": [{"split": SPLIT, "path": path}],
-        }
-
-    @property
-    def yaml_info(self) -> dict[str, Any]:
-        """Its entry under `dataset_info`."""
-        return {
-            "config_name": self.config.name,
-            "features": [{"name": column.name, "dtype": column.type} for column in self.config.columns],
-            "splits": [{"name": SPLIT, "num_bytes": self.size, "num_examples": self.rows}],
-            "download_size": self.download,
-            "dataset_size": self.size,
-        }
+_HASHES = ".hashes.json"  # beside the data and never published: without it every file is read to be hashed
 
 
 def write(
@@ -89,24 +44,26 @@ def write(
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
     entries = _file_entries(reader, fresh or {})
-    infos = _config_infos(reader, entries)
-    counts = count_dataset(reader)
+    contents = Contents(reader)
     meta: dict[str, Any] = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
-    meta |= licence_fields(counts, repo)
-    meta["size_categories"] = [next((words for most, words in SIZES if counts.steps < most), "n>1M")]
-    meta["configs"] = [info.yaml_config for info in infos]
-    meta["dataset_info"] = [info.yaml_info for info in infos]
-    editor = next(iter(counts.editors), "paint")
+    meta |= licence_fields(contents.sources, repo)
+    meta["size_categories"] = [next((words for most, words in _SIZES if contents.steps < most), "n>1M")]
+    tables = [_table_info(reader, name, entries) for name in reader.configs()]
+    meta["configs"] = [table.yaml_config for table in tables]
+    meta["dataset_info"] = [table.yaml_info for table in tables]
+    editor = min(contents.folders, default="paint")
     values = {
         "repo": repo,
-        "totals": totals_text(counts),
+        "totals": contents.totals(),
         "editor": editor,
-        "editor_files": f"data/steps/{counts.folders.get(editor, editor)}/*.parquet",
-        "configs": configs_table([(info.config, info.rows, info.files, info.download) for info in infos]),
-        "columns": columns_table([info.config for info in infos]),
-        "statistics": statistics_tables(counts),
-        "licences": licences_table(counts),
+        "editor_files": f"data/steps/{contents.folders.get(editor, editor)}/*.parquet",
+        "configs": configs_table([table.counts for table in tables]),
+        "columns": "\n\n".join(
+            f"### {config.name}\n\n{columns_table(config)}" for config, *_ in (table.counts for table in tables)
+        ),
+        "statistics": contents.statistics(),
+        "licences": licences_table(contents.sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
     manifest.expect(folder, {name: {} for name in OWN_TEXTS})
@@ -117,24 +74,36 @@ def write(
     return folder / "README.md"
 
 
-def _config_infos(reader: Reader, entries: Mapping[str, manifest.Entry]) -> list[ConfigInfo]:
-    """What the card says of each config that has files."""
-    infos = []
-    for name in reader.configs():
-        files = reader.files(name)
-        footers = [reader.footer(file) for file in files]
-        groups = [footer.row_group(group) for footer in footers for group in range(footer.num_row_groups)]
-        infos.append(
-            ConfigInfo(
-                config=config_of(footers[0], name),
-                rows=sum(footer.num_rows for footer in footers),
-                files=len(files),
-                download=sum((reader.folder / file).stat().st_size for file in files),
-                size=sum(group.total_byte_size for group in groups),
-                digest=digest(files, lambda file: entries[file]["sha256"]),
-            )
-        )
-    return infos
+class _TableInfo(NamedTuple):
+    """What the card says of a table, in its YAML and in its own table of tables."""
+
+    yaml_config: dict[str, Any]
+    yaml_info: dict[str, Any]
+    counts: tuple[Config, int, int, int]  # rows, files and bytes
+
+
+def _table_info(reader: Reader, name: str, entries: manifest.Entries) -> _TableInfo:
+    files = reader.files(name)
+    footers = [reader.footer(file) for file in files]
+    config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)
+    content = digest(files, lambda file: entries[file]["sha256"])
+    download = sum((reader.folder / file).stat().st_size for file in files)
+    groups = [footer.row_group(group) for footer in footers for group in range(footer.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups)
+    yaml_config = {
+        "config_name": name,
+        **({"default": True} if name == "steps" else {}),
+        "description": f"A row is {config.row}. {rows:,} rows, content sha256 {content}",
+        "data_files": [{"split": SPLIT, "path": f"data/{name}/{'*/' if name == 'steps' else ''}*.parquet"}],
+    }
+    yaml_info = {
+        "config_name": name,
+        "features": [{"name": column.name, "dtype": column.type} for column in config.columns],
+        "splits": [{"name": SPLIT, "num_bytes": size, "num_examples": rows}],
+        "download_size": download,
+        "dataset_size": size,
+    }
+    return _TableInfo(yaml_config, yaml_info, (config, rows, len(files), download))
 
 
 def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entries:
@@ -146,7 +115,7 @@ def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entr
     """
     entries: manifest.Entries = {}
     stamps: dict[str, _Stamp] = {}
-    cached = read_hashes(reader.folder)
+    cached = _read_hashes(reader.folder)
     for file in reader.data_files():
         path = reader.folder / file
         status = path.stat()
@@ -165,7 +134,7 @@ def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entr
             if "columns" not in entry and (digests := own_digests(path)):
                 entry = manifest.Entry(sha256=entry["sha256"], columns=digests)
         entries[file], stamps[file] = entry, [*stamp, value]
-    write_whole(reader.folder / HASHES, json.dumps(stamps, sort_keys=True).encode())
+    write_whole(reader.folder / _HASHES, json.dumps(stamps, sort_keys=True).encode())
     return entries
 
 
@@ -182,10 +151,10 @@ def _is_damaged(reader: Reader, file: str) -> bool:
     return False
 
 
-def read_hashes(folder: Path) -> "dict[str, _Stamp]":
+def _read_hashes(folder: Path) -> "dict[str, _Stamp]":
     """Each file's size, time, inode and sha256 of the last time; none if there is no readable cache."""
     try:
-        cached = json.loads((folder / HASHES).read_bytes())
+        cached = json.loads((folder / _HASHES).read_bytes())
         return {file: entry for file, entry in cached.items() if isinstance(entry, list) and len(entry) == 4}
     except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError, RecursionError):
         return {}

@@ -1,17 +1,19 @@
-"""The card's numbers and tables, counted from the dataset itself."""
+"""The card's numbers and tables, counted from the dataset itself, and what turns text into Markdown."""
 
 import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from hashlib import sha256
+
+from convergebench.generation.records import PICTURED
 
 from ..dataset.columns import Config
 from ..dataset.reader import Reader
+from ..dataset.rows import ChainRow, SourceRow, StepRow
 
 # The Hub's own names of licences; whatever has none is "other", and the table says what it is.
-LICENCES = {
+_LICENCES = {
     "Apache-2.0": "apache-2.0",
     "CC0-1.0": "cc0-1.0",
     "CC-BY-2.0": "cc-by-2.0",
@@ -21,67 +23,7 @@ LICENCES = {
     "GPL-2.0-or-later": "gpl-2.0",
     "MIT": "mit",
 }
-SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"}
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What is in the dataset."""
-
-    steps: int
-    chains: int
-    pictures: int
-    bytes: int
-    editors: Mapping[str, Mapping[str, Any]]  # by label: chains, calls, statuses, types, cost
-    folders: Mapping[str, str]  # where each editor's steps lie
-    categories: Mapping[tuple[str, str], int]  # chains by category and kind of source
-    suites: Mapping[str, int]
-    sources: list[dict[str, Any]]
-    programs: Mapping[str, list[str]]  # the cycle of each program
-
-
-def count_dataset(reader: Reader) -> Counts:
-    """Count everything once, without reading a picture."""
-    steps = reader.table("steps", ["editor", "step", "status", "type", "bytes"]).to_pydict()
-    chains = reader.table("chains").to_pylist()
-    editors: dict[str, dict[str, Any]] = {}
-    for label in sorted({row["editor"] for row in chains}):
-        editors[label] = {"chains": 0, "calls": 0, "statuses": Counter(), "types": Counter(), "costs": []}
-    for row in chains:
-        editors[row["editor"]]["chains"] += 1
-        editors[row["editor"]]["costs"].append(row["cost"])
-    pictured = total = 0
-    for label, step, status, kind, size in zip(*steps.values(), strict=True):
-        if status in ("input", "ok", "shrunk"):
-            pictured += 1
-            total += size or 0
-        if step:
-            editors[label]["calls"] += 1
-            editors[label]["statuses"][status] += 1
-            if kind:
-                editors[label]["types"][kind] += 1
-    return Counts(
-        steps=len(steps["step"]),
-        chains=len(chains),
-        pictures=pictured,
-        bytes=total,
-        editors=editors,
-        folders=editor_folders(reader),
-        categories=Counter((row["category"], row["kind"]) for row in chains),
-        suites=Counter(f"{row['suite']} {row['suite_version']}".strip() for row in chains),
-        sources=reader.table("sources").to_pylist(),
-        programs={row["program"]: json.loads(row["cycle"]) for row in sorted(chains, key=lambda row: row["program"])},
-    )
-
-
-def editor_folders(reader: Reader) -> dict[str, str]:
-    """The folder of each editor's steps, from the files themselves."""
-    folders = {}
-    for file in reader.files("steps"):
-        with reader.open(file) as opened:
-            label = opened.read_row_group(0, columns=["editor"]).column(0)[0].as_py()
-        folders[label] = file.split("/")[2]
-    return folders
+_SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
 
 
 def size_text(size: float) -> str:
@@ -93,43 +35,34 @@ def size_text(size: float) -> str:
     return f"{size:,.1f} TB"
 
 
-def markdown_table(titles: list[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table, with bars inside a cell escaped."""
-    cells = [[escape_cell(str(cell)) for cell in row] for row in rows]
-    lines = [titles, ["---"] * len(titles), *cells]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def plain(text: str) -> str:
-    """Text as text, where Markdown would take signs of it for HTML, links, pictures or code.
-
-    >>> plain('<img src=x> [a](b) & `c`')
-    '&lt;img src=x&gt; &#91;a&#93;(b) &amp; &#96;c&#96;'
-    """
-    return "".join(SIGNS.get(sign, sign) for sign in text)
-
-
-def code(text: str) -> str:
-    """Text as code, which has no further signs; a backtick, which would end it, becomes an apostrophe."""
-    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
-
-
-def escape_cell(text: str) -> str:
-    """Text as a cell of a Markdown table."""
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
 def count_text(count: int, noun: str) -> str:
     """1234 and chain as 1,234 chains."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def totals_text(counts: Counts) -> str:
-    """What is in the dataset, in one line."""
-    editors, sources = count_text(len(counts.editors), "editor"), count_text(len(counts.sources), "source picture")
-    steps, pictures = count_text(counts.steps, "step"), count_text(counts.pictures, "picture")
-    chains, size = count_text(counts.chains, "chain"), size_text(counts.bytes)
-    return f"{chains} of {editors} on {sources}: {steps}, {pictures}, {size}"
+def plain(text: str) -> str:
+    """Text as text: Markdown would take signs of it for HTML, links, pictures or code.
+
+    >>> plain('<img src=x> [a](b) & `c`')
+    '&lt;img src=x&gt; &#91;a&#93;(b) &amp; &#96;c&#96;'
+    """
+    return text.translate(_SIGNS)
+
+
+def _code(text: str) -> str:
+    """Text as code, in which only a backtick has a meaning: it becomes an apostrophe."""
+    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [titles, ["---"] * len(titles)]
+    lines += [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def columns_table(config: Config) -> str:
+    """The columns of a config, with their meanings."""
+    return _table(["column", "type", "meaning"], [[_code(name), type, text] for name, type, text in config.columns])
 
 
 def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:
@@ -138,79 +71,109 @@ def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:
         [f"`{config.name}`", f"one row is {config.row}", f"{count:,}", files, size_text(download)]
         for config, count, files, download in configs
     ]
-    titles = ["config", "what a row is", "rows", "files", "download"]
-    return markdown_table(titles, rows) + "\n\nEach has one split, `test`."
+    return _table(["config", "what a row is", "rows", "files", "download"], rows) + "\n\nEach has one split, `test`."
 
 
-def columns_table(configs: Iterable[Config]) -> str:
-    """The columns of each config, with their meanings."""
-    parts = []
-    for config in configs:
-        rows = [[code(column.name), column.type, column.meaning] for column in config.columns]
-        parts.append(f"### {config.name}\n\n" + markdown_table(["column", "type", "meaning"], rows))
-    return "\n\n".join(parts)
+def editor_folders(editors: Iterable[str]) -> dict[str, str]:
+    """A folder name for each editor that any file system and any glob takes as it is."""
+    folders: dict[str, str] = {}
+    taken: set[str] = set()
+    for editor in sorted(editors):
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", editor).strip(".-") or "editor"
+        if name.casefold() in taken:
+            name += "-" + sha256(editor.encode()).hexdigest()[:8]
+        taken.add(name.casefold())
+        folders[editor] = name
+    return folders
 
 
-def statistics_tables(counts: Counts) -> str:
-    """Chains and answers by editor, category and program."""
+class Contents:
+    """What is in the dataset, read once and without a picture."""
 
-    def listed(counter: Counter[str]) -> str:
-        return ", ".join(f"{count:,} {plain(name)}" for name, count in sorted(counter.items())) or "none"
+    def __init__(self, reader: Reader) -> None:
+        self.chains = list(reader.rows_of(ChainRow))
+        self.sources = list(reader.rows_of(SourceRow))
+        self.folders = editor_folders({row.editor for row in self.chains})
+        self.statuses: dict[str, Counter[str]] = defaultdict(Counter)  # of each editor's calls
+        self.types: dict[str, Counter[str]] = defaultdict(Counter)
+        self.steps = self.pictures = self.bytes = 0
+        for row in reader.rows_of(StepRow, ["editor", "step", "status", "type", "bytes"]):
+            self.steps += 1
+            if row.status in PICTURED:
+                self.pictures += 1
+                self.bytes += row.bytes or 0
+            if row.step:
+                self.statuses[row.editor][row.status] += 1
+                self.types[row.editor][row.type or ""] += 1
 
-    def cost(values: list[float | None]) -> str:
-        paid = [value for value in values if value is not None]
-        return f"{sum(paid):.2f}" if paid else "not stated"
-
-    editors: list[list[object]] = [
-        [
-            code(name),
-            f"{of['chains']:,}",
-            f"{of['calls']:,}",
-            listed(of["statuses"]),
-            listed(of["types"]),
-            cost(of["costs"]),
-        ]
-        for name, of in counts.editors.items()
-    ]
-    kinds = sorted({kind for _, kind in counts.categories})
-    by_category: dict[str, list[object]] = defaultdict(list)
-    for category in sorted({category for category, _ in counts.categories}):
-        by_category[category] = [
-            plain(category),
-            *(f"{counts.categories.get((category, kind), 0):,}" for kind in kinds),
-        ]
-    programs: list[list[object]] = [
-        [code(name), plain(" → ".join(cycle[:4])) + (" → ..." if len(cycle) > 4 else "")]
-        for name, cycle in counts.programs.items()
-    ]
-    return "\n\n".join(
-        (
-            "Suites: " + listed(Counter(counts.suites)) + " (chains).",
-            markdown_table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors),
-            "Chains by category of program and kind of source:",
-            markdown_table(["category", *map(plain, kinds)], list(by_category.values())),
-            "Programs:",
-            markdown_table(["program", "cycle"], programs),
+    def totals(self) -> str:
+        """Everything in one line."""
+        editors, sources = (
+            count_text(len(self.folders), "editor"),
+            count_text(len(self.sources), "source picture"),
         )
-    )
+        steps, pictures = count_text(self.steps, "step"), count_text(self.pictures, "picture")
+        chains, size = count_text(len(self.chains), "chain"), size_text(self.bytes)
+        return f"{chains} of {editors} on {sources}: {steps}, {pictures}, {size}"
+
+    def statistics(self) -> str:
+        """Chains and answers by editor, category and program."""
+        costs: dict[str, list[float]] = {editor: [] for editor in sorted(self.folders)}
+        for row in self.chains:
+            costs[row.editor] += [] if row.cost is None else [row.cost]
+        chains = Counter(row.editor for row in self.chains)
+        editors = [
+            [
+                _code(editor),
+                f"{chains[editor]:,}",
+                f"{self.statuses[editor].total():,}",
+                _counted(self.statuses[editor]),
+                _counted(self.types[editor]),
+                f"{sum(paid):.2f}" if paid else "not stated",
+            ]
+            for editor, paid in costs.items()
+        ]
+        by_category = Counter((row.category, row.kind) for row in self.chains)
+        kinds = sorted({kind for _, kind in by_category})
+        categories = [
+            [plain(category), *(f"{by_category[category, kind]:,}" for kind in kinds)]
+            for category in sorted({category for category, _ in by_category})
+        ]
+        cycles = {row.program: json.loads(row.cycle) for row in sorted(self.chains, key=lambda row: row.program)}
+        programs = [
+            [_code(name), plain(" → ".join(cycle[:4])) + (" → ..." if len(cycle) > 4 else "")]
+            for name, cycle in cycles.items()
+        ]
+        suites = Counter(f"{row.suite} {row.suite_version}".strip() for row in self.chains)
+        return "\n\n".join(
+            (
+                f"Suites: {_counted(suites)} (chains).",
+                _table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors),
+                "Chains by category of program and kind of source:",
+                _table(["category", *map(plain, kinds)], categories),
+                "Programs:",
+                _table(["program", "cycle"], programs),
+            )
+        )
 
 
-def licence_fields(counts: Counts, repo: str) -> dict[str, Any]:
+def _counted(counter: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {plain(name)}" for name, count in sorted(counter.items()) if name) or "none"
+
+
+def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:
     """The licences as the Hub's card has them; those that it has no word for are named beside the word "other"."""
-    unknown = sorted({row["licence"] or "unknown" for row in counts.sources if row["licence"] not in LICENCES})
-    fields: dict[str, Any] = {"license": sorted({LICENCES.get(row["licence"], "other") for row in counts.sources})}
-    if unknown:
-        fields |= {"license_name": "-".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()) for name in unknown)[:96]}
-        fields |= {"license_link": f"https://huggingface.co/datasets/{repo}#licences-and-attributions"}
+    licences = {row.licence or "unknown" for row in sources}
+    fields: dict[str, object] = {"license": sorted({_LICENCES.get(licence, "other") for licence in licences})}
+    if unknown := sorted(licences - _LICENCES.keys()):
+        fields["license_name"] = "-".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()) for name in unknown)[:96]
+        fields["license_link"] = f"https://huggingface.co/datasets/{repo}#licences-and-attributions"
     return fields
 
 
-def licences_table(counts: Counts) -> str:
-    rows: list[list[object]] = [
-        [
-            code(row["source"]),
-            *(plain(row[name] or "") for name in ("title", "kind", "origin", "licence", "attribution")),
-        ]
-        for row in counts.sources
-    ]
-    return markdown_table(["source", "title", "kind", "origin", "licence", "attribution"], rows)
+def licences_table(sources: Iterable[SourceRow]) -> str:
+    """Each source with its licence and attribution."""
+    titles = ["source", "title", "kind", "origin", "licence", "attribution"]
+    return _table(
+        titles, [[_code(row.source), *(plain(row.values[name] or "") for name in titles[1:])] for row in sources]
+    )

@@ -17,7 +17,7 @@ from .manifest import Entry, TableDigest
 from .rows import configs
 
 SPLIT = "test"
-ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
+_ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
 ROWS = 10_000  # in a row group at most, where there are no pictures
 SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
 # As `datasets` writes them, so that the Hub finds what two versions of a file have in common.
@@ -28,7 +28,7 @@ ROW = b"convergebench_row"  # what a row is
 DIGESTS = b"convergebench_sha256"  # JSON: the digest of each column's values
 UNEXPLAINED = "not explained in the file"
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-ARROW = {
+_ARROW = {
     "image": IMAGE,
     "string": pa.string(),
     "int32": pa.int32(),
@@ -45,7 +45,7 @@ def arrow(columns: Iterable[Column]) -> pa.Schema:
         column.name: {"_type": "Image"} if column.type == "image" else {"dtype": column.type, "_type": "Value"}
         for column in columns
     }
-    fields = [(column.name, ARROW[column.type]) for column in columns]
+    fields = [(column.name, _ARROW[column.type]) for column in columns]
     return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
@@ -55,7 +55,7 @@ def config_of(footer: pq.FileMetaData, name: str) -> Config:
     known = configs().get(name) or Config(name)
     meanings = {column.name: column.meaning for column in known.columns}
     meanings |= json.loads(metadata.get(MEANINGS, b"{}"))
-    types = {ours: type for type, ours in ARROW.items()}
+    types = {ours: type for type, ours in _ARROW.items()}
     fields = footer.schema.to_arrow_schema()
     columns = [Column(field.name, types[field.type], meanings.get(field.name) or UNEXPLAINED) for field in fields]
     row = metadata.get(ROW, b"").decode() or known.row or UNEXPLAINED
@@ -127,7 +127,7 @@ class Shard:
         """Add a row; a picture is {"bytes", "path"} or None."""
         row = values.values if isinstance(values, Row) else values
         weight = sum(len(row[name]["bytes"]) for name in self.pictures if row[name])
-        if self.rows and (self.weight + weight > ROW_GROUP or len(self.rows) >= ROWS):
+        if self.rows and (self.weight + weight > _ROW_GROUP or len(self.rows) >= ROWS):
             self.flush()
         if "reference" in self.pictures:
             reference = row["reference"]

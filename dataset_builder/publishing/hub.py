@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 Files = Mapping[str, Path]  # by their path in the repository
-HUBS_OWN_FILES = (".gitattributes",)
+_HUBS_OWN_FILES = (".gitattributes",)
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -
         files = {
             file.path: (file.lfs.sha256 if file.lfs else file.blob_id, file.size)
             for file in tree
-            if isinstance(file, RepoFile) and file.path not in HUBS_OWN_FILES
+            if isinstance(file, RepoFile) and file.path not in _HUBS_OWN_FILES
         }
     return RepoState(head, tags, files, revision or head)
 
 
 def differences(files: Files, remote: RepoState, ours: Collection[str]) -> tuple[list[str], list[str]]:
     """The paths to add, new or changed, and those of ours to delete."""
-    added = [path for path, local in sorted(files.items()) if not is_same(local, remote.files.get(path))]
+    added = [path for path, local in sorted(files.items()) if not _is_same(local, remote.files.get(path))]
     return added, sorted(set(remote.files) & set(ours) - set(files))
 
 
@@ -72,7 +72,7 @@ def listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[s
 
 def foreign_files(files: Files, remote: RepoState, ours: Collection[str]) -> list[str]:
     """What the repository holds that none of our versions listed; it stays as it is."""
-    return sorted(path for path in set(remote.files) - set(ours) if not is_same(files.get(path), remote.files[path]))
+    return sorted(path for path in set(remote.files) - set(ours) if not _is_same(files.get(path), remote.files[path]))
 
 
 def is_published(api: "HfApi", repo: str, kind: str, files: Files, tag: str, remote: RepoState) -> bool:
@@ -96,7 +96,7 @@ def refuse_foreign(repo: str, files: Files, foreign: Collection[str]) -> None:
     manifest.refuse(repo, {*mixed, *taken}, "no version of ours listed", advice)
 
 
-def is_same(local: Path | None, published: tuple[str, int] | None) -> bool:
+def _is_same(local: Path | None, published: tuple[str, int] | None) -> bool:
     """Whether a published file, given by its oid and size, has the content of a local one."""
     from huggingface_hub.utils.sha import git_hash
 

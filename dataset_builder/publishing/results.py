@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 TASK = "convergence"  # as docs/eval.yaml names it
-GROUP = "round trips"  # the group of programs whose rounds kept are proposed to model repositories
+_GROUP = "round trips"  # the group of programs whose rounds kept are proposed to model repositories
 NAME = "ConvergeBench"  # by which a results file is known to be ours
-IN_REPO = ".eval_results/convergebench.yaml"
-RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
+_IN_REPO = ".eval_results/convergebench.yaml"
+_RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 _SCHEMA = "0.2.2"
 _BENCHMARK = "convergebench"
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # which also keeps the file inside its folder
@@ -68,7 +68,7 @@ def write_results(
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    rows = [row for row in read_leaderboard(leaderboard) if row.get("group") == GROUP]
+    rows = [row for row in read_leaderboard(leaderboard) if row.get("group") == _GROUP]
     values = {row["editor"]: float(row["rounds_kept"]) for row in rows if row.get("rounds_kept") is not None}
     entries: dict[str, list[EvalResultEntry]] = {}
     for editor, model in model_repos(folder).items():
@@ -87,7 +87,7 @@ def write_results(
             )
     written = {}
     for model, model_entries in entries.items():
-        path = out / model / IN_REPO
+        path = out / model / _IN_REPO
         refuse_strangers_file(path, _is_ours)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(eval_result_entries_to_yaml(model_entries), sort_keys=False), encoding="utf-8")
@@ -103,17 +103,17 @@ def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, s
     """Open a pull request with its results file in each model repository; by model, the request's address."""
     for model in written:
         remote = hub.read_repo(api, model, "model")
-        if IN_REPO in remote.files:
+        if _IN_REPO in remote.files:
             with hub.hub_errors_explained(model):
-                there = Path(api.hf_hub_download(model, IN_REPO, revision=remote.revision))
+                there = Path(api.hf_hub_download(model, _IN_REPO, revision=remote.revision))
             if not _is_ours(there.read_bytes()):
-                raise UserError(f"{model} holds {IN_REPO}, which this benchmark did not write; nothing was proposed")
+                raise UserError(f"{model} holds {_IN_REPO}, which this benchmark did not write; nothing was proposed")
     opened = {}
     for model, path in written.items():
         with hub.hub_errors_explained(model):
             request = api.upload_file(
                 path_or_fileobj=path,
-                path_in_repo=IN_REPO,
+                path_in_repo=_IN_REPO,
                 repo_id=model,
                 commit_message="Add results of ConvergeBench",
                 commit_description=f"The mean number of rounds that the model keeps a picture, measured on {repo}.",
@@ -136,8 +136,8 @@ class Publisher(NamedTuple):
 
 def write_records(dataset: Path, leaderboard: Path, out: Path, publisher: Publisher, now: int) -> dict[str, Path]:
     """Write a record for each editor with its headline in each group of programs; by editor, where it is."""
-    if publisher.relationship not in RELATIONSHIPS:
-        raise UserError(f"the relationship must be one of {', '.join(RELATIONSHIPS)}, got {publisher.relationship!r}")
+    if publisher.relationship not in _RELATIONSHIPS:
+        raise UserError(f"the relationship must be one of {', '.join(_RELATIONSHIPS)}, got {publisher.relationship!r}")
     rows = read_leaderboard(leaderboard)
     chains: dict[str, list[FinishedChain]] = defaultdict(list)
     for chain in Reader(dataset).chains():

@@ -20,7 +20,7 @@ from convergebench.generation.store_reader import (
 )
 
 from ..building.card import digest, front_matter
-from ..building.card_tables import code, escape_cell
+from ..building.card_tables import columns_table
 from ..building.metric_folders import changed_files
 from ..dataset import manifest
 from ..dataset.columns import Config
@@ -223,10 +223,11 @@ def _check_card(folder: Path, reader: Reader) -> None:
         if not described[name]["description"].endswith(content):
             raise UserError(f"the files of {name} are not those the card was written for; build again")
     for name in present:
-        for column in config_of(reader.footer(reader.files(name)[0]), name).columns:
+        config = config_of(reader.footer(reader.files(name)[0]), name)
+        for column, line in zip(config.columns, columns_table(config).splitlines()[2:], strict=True):
             if column.meaning == UNEXPLAINED:
                 raise UserError(f"no file of {name} says what its column {column.name!r} means; build or score again")
-            if f"| {escape_cell(code(column.name))} | {column.type} | {escape_cell(column.meaning)} |" not in body:
+            if line not in body:
                 raise UserError(f"the card does not explain the column {column.name!r}; build again")
     if placeholder := re.search(r"\{\{(\w+)\}\}", body):
         raise UserError(f"the card is incomplete: {placeholder[0]} was never filled in; build again")

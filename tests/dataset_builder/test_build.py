@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building.card_tables import editor_folders
 from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import STEPS
@@ -192,7 +193,7 @@ def test_scores_stay_only_with_the_pictures_they_were_made_from(tmp_path):
 
 def test_editors_have_folders_that_any_file_system_and_glob_takes():
     names = ["a:b=1", "a b=1", "../x", "A-B-1", "модель", "hf:model=org/Name[1]*"]
-    folders = building.editor_folders(names)
+    folders = editor_folders(names)
     assert len({folder.casefold() for folder in folders.values()}) == len(names)
     assert all(
         set(folder) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")

@@ -131,16 +131,16 @@ def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
 
 
 def test_every_attribution_is_in_the_card_of_v1():
-    from convergebench.dataset_builder.building.card_tables import Counts, licence_fields, licences_table
+    from convergebench.dataset_builder.building.card_tables import licence_fields, licences_table
+    from convergebench.dataset_builder.dataset.rows import source_row
 
-    rows = [{"source": row.id, **catalogue.source(row.id).to_dict()} for row in V1]
-    known = Counts(0, 0, 0, 0, {}, {}, {}, {}, rows, {})
-    text = licences_table(known)
+    rows = [source_row(catalogue.source(row.id), b"", "") for row in V1]
+    text = licences_table(rows)
     for row in V1:
         line = next(line for line in text.splitlines() if f"`{row.id}`" in line)
         assert row.attribution in line
         assert row.licence in line
-    fields = licence_fields(known, "NS/convergebench")
+    fields = licence_fields(rows, "NS/convergebench")
     assert "cc-by-4.0" in fields["license"]
     assert ("other" in fields["license"], fields["license_name"]) == (True, "public-domain")
     assert fields["license_link"] == "https://huggingface.co/datasets/NS/convergebench#licences-and-attributions"

@@ -48,7 +48,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> ImportedLabels:
     given = [label for path in files for label in read_label_file(path)]
     steps = reader.table("steps", ["chain", "step", "sha256"]).to_pylist()
     known = {(row["chain"], row["step"]): row["sha256"] for row in steps}
-    own = [label for label in given if is_of_dataset(label, known)]
+    own = [label for label in given if _is_of_dataset(label, known)]
     with disk_errors_explained(folder), locked(folder):
         before = {(label.rater, *label.item): label for label in read_labels(reader)}
         after = {(label.rater, *label.item): label for label in latest([*before.values(), *own])}
@@ -60,7 +60,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> ImportedLabels:
     return ImportedLabels(folder / FILE, len(after), new, changed, len(given) - len(own))
 
 
-def is_of_dataset(label: Label, known: dict[tuple[str, int], str | None]) -> bool:
+def _is_of_dataset(label: Label, known: dict[tuple[str, int], str | None]) -> bool:
     """Whether the pictures that were looked at are in the dataset, the same by their hash."""
     places = [(label.chain, label.step)]
     if label.other_chain is not None and label.other_step is not None:
@@ -74,13 +74,13 @@ def export_labels(folder: Path, out: Path) -> int:
     rows = [{name: value for name, value in label.values.items() if value is not None} for label in labels]
     for row in rows:
         row.pop("level", None)  # follows from the answer
-    refuse_strangers_file(out, is_label_file)
+    refuse_strangers_file(out, _is_label_file)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, json.dumps({"format": FORMAT, "labels": rows}, indent=1, ensure_ascii=False).encode() + b"\n")
     return len(rows)
 
 
-def is_label_file(data: bytes) -> bool:
+def _is_label_file(data: bytes) -> bool:
     """Whether a file holds labels as they are saved here and in the Space."""
     try:
         found = json.loads(data)

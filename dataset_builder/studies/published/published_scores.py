@@ -21,10 +21,11 @@ from .tables import PUBLISHED
 
 METRICS = ("psnr", "rmse", "ssim", "lpips", "clip")
 RULES = ("refuse", "first", "last", "mean")
-RESTORATION = "restoration"  # the category of rows about restored pictures
+_RESTORATION = "restoration"  # the category of rows about restored pictures
 _PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
 _RESTORED = ("program", "clean", "scene", "degradation")  # what a table of restored pictures may name too
 _NAMES = {column.name for column in PUBLISHED.columns}
+_NOT_COMPUTED = "published as 0, declared as not computed"
 _SAME_PSNR = 1e-3  # dB; tables are printed with four digits after the point
 
 
@@ -52,7 +53,7 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class ImportedScores:
+class _ImportedScores:
     """What an import of scores did."""
 
     file: Path
@@ -73,7 +74,7 @@ def import_scores(
     signature: str = "unknown",
     real_zeros: Sequence[str] = (),
     restoration: bool = False,
-) -> ImportedScores:
+) -> _ImportedScores:
     """Add a published table to the dataset's config `published`, replacing what the same table gave before.
 
     `columns` maps our names to the table's: editor, case, image, run, round, position, and any metric; `A+B` joins two
@@ -90,41 +91,56 @@ def import_scores(
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
     foreign = _ForeignTable(table, list(_flatten(read_table(table))), columns, editor, restoration)
     metrics = foreign.metrics()
-    if unknown := [name for name in zeros if name not in metrics]:
-        raise UserError(f"no metric {unknown[0]!r} in {table}; the metrics are {', '.join(metrics)}")
-    rows_of_key: dict[_Key, list[_Row]] = {}
-    for row in foreign.renamed(metrics):
-        rows_of_key.setdefault(row.key, []).append(row)
-    everything = [row for rows in rows_of_key.values() for row in rows]
-    for name in metrics:
-        if name not in (*zeros, *real_zeros) and any(row.metrics[name] == 0 for row in everything):
-            ways = f"--zero-is-missing {name} or --zero-is-real {name}"
-            raise UserError(f"{table} has zeros for {name}; say whether they mean that nothing was computed: {ways}")
+    rows = list(foreign.renamed(metrics))
+    _check_zeros(table, rows, metrics, zeros, real_zeros)
+    rows_of_key: dict[_Key, list[_Row]] = defaultdict(list)
+    for row in rows:
+        rows_of_key[row.key].append(row)
     chains = _attached_chains(folder, rows_of_key)
     origin = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
-    published, zero_count = [], 0
-    for key, rows in rows_of_key.items():
-        row = _resolve_duplicates(table, rows, duplicates)
-        blank = [name for name in metrics if row.metrics[name] == 0 and name in zeros]
-        reasons = dict.fromkeys(blank, "published as 0, declared as not computed")
-        reasons |= {name: "not published" for name in metrics if row.metrics[name] is None}
-        zero_count += len(blank)
-        values = dict.fromkeys([*_NAMES, *metrics]) | key._asdict() | row.metrics | dict.fromkeys(blank) | origin
-        values |= {name: value for name, value in row.texts.items() if name in _NAMES}
-        values |= {"reasons": canonical(reasons), "chain": chains.get(key.chain)}
-        published.append(values | ({"category": RESTORATION} if restoration else {}))
+    origin |= {"category": _RESTORATION} if restoration else {}
+    published = [
+        dict.fromkeys([*_NAMES, *metrics]) | origin | {"chain": chains.get(key.chain)}
+        | _published_values(_resolve_duplicates(table, same, duplicates), zeros)
+        for key, same in rows_of_key.items()
+    ]  # fmt: skip
     published.sort(key=lambda row: tuple((row[name] is not None, row[name]) for name in _Key._fields))
     extra = [Column(name, "float64", "as published") for name in metrics if name not in _NAMES]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", table.stem).strip(".-") or "table"
     with disk_errors_explained(folder), locked(folder):
         card.refuse_other_folders(folder)
         config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
-        file = f"data/{PUBLISHED.name}/{name}.parquet"
-        path = write_listed(folder, file, config, published).path
+        path = write_listed(folder, f"data/{PUBLISHED.name}/{name}.parquet", config, published).path
         card.write(folder)
-    matched = sum(row["chain"] is not None for row in published)
-    pictures = len({row["image"] for row in published} - {None})
-    return ImportedScores(path, len(published), matched, pictures, len(everything) - len(published), zero_count)
+    return ImportedScores(
+        file=path,
+        rows=len(published),
+        matched=sum(row["chain"] is not None for row in published),
+        pictures=len({row["image"] for row in published} - {None}),
+        settled=len(rows) - len(published),
+        zeros=sum(row["reasons"].count(_NOT_COMPUTED) for row in published),
+    )
+
+
+def _check_zeros(
+    table: Path, rows: Sequence[_Row], metrics: Sequence[str], zeros: Sequence[str], real_zeros: Sequence[str]
+) -> None:
+    """Raise if nobody said what the zeros of a metric mean."""
+    if unknown := [name for name in zeros if name not in metrics]:
+        raise UserError(f"no metric {unknown[0]!r} in {table}; the metrics are {', '.join(metrics)}")
+    for name in metrics:
+        if name not in (*zeros, *real_zeros) and any(row.metrics[name] == 0 for row in rows):
+            ways = f"--zero-is-missing {name} or --zero-is-real {name}"
+            raise UserError(f"{table} has zeros for {name}; say whether they mean that nothing was computed: {ways}")
+
+
+def _published_values(row: _Row, zeros: Sequence[str]) -> dict[str, Any]:
+    """The columns that a row of the foreign table fills."""
+    blank = [name for name, value in row.metrics.items() if value == 0 and name in zeros]
+    reasons = dict.fromkeys(blank, _NOT_COMPUTED)
+    reasons |= {name: "not published" for name, value in row.metrics.items() if value is None}
+    texts = {name: value for name, value in row.texts.items() if name in _NAMES}
+    return row.key._asdict() | row.metrics | dict.fromkeys(blank) | texts | {"reasons": canonical(reasons)}
 
 
 def _flatten(value: Any, above: Mapping[str, Any] | None = None, names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from convergebench.generation.files import refuse_strangers_file, write_whole
 from convergebench.generation.records import FinishedChain, Step, UserError, canonical
 
 from ...building import card
-from ...building.build import editor_folders
+from ...building.card_tables import editor_folders
 from ...dataset.manifest import MANIFEST
 from ...dataset.reader import Reader
 from ...dataset.schema import hash_file
@@ -42,7 +42,7 @@ def describe(folder: Path) -> dict[str, Any]:
     if not reader.files("scores"):
         raise UserError(f"{folder} has no scores; `convergebench score` computes them")
     chains = sorted(reader.chains(), key=lambda chain: chain.order)
-    digests = chain_digests(reader)
+    digests = _chain_digests(reader)
     return {
         "format": FORMAT,
         "name": name_of(chains, digests),
@@ -51,8 +51,8 @@ def describe(folder: Path) -> dict[str, Any]:
         "salts": sorted({str(chain.chain.settings["salt"]) for chain in chains if "salt" in chain.chain.settings}),
         "chains": {chain.id: digests[chain.id] for chain in chains},
         "files": {file: hash_file(folder / file) for file in data_files(reader)},
-        "signatures": signatures_of(reader),
-        "versions": {"python": platform.python_version()} | library_versions(),
+        "signatures": _signatures_of(reader),
+        "versions": {"python": platform.python_version()} | _library_versions(),
     }
 
 
@@ -97,7 +97,7 @@ def name_of(chains: Sequence[FinishedChain], digests: Mapping[str, str]) -> str:
     return f"{first[:40]}-{chains[0].suite or 'none'}-{whole[:8]}"
 
 
-def chain_digests(reader: Reader) -> dict[str, str]:
+def _chain_digests(reader: Reader) -> dict[str, str]:
     """The hash of each chain with all its steps, by its id."""
     steps: dict[str, list[Step]] = {}
     for placed in reader.all_steps():
@@ -116,13 +116,13 @@ def data_files(reader: Reader) -> list[str]:
     return [file for config in reader.configs() for file in reader.files(config)]
 
 
-def signatures_of(reader: Reader) -> list[Any]:
+def _signatures_of(reader: Reader) -> list[Any]:
     """Every different signature of the scores."""
     found = sorted(set(reader.table("scores", ["signature"])["signature"].to_pylist()))
     return [json.loads(each) for each in found]
 
 
-def library_versions() -> dict[str, str]:
+def _library_versions() -> dict[str, str]:
     found = {}
     for name in LIBRARIES:
         try:

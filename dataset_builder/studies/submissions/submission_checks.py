@@ -25,13 +25,13 @@ NEEDED = ("psnr", "ssim", "edit_applied")  # metrics without which there is no h
 def check(folder: Path) -> list[str]:
     """One sentence for each thing that does not hold; later checks are left out where earlier ones fail."""
     about = submission.read(folder)
-    for find in (check_files, check_dataset, check_chains, check_inputs, check_scores):
+    for find in (_check_files, check_dataset, _check_chains, _check_inputs, _check_scores):
         if found := list(find(folder, about)):
             return found
     return []
 
 
-def check_files(folder: Path, about: dict) -> Iterator[str]:
+def _check_files(folder: Path, about: dict) -> Iterator[str]:
     """The files are those that were submitted, and no others."""
     there = submission.data_files(Reader(folder))
     for file in sorted(about["files"].keys() - {*there}):
@@ -49,7 +49,7 @@ def check_dataset(folder: Path, about: dict) -> Iterator[str]:
     yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(folder))
 
 
-def check_chains(folder: Path, about: dict) -> Iterator[str]:
+def _check_chains(folder: Path, about: dict) -> Iterator[str]:
     """Each chain is what its id and its hash say, and its steps came one after the other."""
     reader = Reader(folder)
     steps: dict[str, list[Step]] = defaultdict(list)
@@ -59,7 +59,7 @@ def check_chains(folder: Path, about: dict) -> Iterator[str]:
         if chain.id != chain.chain.id:
             yield f"chain {chain.id} is not what its id says: its words, settings or picture were changed"
         else:
-            yield from order_of_steps(chain, steps[chain.id])
+            yield from _order_of_steps(chain, steps[chain.id])
     digests = {chain.id: submission.chain_digest(chain, steps[chain.id]) for chain in reader.chains()}
     for id in sorted(about["chains"].keys() | digests.keys()):
         if about["chains"].get(id) != digests.get(id):
@@ -67,7 +67,7 @@ def check_chains(folder: Path, about: dict) -> Iterator[str]:
             yield f"chain {id} {what} that was submitted: its hash differs"
 
 
-def order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
+def _order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
     """The steps are those that the chain asks for, in its order and with its seeds, up to its end."""
     asked = [(0, 0, 0, "", None), *((*ask, chain.chain.seed(ask[0])) for ask in chain.chain.asks())]
     if "content" in chain.chain.settings:
@@ -94,7 +94,7 @@ def order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
         yield f"chain {chain.id} has {len(steps) - 1} steps of {len(asked) - 1} and is called {chain.status}"
 
 
-def check_inputs(folder: Path, about: dict) -> Iterator[str]:
+def _check_inputs(folder: Path, about: dict) -> Iterator[str]:
     """Each chain began with its source, brought to its size: an easier picture is no case of a suite."""
     reader = Reader(folder)
     places = dict(zip(reader.table("sources", ["source"])["source"].to_pylist(), reader.places("sources"), strict=True))
@@ -105,19 +105,19 @@ def check_inputs(folder: Path, about: dict) -> Iterator[str]:
         if placed.step.step or (source, placed.step.sha256) in seen:
             continue
         seen.add((source, placed.step.sha256))
-        if not began_with(reader, places[source], placed.place):
+        if not _began_with(reader, places[source], placed.place):
             yield f"chain {placed.chain} does not begin with its source {source}: its first picture is another"
             return
 
 
-def began_with(reader: Reader, source: Place, first: Place) -> bool:
+def _began_with(reader: Reader, source: Place, first: Place) -> bool:
     """Whether one picture is the other after the one resize that prepares it."""
     original, given = (decode(reader.picture_at(place) or b"") for place in (source, first))
     prepared = np.asarray(fit_to(original, given.size), np.int16)
     return float(np.abs(prepared - np.asarray(given, np.int16)).mean()) <= INPUT_ERROR
 
 
-def check_scores(folder: Path, about: dict) -> Iterator[str]:
+def _check_scores(folder: Path, about: dict) -> Iterator[str]:
     """Each step with a picture has a row of scores for that very picture, with the metrics that a headline needs."""
     reader = Reader(folder)
     if not reader.files("scores"):
