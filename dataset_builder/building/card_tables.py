@@ -61,8 +61,9 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def columns_table(config: Config) -> str:
-    """The columns of a config, with their meanings."""
-    return _table(["column", "type", "meaning"], [[_code(name), type, text] for name, type, text in config.columns])
+    """The columns of a config with their meanings, under its name."""
+    rows = [[_code(column.name), column.type, column.meaning] for column in config.columns]
+    return f"### {config.name}\n\n" + _table(["column", "type", "meaning"], rows)
 
 
 def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:

@@ -224,7 +224,7 @@ def _check_card(folder: Path, reader: Reader) -> None:
             raise UserError(f"the files of {name} are not those the card was written for; build again")
     for name in present:
         config = config_of(reader.footer(reader.files(name)[0]), name)
-        for column, line in zip(config.columns, columns_table(config).splitlines()[2:], strict=True):
+        for column, line in zip(config.columns, columns_table(config).splitlines()[4:], strict=True):
             if column.meaning == UNEXPLAINED:
                 raise UserError(f"no file of {name} says what its column {column.name!r} means; build or score again")
             if line not in body:

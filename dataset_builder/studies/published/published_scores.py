@@ -112,13 +112,13 @@ def import_scores(
         config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
         path = write_listed(folder, f"data/{PUBLISHED.name}/{name}.parquet", config, published).path
         card.write(folder)
-    return ImportedScores(
+    return _ImportedScores(
         file=path,
         rows=len(published),
         matched=sum(row["chain"] is not None for row in published),
         pictures=len({row["image"] for row in published} - {None}),
         settled=len(rows) - len(published),
-        zeros=sum(row["reasons"].count(_NOT_COMPUTED) for row in published),
+        zeros=sum(str(row["reasons"]).count(_NOT_COMPUTED) for row in published),
     )
 
 
