@@ -59,9 +59,7 @@ def write(
         "editor": editor,
         "editor_files": f"data/steps/{contents.folders.get(editor, editor)}/*.parquet",
         "configs": configs_table([table.counts for table in tables]),
-        "columns": "\n\n".join(
-            f"### {config.name}\n\n{columns_table(config)}" for config, *_ in (table.counts for table in tables)
-        ),
+        "columns": "\n\n".join(columns_table(table.counts[0]) for table in tables),
         "statistics": contents.statistics(),
         "licences": licences_table(contents.sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
