@@ -1,16 +1,22 @@
 """How one case ended: the rounds it kept, and in which step and why it was lost."""
 
-from typing import Any
-
 from ..analysis.cases import Case
 from ..analysis.groups import HALF, CaseGroup, lowest_quality, outcome_of_case
 from ..analysis.reasons import losing_step, loss_clause, lost_outline
-from .served_dataset import ServedDataset
+from .served_dataset import Answer, ServedDataset
 
-_NOTHING = {"kept": None, "cause": None, "lost_at": None, "lost_step": None, "clause": "", "outline": [], "quality": []}
+_NOTHING: Answer = {
+    "kept": None,
+    "cause": None,
+    "lost_at": None,
+    "lost_step": None,
+    "clause": "",
+    "outline": [],
+    "quality": [],
+}
 
 
-def ending(dataset: ServedDataset, case: Case | None, group: CaseGroup | None = None) -> dict[str, Any]:
+def ending(dataset: ServedDataset, case: Case | None, group: CaseGroup | None = None) -> Answer:
     """The ending as the page shows it; nulls for chains that no headline counts, such as those that only add.
 
     `group` is the group of cases that a visitor's filters chose; by default the whole one.

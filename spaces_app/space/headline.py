@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.specs import meaning_columns, quality_columns, retained_columns
 
 from ..analysis.cases import Case
@@ -45,7 +45,7 @@ class Leaderboard:
     table: Table
     versus: Table
     group: CaseGroup | None
-    outcomes: dict[str, list[Any]]
+    outcomes: dict[str, list[Outcome]]
 
 
 @lru_cache(maxsize=4)
@@ -89,10 +89,9 @@ def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboar
 def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     group = _chosen_group(dataset, choice)
     if group is None:
-        none = "No tests match these filters."
-        return Leaderboard(make_table(statistic, [], none), make_table(pairs, []), None, {})
+        return Leaderboard(make_table(statistic, [], "No tests match these filters."), make_table(pairs, []), None, {})
     outcomes = {
-        editor: count_failures(cases, [outcome(case, group, choice) for case in cases])
+        editor: count_failures(cases, [_outcome(case, group, choice) for case in cases])
         for editor, cases in group.cases.items()
     }
     compared = compare_group(group, outcomes)
@@ -118,7 +117,7 @@ def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
     return group_cases(cases, dataset.excluded, dataset.apart, dataset.roles).get(choice.group)
 
 
-def outcome(case: Case, group: CaseGroup, choice: Choice) -> Any:
+def _outcome(case: Case, group: CaseGroup, choice: Choice) -> Outcome:
     """What became of one case by the chosen metric."""
     if choice.metric == "convergence":
         return outcome_of_case(case, group.checks_of(case.editor), choice.threshold)
@@ -127,6 +126,6 @@ def outcome(case: Case, group: CaseGroup, choice: Choice) -> Any:
         if choice.metric == "quality"
         else case.retained[choice.metric]
     )
-    found = outcome_of_curve(case, values, choice.threshold)
+    outcome = outcome_of_curve(case, values, choice.threshold)
     lost_to = "meaning lost" if choice.metric in meaning_columns() else "quality lost"
-    return replace(found, cause=lost_to) if found.cause == "below the threshold" else found
+    return replace(outcome, cause=lost_to) if outcome.cause == "below the threshold" else outcome

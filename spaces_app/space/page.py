@@ -12,7 +12,7 @@ from ..analysis.display_names import program_names
 from ..analysis.groups import HALF
 from ..analysis.program_groups import program_groups
 from ..palette import MUTED, SERIES
-from .served_dataset import ServedDataset
+from .served_dataset import Answer, ServedDataset
 from .tabs import SPACE, Tab, find_tabs
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _endpoints() -> Mapping[str, str]:
     return {function.__name__: (function.__doc__ or "").splitlines()[0] for function in functions}
 
 
-def _known_to_the_page(dataset: ServedDataset) -> dict[str, Any]:
+def _known_to_the_page(dataset: ServedDataset) -> Answer:
     """Editors with names and looks, pictures, programs, which filters go together, and what each tab adds."""
     programs = {chain.program.id: chain.program.cycle for chain in dataset.chains.values()}
     together = {

@@ -33,7 +33,7 @@ _USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a ca
 
 
 class Previews:
-    """Gives paths of pictures; every file lies in one folder, under a name made of hashes alone."""
+    """Paths of pictures; all files are in one folder and named by a hash."""
 
     def __init__(self, dataset: ServedDataset, folder: Path | None = None, limit: int = LIMIT):
         self.dataset = dataset
@@ -48,7 +48,7 @@ class Previews:
         self.place = lru_cache(maxsize=512)(self._place)
 
     def path(self, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> Path:
-        """The file of one step's picture; made if nobody has asked for it before.
+        """The file of one step's picture, made on first use.
 
         `at` is for details: the chain and the step, with a space between, whose most changed place is shown.
         """
@@ -123,9 +123,9 @@ class Previews:
             return 0.5, 0.5
 
     def write(self, name: str, data: bytes) -> Path:
-        """Write a file whole; where there is no room, remove those that nobody asked for longest.
+        """Write a file atomically; beyond the limit, remove the least recently used.
 
-        Unlike data, a preview need not survive a power cut: nothing waits for the disk.
+        A preview need not survive a power cut, so nothing is synced to the disk.
         """
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix="part-", delete=False) as file:
             file.write(data)
@@ -140,15 +140,15 @@ class Previews:
         return path
 
     def clear(self) -> None:
-        """Down to nine tenths of the limit; files that were just asked for stay, somebody is about to fetch them."""
+        """Down to nine tenths of the limit; files that were just made stay: a browser will fetch them."""
         files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.own_files())
-        left = sum(size for _, size, _ in files)
+        total = sum(size for _, size, _ in files)
         for used, size, path in files:
-            if left <= 0.9 * self.limit or used > time.time() - JUST_MADE:
+            if total <= 0.9 * self.limit or used > time.time() - JUST_MADE:
                 break
             path.unlink(missing_ok=True)
-            left -= size
-        self.size = left
+            total -= size
+        self.size = total
 
 
 @lru_cache(maxsize=1)

@@ -1,11 +1,11 @@
-"""Makes the folder that is published as a Space: the app on top, and beside it the rooms that it imports from."""
+"""Makes the folder that is published as a Space: the app on top, and the rooms that it imports from."""
 
 import json
 import shutil
 from pathlib import Path
 
 _ROOM = Path(__file__).parent.parent
-_HOUSE = _ROOM.parent  # the rooms lie side by side, in a checkout and where they are installed
+_HOUSE = _ROOM.parent  # the parent of all rooms, in a checkout and when installed
 _OTHER_ROOMS = ("generation", "dataset_builder", "metric_modules")
 _TOP = ("app.py", "README.md", "requirements.txt")
 _OWN_REPO = "convergebench/convergebench"  # the Space's and the dataset's, as the files here have it

@@ -1,7 +1,7 @@
-"""What requests may hold in memory: each of them at most so much, and all of them together at most so much.
+"""Limits the memory that requests hold, each by itself and all large ones together.
 
-A large request waits until there is room, before any of it is read. Its bytes count until nothing refers to it any
-more, which is after Gradio's queue has worked it off, and then the memory goes back to the system.
+A large request waits for room before it is read. Its bytes count until it is answered and collected; then the memory
+goes back to the system.
 """
 
 import asyncio
@@ -10,16 +10,17 @@ import gc
 import sys
 import weakref
 from collections import deque
-from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 90_000_000  # of one request: a full series in base64
 _MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; while one is read and scored it takes about four times its size
 SMALL = 1_000_000  # requests up to this size do not wait
 MOST_WAITING = 64
-MOST_SECONDS_TO_SEND = 120.0  # from its turn on; who sends more slowly would keep the others waiting
+MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower one would keep the others waiting
 _LONGEST_HELD = 600.0  # seconds, whatever still refers to it
 CHECK = 2.0  # seconds between two looks for garbage that still counts
-SHARE = "convergebench.share"  # where a request's scope has it
+SHARE = "convergebench.share"  # its key in a request's scope
 
 
 class Share:
@@ -81,11 +82,11 @@ class _BytesInFlight:
 class RequestLimit:
     """ASGI middleware that reads large requests one after the other, and counts bytes whatever they declare."""
 
-    def __init__(self, app: Any, most: int = MOST_BYTES, together: int = _MOST_BYTES_TOGETHER):
+    def __init__(self, app: ASGIApp, most: int = MOST_BYTES, together: int = _MOST_BYTES_TOGETHER):
         self.app, self.most = app, most
         self.in_flight = _BytesInFlight(together)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -103,20 +104,20 @@ class RequestLimit:
             scope = {**scope, SHARE: await self.in_flight.take(size)}
         await self.app(scope, self.counting(receive), send)
 
-    def declared_size(self, scope: Any) -> int:
-        """The bytes that the headers declare; the most that is allowed where they do not say."""
+    def declared_size(self, scope: Scope) -> int:
+        """The bytes that the headers declare, or the limit if they do not say."""
         headers = dict(scope["headers"])
         declared = headers.get(b"content-length", b"")
         if declared.isdigit():
             return int(declared[:20])
         return self.most if b"transfer-encoding" in headers or declared else 0
 
-    def counting(self, receive: Any) -> Any:
-        """`receive`, which ends the connection where a request is larger than declared or comes too slowly."""
+    def counting(self, receive: Receive) -> Receive:
+        """`receive`, which ends the connection of a request that is larger than declared or too slow."""
         seen, more = 0, True
         until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
 
-        async def receive_counting() -> Any:
+        async def receive_counting() -> Message:
             nonlocal seen, more
             left = until - asyncio.get_running_loop().time()
             try:
@@ -130,7 +131,7 @@ class RequestLimit:
         return receive_counting
 
 
-async def refuse(send: Any, status: int, words: str) -> None:
+async def refuse(send: Send, status: int, words: str) -> None:
     body = f'{{"error": "{words}"}}'.encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})

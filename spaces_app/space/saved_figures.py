@@ -1,9 +1,9 @@
 """Figures of the Space as files, drawn as the report's are."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..analysis.display_names import display_names
 from ..palette import MUTED
@@ -20,8 +20,8 @@ from ..reporting.figures import (
 from .compare.tab import compare
 from .headline import HALF, leaderboard
 from .leaderboard.story import story_cases, tested_editors
-from .previews import previews_of
-from .served_dataset import DAMAGED_FILE, NoPicture, ServedDataset
+from .previews import decode, previews_of
+from .served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Ro
         return _laid_out(Drawing(f"curves-{_plain(metric)}", title, last_values(rows), figure))
 
 
-def compared_pictures(dataset: ServedDataset, compared: Mapping[str, Any], columns: int = 7) -> Drawing:
+def compared_pictures(dataset: ServedDataset, compared: Answer, columns: int = 7) -> Drawing:
     """Editors as rows and rounds as columns, each with its picture and what it retained."""
     rows, cycle = compared["rows"], compared["rows"][0]["cycle"]
     shown = [("original", 0, 0), *([("edited 1", 0, 1)] if len(cycle) > 1 else [])]
@@ -77,7 +77,7 @@ def compared_pictures(dataset: ServedDataset, compared: Mapping[str, Any], colum
 @lru_cache(maxsize=1)
 def link_picture(dataset: ServedDataset) -> bytes:
     """The JPEG that a link to the Space has elsewhere: the best editor above the last on a typical case, or nothing."""
-    from PIL import Image, ImageOps
+    from PIL import ImageOps
 
     board = leaderboard(dataset) if dataset.counted else None
     if board is None or not (rows := tested_editors(board)):
@@ -86,8 +86,7 @@ def link_picture(dataset: ServedDataset) -> bytes:
     editors = list(dict.fromkeys((rows[0]["editor"], rows[-1]["editor"])))
     drawing = compared_pictures(dataset, compare(dataset, source, program, editors), columns=3)
     buffer = io.BytesIO()
-    with Image.open(io.BytesIO(drawing.png())) as picture:
-        ImageOps.pad(picture.convert("RGB"), _LINK_SIZE, color="white").save(buffer, "JPEG", quality=88)
+    ImageOps.pad(decode(drawing.png()), _LINK_SIZE, color="white").save(buffer, "JPEG", quality=88)
     return buffer.getvalue()
 
 
@@ -95,17 +94,15 @@ def _plain(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
-def _spread(rows: Sequence[Mapping[str, Any]], columns: int) -> Sequence[int]:
+def _spread(rows: Sequence[Answer], columns: int) -> Sequence[int]:
     """Rounds from the first to the last, as many as there is room for."""
     last = max(row["rounds"] for row in rows)
     count = min(last, columns)
     return list(dict.fromkeys(round(1 + place * (last - 1) / max(count - 1, 1)) for place in range(count)))
 
 
-def _show(axes: "Axes", dataset: ServedDataset, row: Mapping[str, Any], step: int) -> None:
+def _show(axes: "Axes", dataset: ServedDataset, row: Answer, step: int) -> None:
     """A step's picture, or that there is none."""
-    from PIL import Image
-
     axes.grid(False)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
@@ -116,8 +113,7 @@ def _show(axes: "Axes", dataset: ServedDataset, row: Mapping[str, Any], step: in
     if path is None:
         axes.text(0.5, 0.5, "no picture", ha="center", va="center", fontsize=9, color=MUTED.light)
         return
-    with Image.open(path) as picture:
-        axes.imshow(picture)
+    axes.imshow(decode(path.read_bytes()))
 
 
 def _laid_out(drawing: Drawing) -> Drawing:

@@ -1,4 +1,4 @@
-"""The dataset that the Space serves: scores and chains in memory, pictures read when somebody looks at them."""
+"""The dataset that the Space serves: scores and chains in memory, pictures read on demand."""
 
 import json
 import os
@@ -26,20 +26,20 @@ from ..analysis.groups import CaseGroup, group_cases
 from ..analysis.stored_rows import SlicedRows
 from ..palette import Look, assign_looks
 
-SMALL = ("chains", "scores", "floors", "sources", "editors")  # fetched whole where the dataset is on the Hub
+SMALL = ("chains", "scores", "floors", "sources", "editors")  # copied whole from a dataset on the Hub
 _REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
-MANY_STEPS = 60_000  # scored steps beyond which nobody waits for what each call took
+MANY_STEPS = 60_000  # scored steps; reading what each call took would be too slow beyond
 PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes the names of its dataset there
 DAMAGED_FILE = (pa.ArrowException, OSError)
-Row = dict[str, Any]
+Answer = dict[str, Any]  # JSON: a part of what an endpoint answers
 
 
 class NoPicture(UserError):
-    """There is no picture to show; the message says why."""
+    """A picture cannot be shown; the message says why."""
 
 
 def damage_sentence(error: BaseException) -> str:
-    """What a visitor is told of a damaged file: the error's first line without the paths of this machine."""
+    """An error's first line for visitors, without the paths of this machine."""
     line = (str(error).splitlines() or [type(error).__name__])[0]
     words = " ".join(word for word in line.split() if "/" not in word)[:200]
     return f"a file of this dataset cannot be read ({words})"
@@ -59,11 +59,10 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
     reader = Reader(f"hf://datasets/{where}@{revision}" if revision else f"hf://datasets/{where}")
     try:
         reader.copy_tables(SMALL)
-    except OSError as error:  # as all that the Hub's client raises
-        cause = type(error).__name__
+    except OSError as error:  # all errors of the Hub's client are OSErrors
         raise UserError(
-            f"no folder {where!r} is here, and the Hub does not give a dataset of that name ({cause}); "
-            "give a folder that exists, or see that the Hub can be reached and the name is right"
+            f"{where!r} is not a folder, and the Hub has no dataset of that name ({type(error).__name__}); "
+            "give a folder that exists, or check the name and the connection to the Hub"
         ) from error
     return ServedDataset(reader)
 
@@ -76,7 +75,7 @@ class ServedDataset:
         self.folder = reader.folder
         chains = reader.chains() if reader.files("chains") else []
         if not chains:
-            raise UserError(f"{self.folder} is no dataset: there is no data/chains; `convergebench build` makes one")
+            raise UserError(f"{self.folder} is not a dataset: data/chains is missing; `convergebench build` makes it")
         if reader.remote is None:
             refuse_missing(self.folder, besides="steps")  # a chain's pictures may be missing
         self.chains = {chain.id: chain for chain in chains}
@@ -90,25 +89,28 @@ class ServedDataset:
 
     @property
     def why_nothing_counts(self) -> str:
-        """What a visitor reads where no case is counted."""
-        nothing = "there is no case to count in these scores"
+        """Shown to a visitor if no case is counted."""
+        nothing = "these scores have no case that counts"
         pictures = excluded_text(self.look_alikes)
-        why = "left out, because too many unrelated pictures resemble them"
-        return f"{nothing}; {why}: {pictures}" if pictures else nothing
+        return (
+            f"{nothing}; excluded because too many unrelated pictures resemble them: {pictures}"
+            if pictures
+            else nothing
+        )
 
     @cached_property
     def cases(self) -> list[Case]:
-        """Every chain as the statistics see it, made editor by editor to keep few rows in memory."""
+        """Every chain as the statistics see it, read editor by editor to limit the rows in memory."""
         by_editor: dict[str, list[FinishedChain]] = defaultdict(list)
         for chain in self.chains.values():
             by_editor[chain.editor].append(chain)
-        found = []
+        cases = []
         for chains in by_editor.values():
             slices = [self.score_slices.get(chain.id, (0, 0)) for chain in chains]
             scores = SlicedRows(self.scores, slices)
             calls = [self.mean_calls[chain.id] for chain in chains if chain.id in self.mean_calls]
-            found += read_cases(scores, chains, self.floors, calls)[0]
-        return found
+            cases += read_cases(scores, chains, self.floors, calls)[0]
+        return cases
 
     @cached_property
     def case_of(self) -> dict[str, Case]:
@@ -132,7 +134,7 @@ class ServedDataset:
                 raise UserError(f"no editor {name[:40]!r}; the editors are {', '.join(self.names['editor'])}")
 
     def is_tested(self, editor: str) -> bool:
-        """Whether an editor is under test, and not a baseline or transport that says where the scale begins or ends."""
+        """Whether an editor is under test, not a baseline or transport."""
         return self.roles.get(editor, "editor") == "editor"
 
     @cached_property
@@ -175,7 +177,7 @@ class ServedDataset:
         return assign_looks(self.names["editor"], self.references)
 
     @cached_property
-    def sources(self) -> dict[str, Row]:
+    def sources(self) -> dict[str, dict]:
         """Title, attribution and licence of every picture, without the picture itself."""
         if not self.reader.files("sources"):
             return {}
@@ -217,22 +219,22 @@ class ServedDataset:
     def names(self) -> dict[str, list[str]]:
         """The values of everything a chain can be chosen by."""
         chains = self.chains.values()
-        found = {
+        values = {
             "editor": [chain.editor for chain in chains],
             "source": [chain.source.id for chain in chains],
             "program": [chain.program.id for chain in chains],
             "kind": [chain.source.kind for chain in chains],
             "category": [chain.program.category for chain in chains],
         }
-        return {name: list(dict.fromkeys(values)) for name, values in found.items()}
+        return {name: list(dict.fromkeys(listed)) for name, listed in values.items()}
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str, str], list[str]]:
-        """Chain ids by editor, source and program; several where there are several runs."""
-        found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+        """Chain ids by editor, source and program, one for each run."""
+        runs: dict[tuple[str, str, str], list[str]] = defaultdict(list)
         for chain in sorted(self.chains.values(), key=lambda chain: chain.run):
-            found[chain.editor, chain.source.id, chain.program.id].append(chain.id)
-        return dict(found)
+            runs[chain.editor, chain.source.id, chain.program.id].append(chain.id)
+        return dict(runs)
 
 
 def _read_scores(reader: Reader) -> pa.Table:
@@ -241,25 +243,25 @@ def _read_scores(reader: Reader) -> pa.Table:
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
     files = reader.files("scores")
     if len(files) == 1:  # as we write them
-        whole = _read_by_column(reader, reader.plain_columns(files[0]))
+        table = _read_by_column(reader, reader.plain_columns(files[0]))
     else:
-        whole = reader.table("scores", dictionaries=_REPEATED).unify_dictionaries().combine_chunks()
-    codes = whole["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
-    order = np.lexsort((whole["step"].to_numpy(), codes))
-    return whole if (np.diff(order) == 1).all() else whole.take(pa.array(order)).combine_chunks()
+        table = reader.table("scores", dictionaries=_REPEATED).unify_dictionaries().combine_chunks()
+    codes = table["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
+    order = np.lexsort((table["step"].to_numpy(), codes))
+    return table if (np.diff(order) == 1).all() else table.take(pa.array(order)).combine_chunks()
 
 
 def _read_by_column(reader: Reader, names: Sequence[str]) -> pa.Table:
-    """All scores, read column by column, so that nothing lies in memory twice; columns without any value are one."""
-    found: dict[str, pa.Array] = {}
+    """All scores, read column by column so that nothing is in memory twice; empty columns of a type share one array."""
+    columns: dict[str, pa.Array] = {}
     empty: dict[pa.DataType, pa.Array] = {}
     for name in names:
         words = [name] if name in _REPEATED else []
         column = reader.table("scores", [name], words).unify_dictionaries().combine_chunks()[name].combine_chunks()
         if column.null_count == len(column) and not words:
             column = empty.setdefault(column.type, column)
-        found[name] = column
-    return pa.table(found)
+        columns[name] = column
+    return pa.table(columns)
 
 
 def _slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
@@ -275,28 +277,28 @@ def _slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
 
 def _mean_calls_of_steps(reader: Reader) -> dict[str, StepRow]:
     """Latency and cost from the steps themselves; a file that cannot be read is left out."""
-    found: dict[str, StepRow] = {}
+    means_of: dict[str, StepRow] = {}
     for file in reader.files("steps"):
         try:
             calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
         except DAMAGED_FILE:
-            continue  # whoever looks at one of its chains is told why it cannot be shown
+            continue  # a visitor of one of its chains sees the reason
         answered = calls.filter(pc.and_(pc.equal(calls["status"], "ok"), pc.greater(calls["round"], 0)))
         means = answered.group_by("chain").aggregate([("latency", "mean"), ("cost", "mean")])
         columns = [means[name].to_pylist() for name in ("chain", "latency_mean", "cost_mean")]
-        found |= {chain: mean_call(chain, latency, cost) for chain, latency, cost in zip(*columns, strict=True)}
-    return found
+        means_of |= {chain: _mean_call(chain, latency, cost) for chain, latency, cost in zip(*columns, strict=True)}
+    return means_of
 
 
 def mean_calls_of_chains(chains: Iterable[FinishedChain]) -> dict[str, StepRow]:
     """Cost alone, from the totals that the config `chains` holds."""
-    found: dict[str, StepRow] = {}
+    means_of: dict[str, StepRow] = {}
     for chain in chains:
-        answered = chain.calls - (chain.status != "complete")  # the call that ended a chain is no answer
+        answered = chain.calls - (chain.status != "complete")  # the call that ended a chain was not answered
         if chain.cost is not None and answered > 0:
-            found[chain.id] = mean_call(chain.id, None, chain.cost / answered)
-    return found
+            means_of[chain.id] = _mean_call(chain.id, None, chain.cost / answered)
+    return means_of
 
 
-def mean_call(chain: str, latency: float | None, cost: float | None) -> StepRow:
+def _mean_call(chain: str, latency: float | None, cost: float | None) -> StepRow:
     return StepRow.from_values({"chain": chain, "round": 1, "status": "ok", "latency": latency, "cost": cost})

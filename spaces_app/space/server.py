@@ -77,7 +77,7 @@ def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
     signature = signature.replace(parameters=list(signature.parameters.values())[1:])
 
     @wraps(function)
-    def answer(*args: Any, **kwargs: Any) -> Any:
+    def answer(*args: object, **kwargs: object) -> object:
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
             kind = signature.parameters[name].annotation
@@ -101,7 +101,7 @@ def _explained(answer: Callable) -> Callable:
     """The same, with errors that a visitor can mend or should know of as one sentence instead of a trace."""
 
     @wraps(answer)
-    def explained(*args: Any, **kwargs: Any) -> Any:
+    def explained(*args: object, **kwargs: object) -> object:
         try:
             return answer(*args, **kwargs)
         except UserError as error:
@@ -121,7 +121,7 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
     own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
 
     @wraps(answer)
-    def forgetting(*args: Any) -> Any:
+    def forgetting(*args: Any) -> object:
         *values, request = args
         try:
             return answer(*values)

@@ -70,7 +70,7 @@ def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path):
 
 
 def test_what_is_no_dataset_is_refused_in_one_sentence(tmp_path):
-    with pytest.raises(UserError, match="is no dataset"):
+    with pytest.raises(UserError, match="is not a dataset"):
         open_dataset(str(tmp_path))
     with pytest.raises(UserError, match="give a folder that exists here or a Hub repo"):
         open_dataset(str(tmp_path / "nowhere"))

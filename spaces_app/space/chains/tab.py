@@ -1,11 +1,10 @@
 """The viewer: any step of any chain, with its words, numbers, curves and end."""
 
 import random
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from convergebench.generation.records import FinishedChain, Step, UserError
-from convergebench.metric_modules.scores import missing_values
+from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import number_columns, optional_columns, retained_columns, score_columns
 
 from ...analysis.cases import Case
@@ -14,7 +13,7 @@ from ...analysis.reasons import lost_outline
 from ...palette import SERIES
 from ..endings import ending
 from ..previews import previews_of
-from ..served_dataset import DAMAGED_FILE, NoPicture, ServedDataset, damage_sentence
+from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, damage_sentence
 
 TITLE, ORDER = "Viewer", 50
 _FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
@@ -85,19 +84,19 @@ def chain(dataset: ServedDataset, chain: str) -> dict:
         "curves": _retained_curves(finished, scores.values()),
         "threshold": HALF,
         "metrics": _listed_metrics(dataset),
-        "steps": [_step_view(step, scores.get(step.step, {}), length) for step in steps],
+        "steps": [_step_view(step, scores.get(step.step), length) for step in steps],
     }
 
 
-def _retained_curves(chain: FinishedChain, scores: Iterable[Mapping[str, Any]]) -> dict[str, list[float | None]]:
+def _retained_curves(chain: FinishedChain, scores: Iterable[ScoreRow]) -> dict[str, list[float | None]]:
     """What every round's last picture retained, by each metric that has values."""
-    last_of_round = {row["round"]: row for row in scores if row["position"] == len(chain.program.cycle)}
-    rows: list[Mapping[str, Any]] = [last_of_round.get(round, {}) for round in range(1, chain.rounds + 1)]
-    curves = {name: [row.get(column.retained) for row in rows] for name, column in retained_columns().items()}
+    last_of_round = {row.round: row for row in scores if row.position == len(chain.program.cycle)}
+    rows = [last_of_round.get(round) for round in range(1, chain.rounds + 1)]
+    curves = {name: [row and row.value(column.retained) for row in rows] for name, column in retained_columns().items()}
     return {name: values for name, values in curves.items() if any(value is not None for value in values)}
 
 
-def _listed_metrics(dataset: ServedDataset) -> list[dict[str, Any]]:
+def _listed_metrics(dataset: ServedDataset) -> list[Answer]:
     """The metrics whose numbers are listed for each step; those that are drawn have a colour of the palette."""
     drawn = list(retained_columns())
     return [
@@ -112,8 +111,9 @@ def _listed_metrics(dataset: ServedDataset) -> list[dict[str, Any]]:
     ]
 
 
-def _step_view(step: Step, scores: Mapping[str, Any], length: int) -> dict[str, Any]:
+def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
     """One step; what has no value is null, with the reason if one is known."""
+    scores = scores or ScoreRow.from_scores({})
     numbers, optional = number_columns(), optional_columns()
     shown = (*numbers, "edit_applied", "edit_undone")
     return {
@@ -121,14 +121,14 @@ def _step_view(step: Step, scores: Mapping[str, Any], length: int) -> dict[str, 
         "text": step.text[:_MOST_TEXT] if step.text else None,
         "details": dict(step.details),
         "closing": step.position == length,
-        "scores": {name: scores.get(name) for name in numbers if name in scores or name not in optional},
-        "retained": {name: scores.get(column.retained) for name, column in retained_columns().items()},
-        "applied": scores.get("edit_applied"),
-        "undone": scores.get("edit_undone"),
-        "undo_ratio": scores.get("undo_ratio"),
-        "part_lost": scores.get("part_lost"),
+        "scores": {name: scores.value(name) for name in numbers if name in scores or name not in optional},
+        "retained": {name: scores.value(column.retained) for name, column in retained_columns().items()},
+        "applied": scores.edit_applied,
+        "undone": scores.edit_undone,
+        "undo_ratio": scores.undo_ratio,
+        "part_lost": scores.part_lost,
         "outline": lost_outline(scores),
-        "reasons": {name: missing.sentence for name, missing in missing_values(scores).items() if name in shown},
+        "reasons": {name: missing.sentence for name, missing in scores.missing.items() if name in shown},
     }
 
 
@@ -136,7 +136,7 @@ def step(dataset: ServedDataset, chain: str, step: int) -> dict:
     """One step: its words and numbers, and the address of its picture on this server."""
     found = dataset.step(chain, step)
     length = len(dataset.chain(chain).program.cycle)
-    return _step_view(found, dataset.scores_of(chain).get(step, {}), length) | picture(dataset, chain, step)
+    return _step_view(found, dataset.scores_of(chain).get(step), length) | picture(dataset, chain, step)
 
 
 def picture(dataset: ServedDataset, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> dict:
@@ -163,7 +163,7 @@ def pick(dataset: ServedDataset, how: str = "surprise", editor: str = "") -> str
         return random.choice(chains)
     chosen = set(chains)
     cases = [case for case in dataset.cases if case.chain.id in chosen and case.group in dataset.counted]
-    if not editor:  # that an oracle lasts longest and a random editor shortest is no news
+    if not editor:  # a perfect baseline lasts longest and a random one shortest by definition
         cases = [case for case in cases if dataset.is_tested(case.editor)] or cases
     if not cases:
         raise UserError(dataset.why_nothing_counts)

@@ -1,17 +1,17 @@
 """Compares editors: one picture and one program, editors as rows, rounds as columns."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..endings import ending
 from ..headline import leaderboard
-from ..served_dataset import ServedDataset
+from ..served_dataset import Answer, ServedDataset
 
 if TYPE_CHECKING:
     from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Compare", 30
-_MOST = 6  # editors beside each other
-_FIRST = 4  # if nobody has chosen
+_MOST = 6  # editors in one comparison
+_FIRST = 4  # unless a visitor chose
 
 
 def compare(dataset: ServedDataset, source: str = "", program: str = "", editors: list[str] = []) -> dict:  # noqa: B006 - read only
@@ -42,7 +42,7 @@ def _ranked(dataset: ServedDataset) -> list[str]:
     return list(dict.fromkeys([*ranked, *dataset.names["editor"]]))
 
 
-def _row(dataset: ServedDataset, chain_id: str) -> dict[str, Any]:
+def _row(dataset: ServedDataset, chain_id: str) -> Answer:
     """One editor's chain: the steps to show and what each round retained."""
     chain = dataset.chain(chain_id)
     return {

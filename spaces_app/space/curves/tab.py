@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
@@ -11,7 +11,7 @@ from ...analysis.cases import Case
 from ...analysis.round_curves import slice_curves
 from ..chains.tab import pick
 from ..headline import ALL, HALF, Choice, leaderboard
-from ..served_dataset import ServedDataset
+from ..served_dataset import Answer, ServedDataset
 
 if TYPE_CHECKING:
     from ...reporting.figures import Drawing
@@ -144,7 +144,7 @@ def words(dataset: ServedDataset) -> dict[str, str]:
     return {"note": _NOTE}
 
 
-def known(dataset: ServedDataset) -> dict[str, Any]:
+def known(dataset: ServedDataset) -> Answer:
     """Titles without what is in brackets, short enough for a phone."""
     titles = metric_titles(dataset) if dataset.counted else {}
     return {"curves": [[name, title.partition(" (")[0].capitalize()] for name, title in titles.items()]}

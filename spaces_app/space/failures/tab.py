@@ -2,7 +2,7 @@
 
 from collections import Counter
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
@@ -12,7 +12,7 @@ from ...analysis.groups import CaseGroup
 from ...analysis.reasons import TITLES, losing_step
 from ..endings import ending
 from ..headline import ALL, Choice, leaderboard
-from ..served_dataset import ServedDataset
+from ..served_dataset import Answer, ServedDataset
 
 TITLE, ORDER = "Failures", 20
 _PAGE = 60  # failures in one answer
@@ -97,7 +97,7 @@ def failures(
     }
 
 
-def _row(dataset: ServedDataset, failure: _Failure, counted: CaseGroup | None) -> dict[str, Any]:
+def _row(dataset: ServedDataset, failure: _Failure, counted: CaseGroup | None) -> Answer:
     """One failure; `step` is the one in which it was lost."""
     case, outcome = failure
     end = ending(dataset, case, counted)
@@ -133,7 +133,7 @@ def neighbours(
     ids = [failure.case.chain.id for failure in matching]
     place = ids.index(chain) if chain in ids else -1
 
-    def at(other: int) -> dict[str, Any] | None:
+    def at(other: int) -> Answer | None:
         if not 0 <= other < len(matching):
             return None
         case, outcome = matching[other]
@@ -142,7 +142,7 @@ def neighbours(
     return {"place": place, "total": len(ids), "before": at(place - 1) if place > 0 else None, "after": at(place + 1)}
 
 
-def known(dataset: ServedDataset) -> dict[str, Any]:
+def known(dataset: ServedDataset) -> Answer:
     return {"causes": TITLES, "sorts": _SORTS}
 
 

@@ -9,7 +9,7 @@ from ...analysis.typical import case_at, frames_of, typical_cases
 from .. import page
 from ..endings import ending
 from ..headline import Leaderboard, leaderboard
-from ..served_dataset import ServedDataset
+from ..served_dataset import Answer, ServedDataset
 from ..tabs import SPACE
 
 _TEMPLATE = SPACE / "leaderboard" / "story.html"
@@ -67,7 +67,7 @@ def _perfect_row(board: Leaderboard) -> list[_Row]:
     return sorted(others, key=lambda row: -row["rounds_kept"])[:1] if len(others) < len(board.table.rows) else []
 
 
-def strip(dataset: ServedDataset, board: Leaderboard, row: _Row, case: Case) -> dict[str, Any]:
+def strip(dataset: ServedDataset, board: Leaderboard, row: _Row, case: Case) -> Answer:
     """One editor on the case: its frames with what each return retained, and where and why it was lost."""
     assert board.group is not None  # noqa: S101 - ours
     end = ending(dataset, case, board.group)

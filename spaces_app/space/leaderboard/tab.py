@@ -1,7 +1,6 @@
 """Results: the story, and the headline table under a visitor's own choice."""
 
 from dataclasses import replace
-from typing import Any
 
 from convergebench.generation.records import UserError
 
@@ -10,7 +9,7 @@ from ...analysis.tables import as_csv, as_json
 from ...statistics.leaderboard import latex
 from .. import headline
 from ..headline import ALL, HALF, Choice, metric_titles
-from ..served_dataset import ServedDataset
+from ..served_dataset import Answer, ServedDataset
 from .story import story_html
 from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
 
@@ -125,7 +124,7 @@ def words(dataset: ServedDataset) -> dict[str, str]:
     return {"story": story, "board": board, "note": _NOTE, "counts": listed}
 
 
-def known(dataset: ServedDataset) -> dict[str, Any]:
+def known(dataset: ServedDataset) -> Answer:
     return {
         "metrics": list(metric_titles(dataset).items()) if dataset.counted else [],
         "columns": [[key, short, meaning, key in MAIN] for key, (short, meaning) in HEADINGS.items()],

@@ -9,7 +9,7 @@ from ...analysis.reasons import TITLES
 from ...analysis.tables import NO_VALUE, Column, Table, format_value, is_missing
 from .. import page
 from ..headline import Leaderboard
-from ..served_dataset import ServedDataset
+from ..served_dataset import Answer, ServedDataset
 from ..tabs import SPACE
 
 _TEMPLATE = SPACE / "leaderboard" / "table.html"
@@ -82,7 +82,7 @@ def _is_numeric(column: Column) -> bool:
     return column.form != "text" or column.key.endswith("_text")
 
 
-def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[dict[str, Any]]:
+def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[Answer]:
     """What each cell says, and the number or name by which the browser sorts it."""
     cells = []
     for column in columns:
@@ -105,7 +105,7 @@ def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[
     return cells
 
 
-def _editor_words(row: Row, dataset: ServedDataset) -> dict[str, Any]:
+def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
     """The editor's name with its id or, of a baseline, its meaning in small print."""
     editor = row["editor"]
     name = dataset.display.get(editor, editor)
@@ -137,7 +137,7 @@ def _sort_key(row: Row, column: Column) -> str:
     return str(value)
 
 
-def _rounds_bar(row: Row) -> dict[str, Any]:
+def _rounds_bar(row: Row) -> Answer:
     """Mean and limits on the scale of all rounds, in the units of the drawing."""
     value, last = row["rounds_kept"], row["last_round"]
     if is_missing(value) or not last:

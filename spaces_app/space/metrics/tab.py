@@ -51,13 +51,13 @@ def metrics(dataset: ServedDataset, chain: str) -> list[dict]:
     length = len(dataset.chain(chain).program.cycle)
     rows = []
     for score in dataset.scores_of(chain).values():
-        if score["position"] != length:
+        if score.position != length:
             continue
         for column in retained_columns().values():
-            rows.append({"metric": column.title, "round": score["round"], "value": score.get(column.retained)})
+            rows.append({"metric": column.title, "round": score.round, "value": score.value(column.retained)})
         for name, (title, worst, best) in _lines_of_studies(dataset).items():
-            value = _share(score[name], worst, best)
-            rows.append({"metric": f"{title} (no reference)", "round": score["round"], "value": value})
+            value = _share(score.value(name), worst, best)
+            rows.append({"metric": f"{title} (no reference)", "round": score.round, "value": value})
     measured = {row["metric"] for row in rows if row["value"] is not None}
     return [row for row in rows if row["metric"] in measured]
 

@@ -6,7 +6,6 @@ import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from convergebench.generation import pictures
@@ -14,10 +13,13 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.retained.floors import floor, retained_value
+from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import ceilings
 from convergebench.metric_modules.ssim import measure as ssim
 
-from .verdict import UNTOLD, RoundJudge, Terms, checks_of, judged_quality, series_case, steps_told, verdicts
+from ...analysis.groups import lowest_quality
+from ..served_dataset import Answer
+from .verdict import RoundJudge, Terms, checks_of, listed_steps, series_case, verdicts
 
 MOST_RETURNS = 60
 _MOST_BYTES = 60_000_000  # of all pictures together, unpacked
@@ -39,9 +41,9 @@ Lpips = Callable[[np.ndarray], Distance]  # for one reference
 class SeriesScore:
     """Rows of returns and of steps, the verdicts, the half-lives, and what could not be computed with the reason."""
 
-    rows: list[dict[str, Any]]
-    steps: list[dict[str, Any]]
-    verdicts: list[dict[str, Any]]
+    rows: list[Answer]
+    steps: list[Answer]
+    verdicts: list[Answer]
     half_lives: dict[str, str]
     absent: dict[str, str]
     floors: dict[str, float]
@@ -55,12 +57,13 @@ def score(
     threshold: float = 0.5,
     lpips: Lpips | str = "not asked for",
     edits: Sequence[File] = (),
-    terms: Terms = UNTOLD,
+    terms: Terms | None = None,
 ) -> SeriesScore:
-    """Every return against the original, and every edit where they are given.
+    """Every return against the original, and every edit if there are any.
 
     The floors are those of `terms`, otherwise medians over `unrelated` pictures.
     """
+    terms = terms or Terms()
     _check_series(returns, edits, threshold)
     until = time.monotonic() + MOST_SECONDS
     first = _pixels(*original)
@@ -84,8 +87,8 @@ def score(
 
     floors = dict(terms.floors) or _floors_of([measure(at_size(picture)) for picture in unrelated])
     judge = RoundJudge(first, reference, terms, bool(edits))
-    rows: list[dict[str, Any]] = []
-    judged: list[dict[str, Any]] = []
+    rows: list[Answer] = []
+    judged: list[ScoreRow] = []
     for number, (name, data) in enumerate(returns, 1):
         back = _pixels(name, data)
         edit = _pixels(*edits[number - 1]) if edits else None
@@ -100,15 +103,12 @@ def score(
         judged += judge.rows(number, edit, back, resized, values | retained)
     case = series_case(judged, judge.cycle, floors, size)
     checks = checks_of(case, terms.checks)
-    for row, quality in zip(rows, judged_quality(case, checks), strict=True):
+    for row, quality in zip(rows, lowest_quality(case, checks) or [None] * len(rows), strict=True):
         row["quality"] = quality
-    names = (
-        [name for pair in zip(edits, returns, strict=True) for name, _ in pair] if edits else [n for n, _ in returns]
-    )
-    told = steps_told(judged, names)
-    return SeriesScore(
-        rows, told, verdicts(case, judged, checks), _half_lives_of(rows, threshold), absent, floors, size
-    )
+    files = [file for pair in zip(edits, returns, strict=True) for file in pair] if edits else returns
+    steps = listed_steps(judged, [name for name, _ in files])
+    half_lives = _half_lives_of(rows, threshold)
+    return SeriesScore(rows, steps, verdicts(case, judged, checks), half_lives, absent, floors, size)
 
 
 def _check_series(returns: Sequence[File], edits: Sequence[File], threshold: float) -> None:
@@ -127,27 +127,27 @@ def _check_series(returns: Sequence[File], edits: Sequence[File], threshold: flo
 
 def _plain_distances(reference: np.ndarray) -> Distance:
     """PSNR, RMSE and SSIM; what depends on the original alone is computed once."""
-    known = ssim.reference(reference)
-    return lambda original, picture: {**psnr.psnr_and_rmse(original, picture), "ssim": ssim.compare(known, picture)}
+    prepared = ssim.reference(reference)
+    return lambda original, picture: {**psnr.psnr_and_rmse(original, picture), "ssim": ssim.compare(prepared, picture)}
 
 
 def _floors_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Each metric's median over the unrelated pictures; the original itself among them, also resized, is left out."""
     unrelated = [row for row in rows if row["rmse"] > _SAME_RMSE or row["ssim"] < _SAME_SSIM]
-    found = {}
+    floors = {}
     for metric, ceiling in ceilings().items():
         values = [row[metric] for row in unrelated if metric in row]
         if values and floor(values) != ceiling:
-            found[metric] = floor(values)
-    return found
+            floors[metric] = floor(values)
+    return floors
 
 
-def _half_lives_of(rows: Sequence[Mapping[str, Any]], threshold: float) -> dict[str, str]:
+def _half_lives_of(rows: Sequence[Answer], threshold: float) -> dict[str, str]:
     rounds = [row["round"] for row in rows]
     names = ["quality", *(name for name in rows[0] if name.startswith("retained_"))]
     curves = {name: [row[name] for row in rows] for name in names}
-    whole = {name: values for name, values in curves.items() if None not in values}
-    return {name: curve_outcome(values, rounds, threshold).text for name, values in whole.items()}
+    complete = {name: values for name, values in curves.items() if None not in values}
+    return {name: curve_outcome(values, rounds, threshold).text for name, values in complete.items()}
 
 
 def _pixels(name: str, data: bytes) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Try yours: a visitor's own series is scored beside the editors of the dataset; nothing of it is stored."""
+"""Try yours: scores a visitor's own series by the dataset's rules and stores nothing of it."""
 
 import base64
 import binascii

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Program, Source
@@ -12,16 +11,15 @@ from convergebench.metric_modules.edit_applied.measure import Scorer as EditScor
 from convergebench.metric_modules.registration.measure import Scorer as RegistrationScorer
 from convergebench.metric_modules.scores import Missing, ScoreRow, reasons_json
 
-from ...analysis.cases import RETAINED, Case, Values, case_of_chain
+from ...analysis.cases import RETAINED, Case, case_of_chain
 from ...analysis.floors import Floors
-from ...analysis.groups import CHECKS, lowest_quality, outcome_of_case
+from ...analysis.groups import CHECKS, outcome_of_case
 from ...analysis.reasons import losing_step, loss_clause, lost_outline
+from ..served_dataset import Answer
 
-ROUND_TRIP = ("make the edit", "undo it")  # where a visitor does not say what was asked
+ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor says what was asked
 _ONLY_RETURNS = ("edit and undo",)  # without the pictures between, a round is one step
 THRESHOLDS = tuple(number / 20 for number in range(1, 20))
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,6 @@ class Terms:
     short_side: int | None = None
     floors: Mapping[str, float] = field(default_factory=dict)  # none: those of pictures at hand
     checks: tuple[str, ...] = CHECKS
-
-
-UNTOLD = Terms()  # of a picture and instructions of which nothing is known
 
 
 class _KnownFloors(Floors):
@@ -71,12 +66,12 @@ class RoundJudge:
     ) -> list[ScoreRow]:
         """The rows of one round; `at_size` is the return at the reference's size, `values` what it scores there."""
         pictures = [self.before, *([self.keep(edit)] if edit is not None else []), self.keep(back)]
-        [found] = self.registration.compare(self.sides[0], [at_size], [values])
+        [shift] = self.registration.compare(self.sides[0], [at_size], [values])
         rows = []
         for position in range(1, len(pictures)):
             is_return = position == len(self.cycle)
-            measured = {**values, **found} if is_return else {}
-            program = {"cycle": self.cycle, "closes": True, "small": self.small, "shows": None, "found": found}
+            measured = {**values, **shift} if is_return else {}
+            program = {"cycle": self.cycle, "closes": True, "small": self.small, "shows": None, "found": shift}
             judged = self.edits.judge(program, position, pictures[: position + 1], self.sides[1])
             stored = {"round": round, "position": position} | _as_stored(measured | judged)
             rows.append(ScoreRow.from_scores(stored))
@@ -84,9 +79,9 @@ class RoundJudge:
         return rows
 
 
-def _as_stored(values: Mapping[str, Any]) -> Row:
-    """Values as the scores hold them: null where a metric gives the code of a reason."""
-    typed: dict[str, Any] = {}
+def _as_stored(values: Mapping[str, object]) -> Answer:
+    """Values as the scores hold them: null if a metric gives the code of a reason."""
+    typed: Answer = {}
     for name, value in values.items():
         typed[name] = (
             Missing(value) if isinstance(value, str) else Missing(*value) if isinstance(value, tuple) else value
@@ -111,18 +106,18 @@ def series_case(
 
 def checks_of(case: Case, checks: Sequence[str]) -> tuple[str, ...]:
     """Those of the checks that can be made on this series."""
-    known = [name for name in RETAINED if None not in case.judged(name)]
-    return tuple(check for check in checks if check in known or check in ("part_lost", "edits"))
+    measured = [name for name in RETAINED if None not in case.judged(name)]
+    return tuple(check for check in checks if check in measured or check in ("part_lost", "edits"))
 
 
-def verdicts(case: Case, rows: Sequence[ScoreRow], checks: Sequence[str]) -> list[Row]:
+def verdicts(case: Case, rows: Sequence[ScoreRow], checks: Sequence[str]) -> list[Answer]:
     """What became of the series at each threshold that a visitor can choose."""
     scores = dict(enumerate(rows, 1))
-    found = []
+    outcomes = []
     for threshold in THRESHOLDS:
         outcome = outcome_of_case(case, checks, threshold)
         step = losing_step(case, outcome, scores)
-        found.append(
+        outcomes.append(
             {
                 "threshold": threshold,
                 "kept": outcome.kept,
@@ -132,10 +127,10 @@ def verdicts(case: Case, rows: Sequence[ScoreRow], checks: Sequence[str]) -> lis
                 "clause": loss_clause(case, outcome, checks, threshold, scores.get(step or -1)),
             }
         )
-    return found
+    return outcomes
 
 
-def steps_told(rows: Sequence[ScoreRow], names: Sequence[str]) -> list[Row]:
+def listed_steps(rows: Sequence[ScoreRow], names: Sequence[str]) -> list[Answer]:
     """What the viewer says of each step besides its metrics, with the name of its file."""
     return [
         {
@@ -150,8 +145,3 @@ def steps_told(rows: Sequence[ScoreRow], names: Sequence[str]) -> list[Row]:
         }
         for row, name in zip(rows, names, strict=True)
     ]
-
-
-def judged_quality(case: Case, checks: Sequence[str]) -> Values:
-    """The lowest quality of each round, as the verdict takes it; null where none is known."""
-    return lowest_quality(case, checks) or [None] * case.rounds

@@ -88,7 +88,7 @@ def _edited_item(dataset: ServedDataset, chain: FinishedChain) -> _Item | None:
 
 
 def _first_edit(dataset: ServedDataset, chain: FinishedChain) -> _Item | None:
-    """The first step of a chain, where that asks for a change: the picture before it is the original."""
+    """The first step of a chain if it asks for a change: the picture before it is the original."""
     forward = _kinds_of(chain)[0] == "forward"
     return _item_at(dataset, chain, 1) if forward and _is_shown(dataset, chain.id, 1) else None
 
