@@ -4,17 +4,19 @@ The function may be async, and it may take many pictures at once: as `edit_batch
 """
 
 import asyncio
+import contextlib
 import functools
 import hashlib
 import importlib.util
 import inspect
+import queue
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
@@ -22,18 +24,18 @@ from . import pictures
 from .calls import Fault, Refused, Rejected
 from .records import Answer, UserError
 
-WORD = re.compile(r"[A-Za-z0-9_.-]+")
-AT_ONCE = 8  # calls of an async function under way, and pictures of a batch
-PAUSE = 0.05  # seconds that a batch waits for one more picture
+_WORD = re.compile(r"[A-Za-z0-9_.-]+")
+_AT_ONCE = 8  # calls of an async function under way, and pictures of a batch
+_PAUSE = 0.05  # seconds that a batch waits for one more picture
 
 
 @dataclass(frozen=True)
 class OwnEditor:
     """Asks a function `edit(image, instruction, seed)`, which gives a PIL picture or the bytes of a file."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     concurrency: int = 1  # a model in this process is seldom safe to call from several threads at once
-    batch: "Batch | None" = None
+    batch: "_Batch | None" = None
 
     @property
     def about(self) -> str:
@@ -46,11 +48,11 @@ class OwnEditor:
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
             if self.batch:
-                return as_answer(self.batch.ask(image.copy(), instruction, seed))
-            given = self.function(image.copy(), instruction, *([seed] if takes_seed(self.function) else []))
+                return _as_answer(self.batch.ask(image.copy(), instruction, seed))
+            given = self.function(image.copy(), instruction, *([seed] if _takes_seed(self.function) else []))
             if inspect.iscoroutine(given):
-                given = asyncio.run_coroutine_threadsafe(given, event_loop()).result()
-            return as_answer(given)
+                given = asyncio.run_coroutine_threadsafe(given, _event_loop()).result()
+            return _as_answer(given)
         except Refused as refusal:
             return Answer(status="refused", reason=str(refusal))
         except Fault:
@@ -59,91 +61,66 @@ class OwnEditor:
             raise Rejected(f"{type(error).__name__}: {error}") from error
 
 
-@dataclass
-class Request:
-    """One picture that waits for its batch; then what the function gave for it, or raised."""
-
-    image: Image.Image
-    instruction: str
-    seed: int
-    answer: Any = None
-    done: bool = False
+_Asked = tuple[Image.Image, str, int, "Future[object]"]
 
 
-class Batch:
-    """Calls a function of lists with what several chains ask for at the same time."""
+class _Batch:
+    """Calls a function of lists with what several chains ask for at the same time, in a thread of its own."""
 
-    def __init__(self, function: Callable[..., Any], size: int):
+    def __init__(self, function: Callable[..., Iterable[object]], size: int):
         self.function, self.size = function, size
-        self.changed = threading.Condition()
-        self.waiting: list[Request] = []
-        self.running = False
+        self.waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="own batches", daemon=True).start()
 
-    def ask(self, image: Image.Image, instruction: str, seed: int) -> Any:
-        """This picture's answer. Whoever comes while no batch runs makes the next one, of all that wait by then."""
-        mine = Request(image, instruction, seed)
-        with self.changed:
-            self.waiting.append(mine)
-            self.changed.notify_all()
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> object:
+        """This picture's answer, or what the function raised."""
+        answer: Future[object] = Future()
+        self.waiting.put((image, instruction, seed, answer))
+        return answer.result()
+
+    def _run(self) -> None:
         while True:
-            with self.changed:
-                while self.running and not mine.done:
-                    self.changed.wait()
-                if mine.done:
-                    break
-                self.running = True
-                while len(self.waiting) < self.size and self.changed.wait(PAUSE):
-                    pass
-                taken = self.waiting[: self.size]
-                del self.waiting[: self.size]
-            self.call(taken)
-            with self.changed:
-                self.running = False
-                self.changed.notify_all()
-        if isinstance(mine.answer, Exception):
-            raise mine.answer
-        return mine.answer
+            batch = [self.waiting.get()]
+            with contextlib.suppress(queue.Empty):
+                while len(batch) < self.size:
+                    batch.append(self.waiting.get(timeout=_PAUSE))
+            self._call(batch)
 
-    def call(self, requests: list[Request]) -> None:
+    def _call(self, batch: Sequence[_Asked]) -> None:
         """One call of the function. What it raises fails all of its pictures; an exception that it gives, only one."""
-        images, instructions, seeds = zip(
-            *((each.image, each.instruction, each.seed) for each in requests), strict=True
-        )
+        images, instructions, seeds, futures = zip(*batch, strict=True)
         try:
             answers = list(self.function(list(images), list(instructions), list(seeds)))
-            if len(answers) != len(requests):
-                raise ValueError(f"edit_batch gave {len(answers)} answers for {len(requests)} pictures")
+            if len(answers) != len(batch):
+                raise ValueError(f"edit_batch gave {len(answers)} answers for {len(batch)} pictures")
         except Exception as error:  # noqa: BLE001 - it is raised again in every thread that waits for an answer
-            answers = [error] * len(requests)
-        for request, answer in zip(requests, answers, strict=True):
-            request.answer, request.done = answer, True
+            answers = [error] * len(batch)
+        for future, answer in zip(futures, answers, strict=True):
+            if isinstance(answer, Exception):
+                future.set_exception(answer)
+            else:
+                future.set_result(answer)
 
 
-def wrap(function: Any, concurrency: int | None = None) -> OwnEditor:
+def wrap(function: Callable[..., object], concurrency: int | None = None) -> OwnEditor:
     """The editor that asks it; async functions and batches take several calls at once."""
-    batched = batch_function(function)
-    at_once = concurrency or (AT_ONCE if batched or is_async(function) else 1)
-    return OwnEditor(function, at_once, Batch(batched, at_once) if batched else None)
-
-
-def batch_function(function: Any) -> Callable[..., Any] | None:
-    """The function of lists: one called `edit_batch`, or an object's method of that name."""
-    return function if getattr(function, "__name__", "") == "edit_batch" else getattr(function, "edit_batch", None)
-
-
-def is_async(function: Any) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+    # The function of lists is one called `edit_batch`, or an object's method of that name.
+    named = getattr(function, "__name__", "") == "edit_batch"
+    of_lists: Callable[..., Iterable[object]] | None = function if named else getattr(function, "edit_batch", None)
+    is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
+    at_once = concurrency or (_AT_ONCE if of_lists or is_async else 1)
+    return OwnEditor(function, at_once, _Batch(of_lists, at_once) if of_lists else None)
 
 
 @functools.cache
-def event_loop() -> asyncio.AbstractEventLoop:
+def _event_loop() -> asyncio.AbstractEventLoop:
     """One loop for all calls of async functions, whose clients often belong to the loop they were first used in."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="own async editors", daemon=True).start()
     return loop
 
 
-def as_answer(given: object) -> Answer:
+def _as_answer(given: object) -> Answer:
     """What the function gave, as an answer; None is an answer without a picture."""
     if isinstance(given, Answer):
         return given
@@ -153,10 +130,10 @@ def as_answer(given: object) -> Answer:
         return Answer(given)
     if isinstance(given, Image.Image):
         return Answer(pictures.encode_png(given))
-    raise Rejected(f"the function gave {type(given).__name__}; it gives a PIL picture, the bytes of a file, or None")
+    raise Rejected(f"the function must give a PIL picture, the bytes of a file or None, got {type(given).__name__}")
 
 
-def takes_seed(function: Callable[..., Any]) -> bool:
+def _takes_seed(function: Callable[..., object]) -> bool:
     """Whether the function has a place for the seed; one of two arguments has none."""
     try:
         inspect.signature(function).bind(None, "", 0)
@@ -165,7 +142,7 @@ def takes_seed(function: Callable[..., Any]) -> bool:
     return True
 
 
-def load(path: Path, name: str) -> Callable[..., Any]:
+def load(path: Path, name: str) -> Callable[..., object]:
     """The function of that name in a Python file, which may import its neighbours."""
     if not path.is_file():
         raise UserError(f"there is no file {path}; an editor of your own is given as ./my_editor.py:edit")
@@ -174,7 +151,7 @@ def load(path: Path, name: str) -> Callable[..., Any]:
     if module is None:
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None:
-            raise UserError(f"{path} is no Python file")
+            raise UserError(f"{path} is not a Python file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[module_name] = module
         sys.path.insert(0, str(path.resolve().parent))
@@ -189,20 +166,20 @@ def load(path: Path, name: str) -> Callable[..., Any]:
     return function
 
 
-def name_of(function: Callable[..., Any], given: str | None) -> str:
+def name_of(function: Callable[..., object], given: object = None) -> str:
     """The name that the results will have: the given one, else the function's."""
-    name = given or str(getattr(function, "__name__", type(function).__name__))
-    if not WORD.fullmatch(name):
-        raise UserError(f"the editor's name is {name!r}; give a name of letters, digits and . _ -")
+    name = str(given or getattr(function, "__name__", type(function).__name__))
+    if not _WORD.fullmatch(name):
+        raise UserError(f"the editor's name must be letters, digits and . _ -, got {name!r}; give it with name=")
     return name
 
 
-def version_of(function: Callable[..., Any], given: str | None) -> str:
+def version_of(function: Callable[..., object], given: object = None) -> str:
     """The version that resuming goes by: the given one, else a hash of the file that holds the function."""
     if given is not None:
-        if not WORD.fullmatch(given):
-            raise UserError(f"the editor's version is {given!r}; give one of letters, digits and . _ -")
-        return given
+        if not _WORD.fullmatch(str(given)):
+            raise UserError(f"the editor's version must be letters, digits and . _ -, got {given!r}")
+        return str(given)
     try:
         code = inspect.unwrap(function)
         code = code if inspect.isroutine(code) or inspect.isclass(code) else type(code)

@@ -103,7 +103,7 @@ ANSWERS = [
     (refuses, "refused", "not this one"),
     (breaks, "failed", "ZeroDivisionError: oh"),
     (lambda image, instruction: None, "no_image", "the function gave None"),
-    (lambda image, instruction: 3, "failed", "the function gave int"),
+    (lambda image, instruction: 3, "failed", "got int"),
 ]
 
 
