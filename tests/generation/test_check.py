@@ -16,16 +16,6 @@ def key(monkeypatch):
     monkeypatch.setenv("BFL_API_KEY", "sentinel-key-1234567890")
 
 
-def loose(*plays):
-    """The vendor without its assertions on a chain's own words and size."""
-
-    class Loose:
-        asked = staticmethod(lambda server, request: None)
-        is_order, rest, shown = staticmethod(bfl.is_order), staticmethod(bfl.rest), staticmethod(bfl.shown)
-
-    return serving(chains.script(Loose, *plays))
-
-
 def test_an_embedded_editor_answers_with_its_true_size_and_type():
     found = check("jpeg:quality=40")
     assert (found["status"], found["sent"], found["received"], found["type"]) == ("ok", "512x512", "512x512", "jpg")
@@ -36,7 +26,7 @@ def test_an_editor_that_remembers_is_given_what_it_asks_for():
 
 
 def test_a_vendors_answer_is_described_with_its_price(key):
-    with loose(picture((1024, 1024), "JPEG")) as server:
+    with serving(chains.script(bfl, picture((1024, 1024), "JPEG"))) as server:
         found = check(f"bfl:base_url={server.base},poll=0.01")
     assert sum(map(bfl.is_order, server.requests)) == 1
     assert (found["status"], found["received"], found["type"]) == ("ok", "1024x1024", "jpg")
@@ -44,9 +34,9 @@ def test_a_vendors_answer_is_described_with_its_price(key):
 
 
 def test_a_refusal_and_a_broken_picture_are_said_as_such(key):
-    with loose(lambda server: bfl.accepted(server, bfl.ended("Content Moderated"))) as server:
+    with serving(chains.script(bfl, lambda server: bfl.accepted(server, bfl.ended("Content Moderated")))) as server:
         assert check(f"bfl:base_url={server.base},poll=0.01")["status"] == "refused"
-    with loose(b"no picture at all") as server:
+    with serving(chains.script(bfl, b"no picture at all")) as server:
         found = check(f"bfl:base_url={server.base},poll=0.01")
     assert (found["status"], "no picture" in found["reason"]) == ("no_image", True)
 
@@ -58,7 +48,7 @@ def test_a_missing_key_is_one_sentence_and_exit_2(monkeypatch):
 
 
 def test_the_command_prints_json_and_exits_1_without_a_picture(key):
-    with loose(lambda server: bfl.accepted(server, bfl.ended("Request Moderated"))) as server:
+    with serving(chains.script(bfl, lambda server: bfl.accepted(server, bfl.ended("Request Moderated")))) as server:
         result = CliRunner().invoke(
             main, ["list", "editors", "--check", f"bfl:base_url={server.base},poll=0.01", "--json"]
         )

@@ -138,6 +138,17 @@ def ask_fal(tmp_path, monkeypatch):
     return ask_fal
 
 
+def test_fal_is_sent_an_order_behind_the_router(ask_fal):
+    servers = []
+    assert ask_fal(servers.append).status == "ok"
+    [order] = filter(hf.is_order, servers[0].requests)
+    body = order.json()
+    assert order.path == f"/fal-ai/{hf.HOSTED}?_subdomain=queue"
+    assert body.pop("image_url") == body.pop("image_urls")[0]
+    assert isinstance(body.pop("seed"), int)
+    assert body == {"prompt": "Paint the door green."}
+
+
 def test_a_task_that_never_ends_at_fal_ends_with_the_call(ask_fal):
     step = ask_fal(lambda server: setattr(server, "ends", "IN_PROGRESS"), timeout=0.6)
     assert (step.status, "before the time limit" in step.reason) == ("failed", True)

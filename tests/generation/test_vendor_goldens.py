@@ -23,10 +23,7 @@ def sent(tmp_path, monkeypatch):
 
     def sent(module, model, size, **options):
         monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
-        plain = type("Plain", (), {})
-        plain.asked = staticmethod(lambda server, request: None)
-        plain.is_order, plain.rest, plain.shown = map(staticmethod, (module.is_order, module.rest, module.shown))
-        with serving(chains.script(plain, picture(size))) as server:
+        with serving(chains.script(module, picture(size))) as server:
             words = "".join(f",{key}={value}" for key, value in {"model": model, **options}.items())
             spec = module.SPEC.format(base=server.base, timeout=5) + words
             return server, chains.run(tmp_path, spec, size)[-1]
@@ -56,6 +53,7 @@ OPENAI = {  # model: options, shape of the picture, and what the request says of
 def test_openai_is_asked_in_words_of_the_sdks_own_types(sent, model):
     options, shape, (pixels, quality, fidelity) = OPENAI[model]
     server, step = sent(openai, model, SIZES[shape], **options)
+    assert server.requests[0].path == "/v1/images/edits"
     said = openai.fields(server.requests[0])
     kind, data = said.pop("image[]")
     golden = {"model": model, "prompt": WORDS, "size": pixels, "quality": quality, "output_format": "png", "n": 1}
@@ -154,6 +152,7 @@ SEEDREAM = {  # model: resolution, and the parameters that are not everyone's
 def test_seedream_is_sent_each_models_own_parameters(sent, model):
     resolution, own = SEEDREAM[model]
     server, _ = sent(seedream, model, SIZE, resolution=resolution)
+    assert server.requests[0].path == "/api/v3/images/generations"
     body = server.requests[0].json()
     assert body.pop("image").startswith("data:image/png;base64,")
     golden = {"model": model, "prompt": WORDS, "size": "96x64", "response_format": "b64_json", "watermark": False}
@@ -172,8 +171,10 @@ QWEN = [model.name for model in models.listed() if model.vendor == "qwen"]
 @pytest.mark.parametrize("model", QWEN)
 def test_qwen_is_sent_a_size_by_all_that_take_one(sent, model):
     server, step = sent(qwen, model, SIZE)
+    assert server.requests[0].path == "/api/v1/services/aigc/multimodal-generation/generation"
     body = server.requests[0].json()
     (message,) = body["input"]["messages"]
+    assert message["content"][0]["image"].startswith("data:image/png;base64,")
     assert (body["model"], message["content"][1]) == (model, {"text": WORDS})
     golden = {"negative_prompt": " ", "watermark": False, "prompt_extend": False, "seed": step.seed, "n": 1}
     assert body["parameters"] == golden | ({} if model == "qwen-image-edit" else {"size": "96*64"})
@@ -185,8 +186,11 @@ XAI = {"grok-imagine-image-2.0": {"quality": "medium"}, "grok-imagine-image": {}
 @pytest.mark.parametrize("model", XAI)
 def test_xai_is_sent_each_models_own_parameters(sent, model):
     server, _ = sent(xai, model, SIZE)
+    assert server.requests[0].path == "/v1/images/edits"
+    assert server.requests[0].headers["content-type"] == "application/json", "xAI takes no form"
     body = server.requests[0].json()
-    assert body.pop("image")["type"] == "image_url"
+    sent_picture = body.pop("image")
+    assert (sent_picture["type"], sent_picture["url"][:22]) == ("image_url", "data:image/png;base64,")
     golden = {"model": model, "prompt": WORDS, "aspect_ratio": "3:2", "resolution": "1k", "n": 1}
     assert body == {**golden, "response_format": "b64_json", **XAI[model]}
 

@@ -13,7 +13,7 @@ from convergebench.generation import editors
 from convergebench.generation.records import UserError
 from convergebench.generation.scheduler import _require_prices
 from convergebench.generation.vendors import models, sizes
-from vendors import bfl, chains, xai
+from vendors import bfl, chains
 from vendors.loopback import picture, serving
 
 LISTED = [pytest.param(model, id=model.name) for model in models.listed()]
@@ -139,18 +139,3 @@ def test_seedream_5_has_the_sizes_within_its_pixels(resolution, model, fits):
     editor = editors.choose(f"seedream:model=seedream-5-0-{model},resolution={resolution}").editor
     assert len(editor.sizes()) == fits
     assert set(editor.sizes()) <= set(sizes.SEEDREAM[resolution])
-
-
-def test_grok_notes_a_prompt_that_came_back_changed(tmp_path, monkeypatch):
-    monkeypatch.setenv(xai.KEY, "sentinel-key-1234567890")
-    with serving(chains.script(xai, picture(xai.SIZE))) as server:
-        step = chains.one_step(tmp_path, xai, server.base)
-    assert step.details["revised_prompt"] == "Paint the wooden door green."
-
-
-def test_grok_refuses_by_its_words(tmp_path, monkeypatch):
-    monkeypatch.setenv(xai.KEY, "sentinel-key-1234567890")
-    reply = xai.told({"code": "invalid-argument", "error": "Generated image rejected by content moderation."}, 400)
-    with serving(lambda server, request: reply) as server:
-        step = chains.run(tmp_path, xai.SPEC.format(base=server.base, timeout=5), (96, 64))[-1]
-    assert (step.status, step.cost) == ("refused", 0.0)

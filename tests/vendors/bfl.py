@@ -1,42 +1,15 @@
 """Black Forest Labs' API: an order, polls, a download."""
 
-import base64
 from typing import Any
 
-from vendors.loopback import Reply, Request, Server, is_png, told
+from vendors.loopback import Reply, Request, Server, is_post, told
 
 KEY = "BFL_API_KEY"
+AUTH = ("x-key", "sentinel")
 SPEC = "bfl:base_url={base},timeout={timeout},poll=0.01"
 PRICE = 0.045
 SIZE = (96, 64)
-
-
-def asked(server: Server, request: Request) -> None:
-    if request.path.startswith("/delivery/"):
-        assert request.method == "GET"
-        assert "x-key" not in request.headers, "the download needs no key"
-        return
-    assert request.headers["x-key"].startswith("sentinel")
-    if request.path.startswith("/v1/get_result"):
-        assert request.method == "GET"
-        return
-    assert request.method == "POST"
-    assert request.path == "/v1/flux-2-pro"
-    body = request.json()
-    assert is_png(base64.b64decode(body.pop("input_image")))
-    assert isinstance(body.pop("seed"), int)
-    assert body == {
-        "prompt": "Paint the door green.",
-        "width": 96,
-        "height": 64,
-        "output_format": "png",
-        "disable_pup": True,
-        "safety_tolerance": 2,
-    }
-
-
-def is_order(request: Request) -> bool:
-    return request.method == "POST"
+is_order = is_post
 
 
 def ended(status: str, data: bytes = b"", **more: Any) -> "Order":

@@ -20,11 +20,18 @@ Play = bytes | Reply | Callable[[Server], Reply]
 
 
 def script(module: ModuleType, *plays: Play) -> Callable[[Server, Request], Reply]:
-    """A vendor that answers its orders in turn, the last answer again and again; bytes stand for a picture."""
+    """A vendor that answers its orders in turn, the last answer again and again; bytes stand for a picture.
+
+    Its key is in the header that it has for it, and in no request for a finished picture.
+    """
     orders = iter(range(10**6))
+    header, start = module.AUTH
 
     def vendor(server: Server, request: Request) -> Reply:
-        module.asked(server, request)
+        if request.path.startswith("/delivery/"):
+            assert header not in request.headers, "the download needs no key"
+        elif request.path != "/api/agent-harnesses":  # the Hub client's own curiosity, once a process
+            assert request.headers[header].startswith(start)
         if not module.is_order(request):
             return module.rest(server, request)
         play = plays[min(next(orders), len(plays) - 1)]

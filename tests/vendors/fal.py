@@ -1,41 +1,14 @@
 """fal.ai's queue: an order, polls of its status, a result, a download."""
 
-import base64
-
-from vendors.loopback import Reply, Request, Server, is_png, told
+from vendors.loopback import Reply, Request, Server, delivery, is_post, told
 
 KEY = "FAL_KEY"
+AUTH = ("authorization", "Key sentinel")
 SPEC = "fal:base_url={base},timeout={timeout},poll=0.01"
 PRICE = 0.045
 SIZE = (96, 64)
+is_order = is_post
 APP = "fal-ai/flux-2-pro"
-
-
-def asked(server: Server, request: Request) -> None:
-    if request.path.startswith("/delivery/"):
-        assert "authorization" not in request.headers, "the download needs no key"
-        return
-    assert request.headers["authorization"].startswith("Key sentinel")
-    if request.method == "GET":
-        return
-    assert request.path == f"/{APP}/edit"
-    body = request.json()
-    (picture,) = body.pop("image_urls")
-    head, _, data = picture.partition(",")
-    assert head == "data:image/png;base64"
-    assert is_png(base64.b64decode(data))
-    assert isinstance(body.pop("seed"), int)
-    assert body == {
-        "prompt": "Paint the door green.",
-        "image_size": {"width": 96, "height": 64},
-        "num_images": 1,
-        "output_format": "png",
-        "safety_tolerance": "2",
-    }
-
-
-def is_order(request: Request) -> bool:
-    return request.method == "POST"
 
 
 def accepted(server: Server) -> Reply:
@@ -51,7 +24,7 @@ def shown(server: Server, data: bytes) -> Reply:
 
 def rest(server: Server, request: Request) -> Reply:
     if request.path.startswith("/delivery/"):
-        return Reply(body=server.kept, type="image/png")  # type: ignore[attr-defined]
+        return delivery(server, request)
     if request.path.endswith("/status"):
         polls = sum(each.path == request.path for each in server.requests)
         if polls % 3:

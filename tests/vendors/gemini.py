@@ -3,40 +3,14 @@
 import base64
 from typing import Any
 
-from vendors.loopback import Reply, Request, Server, is_png, told
+from vendors.loopback import Reply, Server, delivery, is_post, told
 
 KEY = "GEMINI_API_KEY"
+AUTH = ("x-goog-api-key", "sentinel")
 SPEC = "gemini:base_url={base},timeout={timeout}"
 PRICE = 0.0336
 SIZE = (96, 64)
-
-
-def asked(server: Server, request: Request) -> None:
-    assert request.method == "POST"
-    assert request.path == "/v1beta/models/gemini-nano-banana-2.1:generateContent"
-    assert request.headers["x-goog-api-key"].startswith("sentinel")
-    body = request.json()
-    (content,) = body["contents"]
-    assert content["role"] == "user"
-    picture, words = content["parts"]
-    inline = picture["inlineData"]
-    assert (inline.get("mimeType") or inline.get("mime_type")) == "image/png"  # the API takes both spellings
-    standard = inline["data"].replace("-", "+").replace("_", "/")  # and both alphabets
-    assert is_png(base64.b64decode(standard, validate=True))
-    assert words["text"] == "Paint the door green."
-    config = body["generationConfig"]
-    assert config["responseModalities"] == ["TEXT", "IMAGE"]
-    assert config["imageConfig"] == {"aspectRatio": "3:2", "imageSize": "1K"}
-    assert config["thinkingConfig"] in ({"includeThoughts": True}, {"include_thoughts": True})
-    assert isinstance(config["seed"], int)
-
-
-def is_order(request: Request) -> bool:
-    return True
-
-
-def rest(server: Server, request: Request) -> Reply:
-    raise AssertionError(f"nothing else is asked for: {request.path}")
+is_order, rest = is_post, delivery
 
 
 def parts(*parts: dict[str, Any], finish: str = "STOP") -> Reply:

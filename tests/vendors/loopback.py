@@ -174,3 +174,13 @@ def bomb() -> bytes:
 
 def is_png(data: bytes) -> bool:
     return data.startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def is_post(request: Request) -> bool:
+    return request.method == "POST"
+
+
+def delivery(server: Server, request: Request) -> Reply:
+    """The picture that `server.kept` holds."""
+    assert request.path.startswith("/delivery/"), f"nothing else is asked for: {request.path}"
+    return Reply(body=server.kept, type="image/png")  # type: ignore[attr-defined]

@@ -4,12 +4,14 @@ import base64
 import email
 import email.policy
 
-from vendors.loopback import Reply, Request, Server, is_png, told
+from vendors.loopback import Reply, Request, Server, delivery, is_post, told
 
 KEY = "OPENAI_API_KEY"
+AUTH = ("authorization", "Bearer sentinel")
 SPEC = "openai:base_url={base}/v1,timeout={timeout}"
 PRICE = 0.0262
 SIZE = (96, 64)
+is_order, rest = is_post, delivery
 
 
 def fields(request: Request) -> dict[str, tuple[str, bytes]]:
@@ -21,33 +23,6 @@ def fields(request: Request) -> dict[str, tuple[str, bytes]]:
         name = str(part.get_param("name", header="content-disposition"))
         found[name] = (part.get_content_type(), part.get_payload(decode=True))
     return found
-
-
-def asked(server: Server, request: Request) -> None:
-    assert request.method == "POST"
-    assert request.path == "/v1/images/edits"
-    assert request.headers["authorization"].startswith("Bearer sentinel")
-    sent = fields(request)
-    words = {name: data.decode() for name, (_, data) in sent.items() if not name.startswith("image")}
-    assert words == {
-        "model": "gpt-image-2.5-sunburst",
-        "prompt": "Paint the door green.",
-        "size": "1248x832",
-        "quality": "medium",
-        "output_format": "png",
-        "n": "1",
-    }
-    type, data = sent["image[]"]
-    assert type == "image/png"
-    assert is_png(data)
-
-
-def is_order(request: Request) -> bool:
-    return True
-
-
-def rest(server: Server, request: Request) -> Reply:
-    raise AssertionError(f"nothing else is asked for: {request.path}")
 
 
 def shown(server: Server, data: bytes) -> Reply:

@@ -1,38 +1,12 @@
 """Replicate's API: a file, an order, polls, a download."""
 
-from vendors.loopback import Reply, Request, Server, told
-from vendors.openai import fields
+from vendors.loopback import Reply, Request, Server, delivery, told
 
 KEY = "REPLICATE_API_TOKEN"
+AUTH = ("authorization", "Bearer sentinel")
 SPEC = "replicate:base_url={base},timeout={timeout},poll=0.01"
 PRICE = 0.04
 SIZE = (96, 64)
-
-
-def asked(server: Server, request: Request) -> None:
-    if request.path.startswith("/delivery/"):
-        assert "authorization" not in request.headers, "the download needs no key"
-        return
-    assert request.headers["authorization"].startswith("Bearer sentinel")
-    if request.path == "/v1/files":
-        type, data = fields(request)["content"]
-        assert (type, data[:4]) == ("image/png", b"\x89PNG")
-        return
-    if request.method == "GET":
-        return
-    assert request.path == "/v1/models/black-forest-labs/flux-kontext-pro/predictions"
-    body = request.json()
-    assert isinstance(body["input"].pop("seed"), int)
-    assert body == {
-        "input": {
-            "prompt": "Paint the door green.",
-            "input_image": f"{server.base}/v1/files/f1",
-            "aspect_ratio": "3:2",
-            "output_format": "png",
-            "prompt_upsampling": False,
-            "safety_tolerance": 2,
-        }
-    }
 
 
 def is_order(request: Request) -> bool:
@@ -54,7 +28,7 @@ def rest(server: Server, request: Request) -> Reply:
     if request.path == "/v1/files":
         return told({"id": "f1", "urls": {"get": f"{server.base}/v1/files/f1"}}, 201)
     if request.path.startswith("/delivery/"):
-        return Reply(body=server.kept, type="image/png")  # type: ignore[attr-defined]
+        return delivery(server, request)
     polls = sum(each.path == request.path for each in server.requests)
     if polls % 2:
         return prediction(server, "processing")
