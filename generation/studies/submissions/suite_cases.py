@@ -1,26 +1,27 @@
 """Whether finished chains are the cases of a suite: all of them and no others, audited as the suite says."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from ... import audits, editors, suites
 from ...plan import is_audited
 from ...records import Chain, FinishedChain, Setting, UserError
 
 _OF_THE_HARNESS = ("short_side", *audits.SETTINGS)  # settings that no editor has
-_Case = tuple[Any, ...]
+# Source id, its hash and its reference's; program id, cycle and items; run, rounds, evaluation size.
+_Case = tuple[str, str, str | None, str, tuple[str, ...], tuple[str, ...], int, int, Setting]
 
 
 def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
-    """One sentence for each way in which chains depart from the suite that they name; none where they are its cases."""
+    """One sentence for each way in which chains depart from the suite that they name; none if they are its cases."""
     named = sorted({(chain.suite, chain.suite_version) for chain in chains})
     if len(named) != 1:
-        return [f"the chains are of {len(named)} suites; a submission is of one"]
+        return [f"the chains are of {len(named)} suites; a submission must be of one"]
     [(name, version)] = named
     if name not in suites.names():
-        return [f"no suite {name!r}; a submission is of one of {', '.join(suites.names())}"]
+        return [f"no suite {name!r}; a submission must be of one of {', '.join(suites.names())}"]
     suite = suites.load(name)
     if version != suite.version:
         return [f"suite {name} is version {version!r} in the chains, and version {suite.version!r} here"]
@@ -34,62 +35,63 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
 
 def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> list[str]:
     """The same for the chains of one editor with its options."""
-    label = chains[0].editor
-    options = {_canonical_settings(chain) for chain in chains}
+    label, settings = chains[0].editor, _editor_settings(chains[0])
+    options = {repr(sorted(_editor_settings(chain).items())) for chain in chains}
     if len(options) > 1:
         return [f"the chains of {label} have {len(options)} different settings under one name"]
-    there = {_case_of(chain.chain): chain for chain in chains}
-    if len(there) < len(chains):
-        return [f"{label} has {len(chains) - len(there)} cases twice"]
-    settings = _settings_of(chains[0].chain)
-    wanted = {
-        variant.name: set(_cases_of(suite, variant))
+    by_case = {_case_of(chain.chain): chain for chain in chains}
+    if len(by_case) < len(chains):
+        return [f"{label} has {len(chains) - len(by_case)} cases twice"]
+    wanted = [
+        {
+            _case_of(Chain(source, program, "", {"short_side": suite.short_side}, run, variant.rounds))
+            for source, program in suites.cases(suite, variant)
+            for run in range(1, variant.runs + 1)
+        }
         for variant in suite.variants
         if variant.settings.items() <= settings.items()
-    }
-    strange = there.keys() - set().union(*wanted.values())
-    if strange:
-        chain = there[min(strange, key=str)]
+    ]
+    if strange := by_case.keys() - set().union(*wanted):
+        chain = by_case[min(strange, key=str)]
         return [
-            f"chain {chain.id} of {label} ({_words_of(chain)}, {chain.rounds} rounds) is no case of suite "
-            f"{suite.name} {suite.version}: its picture, words, rounds or size are others"
+            f"chain {chain.id} of {label} ({_described(chain)}, {chain.rounds} rounds) is not a case of suite "
+            f"{suite.name} {suite.version}: its picture, words, rounds or size differ"
         ]
-    whole = set().union(*(cases for cases in wanted.values() if cases <= there.keys()))
-    if whole == there.keys():
+    whole = set().union(*(cases for cases in wanted if cases <= by_case.keys()))
+    if whole == by_case.keys():
         return []
-    begun = max(wanted.values(), key=lambda cases: len(cases & there.keys() - whole))
-    missing = sorted(begun - there.keys(), key=str)
-    first = missing[0]
+    begun = max(wanted, key=lambda cases: len(cases & by_case.keys() - whole))
+    missing = sorted(begun - by_case.keys(), key=str)
     return [
         f"{label} lacks {len(missing)} of the {len(begun)} cases of suite {suite.name} {suite.version}, such as "
-        f"{first[0]} with {first[3]}, run {first[6]}: a submission holds every case"
+        f"{missing[0][0]} with {missing[0][3]}, run {missing[0][6]}: a submission holds every case"
     ]
 
 
 def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> list[str]:
-    """The variants of a suite that no chain is of, though the editor has their settings."""
-    found = []
-    settings = [_settings_of(chains[0].chain) for chains in by_editor.values()]
-    for variant in suite.variants:
-        has_option = any(variant.settings.keys() <= each.keys() for each in settings)
-        takes = any(_takes_settings(label, variant.settings) for label in by_editor)
-        if has_option and takes and not any(variant.settings.items() <= each.items() for each in settings):
-            found.append(f"no chain is of {variant.name!r} of suite {suite.name}: a submission holds every case")
-    return found
+    """The variants of a suite that no chain is of, though an editor could be given their settings."""
+    settings = [_editor_settings(chains[0]) for chains in by_editor.values()]
 
+    def takes(label: str, wanted: Mapping[str, Setting]) -> bool:
+        try:
+            return editors.with_settings(editors.choose(label, find_out=False), wanted) is not None
+        except UserError:  # nothing more is asked of an editor that is not here
+            return False
 
-def _takes_settings(label: str, settings: Mapping[str, Setting]) -> bool:
-    """Whether an editor that is here can be given these settings; one that is not here is asked for nothing more."""
-    try:
-        return editors.with_settings(editors.choose(label, find_out=False), settings) is not None
-    except UserError:
-        return False
+    return [
+        f"no chain is of {variant.name!r} of suite {suite.name}: a submission holds every case"
+        for variant in suite.variants
+        if any(variant.settings.keys() <= own.keys() for own in settings)
+        and any(takes(label, variant.settings) for label in by_editor)
+        and not any(variant.settings.items() <= own.items() for own in settings)
+    ]
 
 
 def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
-    """The chains that the recall audit disturbed though it should not have, or left alone though it should."""
-    found = []
-    audited = is_audited(_editor_of(chains[0].editor))
+    """The first chain that was audited though it should not have been, or was not though it should."""
+    editor: object = None  # of a name that is not here
+    with suppress(UserError):
+        editor = editors.choose(chains[0].editor, find_out=False).editor
     for chain in chains:
         settings = chain.chain.settings
         plain = replace(chain.chain, settings={k: v for k, v in settings.items() if k not in audits.SETTINGS})
@@ -97,49 +99,26 @@ def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]
             if salt:
                 return [f"the chains of {chain.editor} were audited with another salt than the one given"]
             continue  # nobody can tell without the salt; its hash is in the bundle
-        expected = audits.with_audit(plain, salt if "salt" in settings else b"") if audited else plain
-        was, wanted = (each.get("audit") for each in (settings, expected.settings))
-        if was != wanted:
-            found.append(
-                f"chain {chain.id} of {chain.editor} ({_words_of(chain)}) has audit {was or 'none'}, and "
-                f"{wanted or 'none'} was due: a submission is audited as the suite says"
-            )
-    return found[:1]
+        expected = audits.with_audit(plain, salt if "salt" in settings else b"") if is_audited(editor) else plain
+        audit, due = settings.get("audit"), expected.settings.get("audit")
+        if audit != due:
+            return [
+                f"chain {chain.id} of {chain.editor} ({_described(chain)}) has audit {audit or 'none'}, and "
+                f"{due or 'none'} was due: a submission is audited as the suite says"
+            ]
+    return []
 
 
-def _editor_of(label: str) -> object:
-    """The editor of that name, or None where it is somebody's own."""
-    try:
-        return editors.choose(label, find_out=False).editor
-    except UserError:
-        return None
-
-
-def _settings_of(chain: Chain) -> dict[str, Setting]:
-    """The editor's own settings."""
-    return {name: value for name, value in chain.settings.items() if name not in _OF_THE_HARNESS}
-
-
-def _canonical_settings(chain: FinishedChain) -> str:
-    return repr(sorted(_settings_of(chain.chain).items()))
-
-
-def _cases_of(suite: suites.Suite, variant: suites.Variant) -> Iterable[_Case]:
-    for source, program in suites.cases(suite, variant):
-        for run in range(1, variant.runs + 1):
-            settings = {"short_side": suite.short_side}
-            yield _case_of(Chain(source, program, "", settings, run, variant.rounds))
+def _editor_settings(chain: FinishedChain) -> dict[str, Setting]:
+    return {name: value for name, value in chain.chain.settings.items() if name not in _OF_THE_HARNESS}
 
 
 def _case_of(chain: Chain) -> _Case:
-    """What makes a chain a case, whoever the editor: its picture, its words, its run, its rounds and its size."""
+    """What makes a chain a case, whichever editor ran it: its picture, words, run, rounds and size."""
     source, program = chain.source, chain.program
-    words = tuple(program.cycle), tuple(program.items)
-    return (
-        *(source.id, source.sha256, source.reference, program.id, *words),
-        *(chain.run, chain.rounds, chain.settings.get("short_side")),
-    )
+    words = program.id, tuple(program.cycle), tuple(program.items)
+    return source.id, source.sha256, source.reference, *words, chain.run, chain.rounds, chain.settings.get("short_side")
 
 
-def _words_of(chain: FinishedChain) -> str:
+def _described(chain: FinishedChain) -> str:
     return f"{chain.source.id} with {chain.program.id}, run {chain.run}"
