@@ -1,11 +1,18 @@
 """Does an editor contract? The factor between rounds, how the error grows, its shape, and where it comes to rest."""
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from numbers import Real
 from typing import Any
 
 from convergebench.metric_modules._shared import modules
+from convergebench.metric_modules._shared.series import (
+    Series,
+    check_confidence,
+    check_counts,
+    check_series,
+    checked_rounds,
+)
 from convergebench.metric_modules.contraction.growth import (
     exponent,
     factor,
@@ -19,8 +26,8 @@ GROWTHS = {"jitter": 0.0, "random walk": 1.0, "drift": 2.0}
 
 
 def contraction(
-    mse: Sequence[Sequence[float | None]],
-    steps: Sequence[Sequence[float | None]] | None = None,
+    mse: Sequence[Series],
+    steps: Sequence[Series] | None = None,
     rounds: Sequence[int] | None = None,
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
@@ -30,7 +37,7 @@ def contraction(
     >>> round(contraction([[25.0, 56.25, 76.5625]], [[5.0, 2.5, 1.25]])["q"], 6)
     0.5
     """
-    at = check(mse, steps, rounds, clusters, confidence)
+    at = _checked(mse, steps, rounds, clusters, confidence)
     sources = list(range(len(mse))) if clusters is None else list(clusters)
     factors = [factor(own) for own in steps] if steps is not None else [None] * len(mse)
     exponents = [exponent(own, at) for own in mse]
@@ -38,6 +45,7 @@ def contraction(
     shapes = [shape(own, at) for own in mse]
     q, q_interval = mean_over_clusters(factors, sources, confidence)
     growth, growth_interval = mean_over_clusters(exponents, sources, confidence)
+    low, high = growth_interval or (math.inf, -math.inf)
     rest, rest_interval = mean_over_clusters(fixed, sources, confidence)
     whole = shape([mean_over_clusters(column(mse, place), sources, confidence)[0] for place in range(len(at))], at)
     return {
@@ -47,7 +55,7 @@ def contraction(
         "growth_exponent": growth,
         "growth_interval": growth_interval,
         "growth_chains": sum(each is not None for each in exponents),
-        "growth": [name for name, power in GROWTHS.items() if growth_interval and allows(growth_interval, power)],
+        "growth": [name for name, power in GROWTHS.items() if low <= power <= high],
         "fixed_point_rmse": rest,
         "fixed_point_interval": rest_interval,
         "fixed_point_chains": sum(each is not None for each in fixed),
@@ -64,17 +72,13 @@ def contraction(
     }
 
 
-def column(mse: Sequence[Sequence[float | None]], place: int) -> list[float | None]:
+def column(mse: Sequence[Series], place: int) -> list[float | None]:
     """The values of all chains in one round."""
     values = [own[place] if place < len(own) else None for own in mse]
     return [value if value is not None and measured([value], [1])[1].size else None for value in values]
 
 
-def allows(interval: list[float], power: float) -> bool:
-    return interval[0] <= power <= interval[1]
-
-
-def reached(steps: Sequence[float | None]) -> int | None:
+def reached(steps: Series) -> int | None:
     """The round after which returns no longer change: a fixed point, reached exactly."""
     at, distances = measured(steps, range(1, len(steps) + 1))
     moving = at[distances > 0]
@@ -83,35 +87,24 @@ def reached(steps: Sequence[float | None]) -> int | None:
     return int(moving[-1]) if len(moving) else 0
 
 
-def check(
-    mse: Sequence[Sequence[float | None]],
-    steps: Sequence[Sequence[float | None]] | None,
+def _checked(
+    mse: Sequence[Series],
+    steps: Sequence[Series] | None,
     rounds: Sequence[int] | None,
     clusters: Sequence[Hashable] | None,
     confidence: float,
 ) -> list[int]:
-    """The rounds of the curves; every refusal is one sentence."""
-    for name, lists in (("curve", mse), ("list of steps", steps or [])):
-        for number, own in enumerate(lists, 1):
-            if not (hasattr(own, "__len__") and all(value is None or isinstance(value, Real) for value in own)):
-                raise ValueError(f"{name} {number} is {own!r}; it is a list of numbers, with None for a missing one")
-    longest = max((len(own) for own in mse), default=0)
-    if not longest:
+    """The rounds of the curves, after everything that was given is checked."""
+    at = checked_rounds(mse, rounds)
+    if not any(map(len, mse)):
         raise ValueError("no curves were given; contraction needs at least one list with a value")
-    at = list(range(1, longest + 1)) if rounds is None else [int(each) for each in rounds]
-    if sorted(set(at)) != at or at[0] < 1 or longest > len(at):
-        raise ValueError(
-            f"rounds are {at} for curves of up to {longest} values; they rise from 1 on, one for each value"
-        )
-    for name, given in (("lists of steps", steps), ("clusters", clusters)):
-        if given is not None and len(given) != len(mse):
-            raise ValueError(f"{len(given)} {name} were given for {len(mse)} curves; there is one per curve")
-    for number, own in enumerate([*mse, *(steps or [])]):
-        low = [value for value in own if value is not None and value < 0]
-        if low:
-            raise ValueError(f"list {number % len(mse) + 1} holds {low[0]:g}, and distances are not negative")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, such as 0.95")
+    check_series("list of steps", steps or [])
+    check_counts("lists of steps", steps, len(mse))
+    check_counts("clusters", clusters, len(mse))
+    check_confidence(confidence)
+    negative = [value for values in (*mse, *(steps or [])) for value in values if value is not None and value < 0]
+    if negative:
+        raise ValueError(f"distances must not be negative, got {negative[0]:g}")
     return at
 
 

@@ -1,8 +1,9 @@
 """Did a step make its edit, or take one back? The rules, on looks; CLIP's embeddings join in where they are given."""
 
 import re
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from .._shared.looks import (
     smooth,
 )
 from . import colours, sharpness
-from .cycles import roles
+from .cycles import Role, roles
 from .structure import ALIKE, STRANGE, WORN, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 
@@ -43,23 +44,16 @@ THING = re.compile(r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
-PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
+_PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
 
 # Why there is no judgement; spec.py has the sentences.
-NO_CHANGE = "no_change"
-NOT_AN_UNDO = "not_an_undo"
-NOT_A_FORWARD = "not_a_forward"
-NOT_APPLIED = "not_applied"
-ROUND_INCOMPLETE = "round_incomplete"
-SYMMETRIC = "symmetric"
-WHOLE_PICTURE = "whole_picture"
-NO_DETAIL = "no_detail"
-OVERLAP = "overlap"
-ALREADY_SO = "already_so"
-ALL_GONE = "all_gone"
-NOT_A_RETURN = "not_a_return"
-NO_SOURCE = "no_source"
-NO_PART = "no_part"
+Reason = Literal[
+    "no_change", "not_an_undo", "not_a_forward", "not_applied", "round_incomplete", "symmetric", "whole_picture",
+    "no_detail", "overlap", "already_so", "all_gone", "not_a_return", "no_source", "no_part",
+]  # fmt: skip
+Reasons = dict[str, Reason]
+_NO_UNDO: Reasons = dict.fromkeys(UNDO, "not_an_undo")
+_NO_FORWARD: Reasons = dict.fromkeys(FORWARD, "not_a_forward")
 
 
 class Judgement(NamedTuple):
@@ -73,11 +67,11 @@ class Judgement(NamedTuple):
     part_lost: float | None = None
     part_lost_share: float | None = None
     part_redrawn_share: float | None = None
-    part_outline: dict[str, Any] | None = None  # {"rule": ..., "polygons": points from 0 to 1}, where a part was lost
-    reasons: dict[str, str] = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
+    part_outline: dict[str, object] | None = None  # {"rule": ..., "polygons": points from 0 to 1} of a lost part
+    reasons: Reasons = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
 
 
-def nothing(reason: str) -> Judgement:
+def _nothing(reason: Reason) -> Judgement:
     """No answer about the edit, for one reason."""
     return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
 
@@ -116,65 +110,53 @@ def judge_forward(
     the whole picture's light and colours, where only as much is taken for drift as ordinary wear makes. `meaning` holds
     both pictures' likeness to the words for what the second should show: it has to rise.
     """
-    reasons = dict.fromkeys(UNDO, NOT_AN_UNDO)
     if asked:
-        seen = find_transform(before, after, asked)
-        reasons["region_share"] = WHOLE_PICTURE
-        if seen is None:
-            return Judgement(reasons=reasons | {"applied": SYMMETRIC})
-        return Judgement(applied=float(seen.name in asked), reasons=reasons)
+        made = find_transform(before, after, asked)
+        reasons: Reasons = _NO_UNDO | {"region_share": "whole_picture"}
+        if made is None:
+            return Judgement(reasons=reasons | {"applied": "symmetric"})
+        return Judgement(applied=float(made.name in asked), reasons=reasons)
     share = find_edit(before, after, limit=DRIFT if tone else None).share
     applied = share >= (SHARE_SMALL if small else SHARE) and (meaning is None or meaning[1] > meaning[0])
-    return Judgement(applied=float(applied), region_share=share, reasons=reasons)
+    return Judgement(applied=float(applied), region_share=share, reasons=_NO_UNDO)
 
 
-def judge_undo(
+def _judge_undo(
     before: np.ndarray,
     forward: np.ndarray,
     back: np.ndarray,
+    targets: Sequence[np.ndarray],
     *,
-    target: np.ndarray | None = None,
-    source: np.ndarray | None = None,
-    other: tuple[np.ndarray, np.ndarray] | None = None,
-    geometric: bool = False,
-    small: bool = False,
-    tone: bool = False,
-    meaning: tuple[float, float, float] | None = None,
+    other: tuple[np.ndarray, np.ndarray] | None,
+    small: bool,
+    tone: bool,
+    meaning: tuple[float, float, float] | None,
 ) -> Judgement:
     """Whether the edit between the looks `before` and `forward`, known to be applied, is gone from `back`.
 
-    `target` is the look to come back to where it is not `before`. Against `source`, the chain's reference, it is judged
-    as well: a lasting loss would look undone one round later. The region of the edit between the looks `other` is left
-    out. Where more than LEFT of the change is left in the edit's region, it is projected onto the edit: where that does
-    not explain it, the edit is gone and a part was lost. `meaning` holds the three pictures' likeness to the words for
-    what the forward one should show: of its rise, half at most may be left.
+    `targets` are the looks to come back to: the round's, and the chain's reference as well, because a lasting loss
+    would look undone one round later. While another edit, between the looks `other`, is still in the picture, its
+    region is left out and nothing comes back to the reference. If more than LEFT of the change is left in the edit's
+    region, it is projected onto the edit: if that does not explain it, the edit is gone and a part was lost. `meaning`
+    holds the three pictures' likeness to the words for what the forward one should show: of its rise, half at most may
+    be left.
     """
-    target = before if target is None else target
-    reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD)
-    if geometric:
-        seen = find_transform(target, back, {"none"})
-        if seen is None:
-            return Judgement(reasons=reasons | dict.fromkeys(UNDO, SYMMETRIC))
-        ratio = seen.residual / max(residual(square(before), square(forward)), 1e-6)
-        reasons["undo_explained"] = WHOLE_PICTURE
-        return Judgement(undone=float(seen.name == "none"), undo_ratio=ratio, reasons=reasons)
     limit = DRIFT if tone else None
     edit = find_edit(before, forward, limit=limit)
     region = edit.region
     if other is not None:
-        region = region & ~find_edit(*(fitted(each, before) for each in other)).region
+        region = region & ~find_edit(*(fitted(cells, before) for cells in other)).region
         if region.sum() < edit.region.sum() / 2:
-            return Judgement(reasons=reasons | dict.fromkeys(UNDO, OVERLAP))
+            return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "overlap"))
     certain = region & (edit.change.size > VISIBLE)  # the faint rim of an edit is no measure of what is left of it
     if certain.mean() >= (SHARE_SMALL if small else SHARE):
         region = certain
-    targets = [target] if source is None or np.array_equal(source, target) else [target, source]
-    targets = [fitted(each, before) for each in targets]  # the region lies on the cells of `before`
-    left = [(change_left(rest, region, tone), rest) for rest in (compare(each, back, limit=limit) for each in targets)]
-    most, rest = max(left, key=lambda each: each[0])
-    ratio, explained = most / float(edit.change.size[region].mean()), explained_by(edit.change, rest, region)
-    if explained is None:
-        reasons["undo_explained"] = ALL_GONE
+    if other is not None or np.array_equal(targets[0], targets[-1]):
+        targets = targets[:1]
+    rests = [compare(fitted(target, before), back, limit=limit) for target in targets]  # on the cells of `before`
+    most, rest = max(((_change_left(rest, region, tone), rest) for rest in rests), key=lambda pair: pair[0])
+    ratio, explained = most / float(edit.change.size[region].mean()), _explained_by(edit.change, rest, region)
+    reasons = _NO_FORWARD if explained is not None else _NO_FORWARD | {"undo_explained": "all_gone"}
     gone = ratio <= LEFT or (explained is not None and explained < EXPLAINED)
     if meaning is not None:
         gone = gone and meaning[2] - meaning[0] <= MEANING_LEFT * (meaning[1] - meaning[0])
@@ -182,7 +164,17 @@ def judge_undo(
     return Judgement(None, None, float(gone), ratio, explained, part_lost=lost, reasons=reasons)
 
 
-def change_left(rest: Change, region: np.ndarray, tone: bool) -> float:
+def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray) -> Judgement:
+    """Whether flips and rotations are taken back, by the exact oracle."""
+    made = find_transform(target, back, {"none"})
+    if made is None:
+        return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "symmetric"))
+    ratio = made.residual / max(residual(square(before), square(forward)), 1e-6)
+    reasons: Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
+    return Judgement(undone=float(made.name == "none"), undo_ratio=ratio, reasons=reasons)
+
+
+def _change_left(rest: Change, region: np.ndarray, tone: bool) -> float:
     """The mean change that is left in a region, less what the rest of the picture changed by.
 
     A tone lies everywhere, so that nothing is taken off.
@@ -191,7 +183,7 @@ def change_left(rest: Change, region: np.ndarray, tone: bool) -> float:
     return max(0.0, float(rest.size[region].mean()) - elsewhere)
 
 
-def explained_by(edit: Change, rest: Change, region: np.ndarray) -> float | None:
+def _explained_by(edit: Change, rest: Change, region: np.ndarray) -> float | None:
     """The share of what is left that is the edit itself; None where nothing at all is left.
 
     It is projected neighbourhood by neighbourhood: where half of a thing is left whole, one factor for the region would
@@ -211,15 +203,15 @@ def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None
     Either a connected region has another colour, or something else is drawn in it. Where `placement` says how the whole
     picture moved, it is laid back first if that shows less.
     """
-    judged = part_between(source, back, None)
+    judged = _part_between(source, back, None)
     if judged.part_lost and placement is not None and not placement.still:
-        laid = part_between(source, *laid_back(back, placement))
+        laid = _part_between(source, *laid_back(back, placement))
         if max(shares_of(laid)) < max(shares_of(judged)):
             return laid
     return judged
 
 
-def part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
+def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
     """The same for a return that lies where it lies; what is not `inside` is not asked about."""
     change, alike = compare(source, back).size, likeness(source, back)
     if inside is not None:
@@ -233,13 +225,13 @@ def part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None
     shares = {"colour": float(recoloured.mean()), "structure": float(redrawn.mean())}
     rule = max(shares, key=shares.__getitem__)
     lost = shares[rule] >= SHARE
-    found = {"rule": rule, "polygons": outline(recoloured if rule == "colour" else redrawn)} if lost else None
+    polygons = outline(recoloured if rule == "colour" else redrawn) if lost else None
     return Judgement(
         part_lost=float(lost),
         part_lost_share=shares["colour"],
         part_redrawn_share=shares["structure"],
-        part_outline=found,
-        reasons={} if lost else {"part_outline": NO_PART},
+        part_outline={"rule": rule, "polygons": polygons} if lost else None,
+        reasons={} if lost else {"part_outline": "no_part"},
     )
 
 
@@ -267,128 +259,124 @@ def judge_step(
     flips and rotations do without. Sharpness is judged on the pictures' `greys` and on the reference's.
     """
     if not 1 <= position <= len(cycle):
-        raise ValueError(f"position is {position}; the cycle has positions 1 to {len(cycle)}")
-    start, end = roles(cycle, closes)[position - 1][1:3]
-    verb = sharpness.asks_for_sharpness(cycle[start:end])
-    if verb is not None:
-        edit = judge_sharpness(cycle, closes, position, greys, verb, source_grey)
-    else:
-        edit = judge_edit(cycle, closes, position, looks, source=source, small=small, meaning=meaning)
+        raise ValueError(f"position must be between 1 and {len(cycle)}, the length of the cycle, got {position}")
+    role = roles(cycle, closes)[position - 1]
+    verb = sharpness.asks_for_sharpness(cycle[role.start : role.end])
+    reference = (source_grey if verb else source) if role.target == 0 else None
+    edit = _judge_edit(cycle, position, role, greys if verb else looks, reference, verb, small, meaning)
     back = looks[position] if len(looks) > position else None
+    reason: Reason
     if not closes or position < len(cycle):
-        reason = NOT_A_RETURN
+        reason = "not_a_return"
     elif source is None:
-        reason = NO_SOURCE
+        reason = "no_source"
     elif back is None:
-        reason = ROUND_INCOMPLETE
+        reason = "round_incomplete"
     else:
         part = judge_part(source, back, placement)
         lost = max(part.part_lost or 0.0, edit.part_lost or 0.0)
-        reasons = edit.reasons | part.reasons
-        return edit._replace(part_lost=lost, **{name: getattr(part, name) for name in PART[1:]}, reasons=reasons)
-    missing = PART if edit.part_lost is None else PART[1:]
+        values = {name: getattr(part, name) for name in _PART[1:]}
+        return edit._replace(part_lost=lost, **values, reasons=edit.reasons | part.reasons)
+    missing = _PART if edit.part_lost is None else _PART[1:]
     return edit._replace(reasons=edit.reasons | dict.fromkeys(missing, reason))
 
 
-def judge_edit(
+def _judge_edit(
     cycle: Sequence[str],
-    closes: bool,
     position: int,
-    looks: Sequence[np.ndarray | None],
-    *,
+    role: Role,
+    round_pictures: Sequence[np.ndarray | None],
     source: np.ndarray | None,
+    verb: str | None,
     small: bool,
     meaning: Sequence[float] | None,
 ) -> Judgement:
-    """Whether a step made its edit, or took one back."""
-    kind, start, end, target, other = roles(cycle, closes)[position - 1]
-    if kind == "neither":
-        return nothing(NO_CHANGE)
-    pictures = [picture for picture in looks[: position + 1] if picture is not None]
+    """Whether a step made its edit, or took one back.
+
+    `source` is the reference where a return is to come back to that as well. With a `verb` of sharpness the pictures
+    are grey ones, otherwise looks.
+    """
+    if role.kind == "neither":
+        return _nothing("no_change")
+    pictures = [picture for picture in round_pictures[: position + 1] if picture is not None]
     if len(pictures) <= position:
-        return nothing(ROUND_INCOMPLETE)
-    if other or (len(cycle) % 2 and start > 0):
-        meaning = None  # the program's words tell of the other edit too, or of the first picture only
-    asked = [asked_transforms(instruction) for instruction in cycle]
-    geometric = all(asked[start:end])
-    tone = any(asks_for_tone(instruction) for instruction in cycle[start:end])
-    if geometric:  # composed transforms are not looked for: each of them has to be made
-        steps = [judge_forward(pictures[k], pictures[k + 1], asked=asked[k]) for k in range(start, end)]
-        forward = min(steps, key=lambda step: -1 if step.applied is None else step.applied)
+        return _nothing("round_incomplete")
+    before, forward, back, target = (pictures[place] for place in (role.start, role.end, position, role.target))
+    targets = [target] if source is None else [target, source]
+    if verb:
+        return _judge_sharpness(verb, role.kind, before, forward, targets, back)
+    words = None  # how near the three pictures are to the words for what the forward picture shows
+    # With another edit about, or an odd cycle, the words tell of that too, or of the first picture only.
+    if meaning and not role.other and not (len(cycle) % 2 and role.start > 0):
+        words = meaning[role.start], meaning[role.end], meaning[position]
+    steps = pictures[role.start : role.end + 1]
+    other = (pictures[role.other[0]], pictures[role.other[1]]) if role.other else None
+    return _judge_looks(cycle[role.start : role.end], role.kind, steps, targets, back, other, small, words)
+
+
+def _judge_looks(
+    instructions: Sequence[str],
+    kind: str,
+    looks: Sequence[np.ndarray],
+    targets: Sequence[np.ndarray],
+    back: np.ndarray,
+    other: tuple[np.ndarray, np.ndarray] | None,
+    small: bool,
+    words: tuple[float, float, float] | None,
+) -> Judgement:
+    """Whether an edit was made by one or more instructions, each between two of the `looks`, or is gone from `back`."""
+    before, forward = looks[0], looks[-1]
+    asked = [asked_transforms(instruction) for instruction in instructions]
+    tone = any(asks_for_tone(instruction) for instruction in instructions)
+    if all(asked):  # composed transforms are not looked for: each of them has to be made
+        made = [judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), asked, strict=True)]
+        edit = min(made, key=lambda one: -1 if one.applied is None else one.applied)
     else:
-        forward = judge_forward(
-            pictures[start],
-            pictures[end],
-            small=small,
-            tone=tone,
-            meaning=(meaning[start], meaning[end]) if meaning else None,
-        )
-        what = colours.asked(cycle[start])
-        if what and forward.applied == 0 and (not meaning or meaning[end] > meaning[start]):
-            targets = [pictures[target], *([source] if source is not None and target == 0 else [])]
-            return judge_colours(what, kind, pictures[start], pictures[end], targets, pictures[position])
+        edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2])
+        what = colours.asked(instructions[0])
+        if what and edit.applied == 0 and (words is None or words[1] > words[0]):
+            return _judge_colours(what, kind, before, forward, targets, back)
     if kind == "forward":
-        return forward
-    if not forward.applied:
-        reason = NOT_APPLIED if forward.applied is not None else forward.reasons["applied"]
-        return Judgement(reasons=dict.fromkeys(FORWARD, NOT_A_FORWARD) | dict.fromkeys(UNDO, reason))
-    return judge_undo(
-        pictures[start],
-        pictures[end],
-        pictures[position],
-        target=pictures[target],
-        source=source if target == 0 and not other else None,  # while another edit stands, nothing comes back to it
-        other=other and (pictures[other[0]], pictures[other[1]]),
-        geometric=geometric,
-        small=small,
-        tone=tone,
-        meaning=(meaning[start], meaning[end], meaning[position]) if meaning else None,
-    )
+        return edit
+    if not edit.applied:
+        reason: Reason = "not_applied" if edit.applied is not None else edit.reasons["applied"]
+        return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, reason))
+    if all(asked):
+        return _judge_transform_undone(before, forward, back, targets[0])
+    return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, meaning=words)
 
 
-def judge_sharpness(
-    cycle: Sequence[str],
-    closes: bool,
-    position: int,
-    greys: Sequence[np.ndarray | None],
-    verb: str,
-    source: np.ndarray | None,
+def _judge_sharpness(
+    verb: str, kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
 ) -> Judgement:
     """Whether a step blurred or sharpened the picture, or took that back, from the strength of its fine detail."""
-    kind, start, end, target, _ = roles(cycle, closes)[position - 1]
-    if kind == "neither":
-        return nothing(NO_CHANGE)
-    pictures = [picture for picture in greys[: position + 1] if picture is not None]
-    if len(pictures) <= position:
-        return nothing(ROUND_INCOMPLETE)
-    made = sharpness.gain(pictures[start], pictures[end])
+    made = sharpness.gain(before, after)
     if made is None:
-        return nothing(NO_DETAIL)
-    applied = sharpness.is_made(verb, made)
-    if kind == "forward":
-        reasons = dict.fromkeys(UNDO, NOT_AN_UNDO) | {"region_share": WHOLE_PICTURE}
-        return Judgement(applied=float(applied), reasons=reasons)
-    reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD) | {"undo_explained": WHOLE_PICTURE}
-    if not applied:
-        return Judgement(reasons=reasons | dict.fromkeys(UNDO, NOT_APPLIED))
-    targets = [pictures[target], *([source] if source is not None and target == 0 else [])]
-    returned = [sharpness.gain(each, pictures[position]) for each in targets]
-    ratio = sharpness.left_of(made, [each for each in returned if each is not None] or [made])
-    return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)
+        return _nothing("no_detail")
+
+    def left() -> float:
+        returned = [sharpness.gain(target, back) for target in targets]
+        return sharpness.left_of(made, [gain for gain in returned if gain is not None] or [made])
+
+    return _judge_whole_picture(kind, sharpness.is_made(verb, made), left)
 
 
-def judge_colours(
+def _judge_colours(
     what: str, kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
 ) -> Judgement:
-    """Whether a picture was made monochrome or tinted where that is too faint for `judge_forward`, or has it undone."""
+    """Whether a picture was made monochrome or tinted, too faintly for `judge_forward`, or has it undone."""
     if what == "grey" and colours.colour(before) < colours.WEAKEST:
-        return nothing(ALREADY_SO)
-    applied = colours.is_made(what, before, after)
+        return _nothing("already_so")
+    is_made = colours.is_made(what, before, after)
+    return _judge_whole_picture(kind, is_made, lambda: colours.left_of(what, before, after, targets, back))
+
+
+def _judge_whole_picture(kind: str, is_made: bool, left: Callable[[], float]) -> Judgement:
+    """An edit without a region of its own: whether it was made, or how much of it is left."""
     if kind == "forward":
-        reasons = dict.fromkeys(UNDO, NOT_AN_UNDO) | {"region_share": WHOLE_PICTURE}
-        return Judgement(applied=float(applied), reasons=reasons)
-    reasons = dict.fromkeys(FORWARD, NOT_A_FORWARD) | {"undo_explained": WHOLE_PICTURE}
-    if not applied:
-        return Judgement(reasons=reasons | dict.fromkeys(UNDO, NOT_APPLIED))
-    ratio = colours.left_of(what, before, after, targets, back)
+        return Judgement(applied=float(is_made), reasons=_NO_UNDO | {"region_share": "whole_picture"})
+    reasons: Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
+    if not is_made:
+        return Judgement(reasons=reasons | dict.fromkeys(UNDO, "not_applied"))
+    ratio = left()
     return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)

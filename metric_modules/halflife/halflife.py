@@ -4,7 +4,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules.halflife.checks import check_counts, check_curve, check_options, check_rounds
+from convergebench.metric_modules._shared.series import Series, check_counts, checked_rounds
+from convergebench.metric_modules.halflife.checks import check_curve, check_options
 from convergebench.metric_modules.halflife.intervals import RESAMPLES, SEED
 from convergebench.metric_modules.halflife.outcomes import Outcome, curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
@@ -12,7 +13,7 @@ from convergebench.metric_modules.halflife.survival import kaplan_meier
 
 
 def half_life(
-    curves: Sequence[Sequence[float | None]],
+    curves: Sequence[Series],
     rounds: Sequence[int] | None = None,
     scale: str = "retained",
     threshold: float | None = None,
@@ -32,7 +33,7 @@ def half_life(
     """
     limit = 0.5 if threshold is None and scale == "retained" else threshold
     check_options(scale, limit, better, confidence)
-    known_rounds = check_rounds(curves, rounds)
+    known_rounds = checked_rounds(curves, rounds)
     known_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
     known_end_rounds = check_counts("end_rounds", end_rounds, len(curves)) or [None] * len(curves)
     check_counts("clusters", clusters, len(curves))

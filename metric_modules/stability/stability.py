@@ -14,7 +14,7 @@ def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> d
     12.0
     """
     if not 0 < level < 1:
-        raise ValueError(f"level is {level}; it lies between 0 and 1, such as 0.05")
+        raise ValueError(f"level must be between 0 and 1, such as 0.05, got {level}")
     values, left_out = complete_rows(table)
     statistic, p_value = friedman(values)
     exact_p, exact = permutation_p(values)

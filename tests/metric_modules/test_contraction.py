@@ -129,14 +129,14 @@ def test_sources_count_alike_whatever_their_number_of_chains():
     [
         ({"mse": []}, "no curves were given"),
         ({"mse": [[]]}, "no curves were given"),
-        ({"steps": [[1.0]]}, "1 lists of steps were given for 2 curves"),
-        ({"clusters": ["a"]}, "1 clusters were given"),
-        ({"rounds": [1]}, "for curves of up to 3 values"),
-        ({"rounds": [1, 3, 2]}, "rounds are"),
-        ({"mse": [[1.0, -1.0]] * 2}, "list 1 holds -1"),
-        ({"mse": [1.0, 2.0]}, "curve 1 is 1.0; it is a list of numbers"),
+        ({"steps": [[1.0]]}, "got 1 lists of steps for 2 curves"),
+        ({"clusters": ["a"]}, "got 1 clusters"),
+        ({"rounds": [1]}, "for a curve of 3 values"),
+        ({"rounds": [1, 3, 2]}, "rounds must be"),
+        ({"mse": [[1.0, -1.0]] * 2}, "must not be negative, got -1"),
+        ({"mse": [1.0, 2.0]}, "curve 1 must be a list"),
         ({"steps": [[1.0], ["a"]]}, "list of steps 2 is"),
-        ({"confidence": 0}, "confidence is 0"),
+        ({"confidence": 0}, "got 0"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(options, sentence):

@@ -360,7 +360,7 @@ def test_meaning_has_to_agree_with_the_pixels():
 
 
 def test_a_position_outside_of_the_cycle_is_refused():
-    with pytest.raises(ValueError, match="position is 3; the cycle has positions 1 to 2"):
+    with pytest.raises(ValueError, match="between 1 and 2, the length of the cycle, got 3"):
         judge_step(CYCLE, True, 3, [])
 
 

@@ -147,20 +147,20 @@ def test_the_same_chains_give_the_same_result_and_order_does_not_matter():
     ("options", "sentence"),
     [
         ({"predictions": []}, "no curves were given"),
-        ({"rounds": [1, 2]}, "a curve of 3 values was given with 2 rounds"),
-        ({"rounds": [1, 3, 2]}, "rounds are"),
-        ({"rounds": [0, 1, 2]}, "rounds are"),
-        ({"ends": ["complete"]}, "1 ends were given for 2 curves"),
+        ({"rounds": [1, 2]}, "2 rounds for a curve of 3 values"),
+        ({"rounds": [1, 3, 2]}, "rounds must be"),
+        ({"rounds": [0, 1, 2]}, "rounds must be"),
+        ({"ends": ["complete"]}, "got 1 ends for 2 curves"),
         ({"ends": ["complete", "died"]}, "curve 2 ends with 'died'"),
         ({"ends": ["complete", "refused"]}, "yet has a value in the last round"),
-        ({"clusters": ["a"]}, "1 clusters were given"),
+        ({"clusters": ["a"]}, "got 1 clusters"),
         ({"scale": "absolute"}, "the threshold is None"),
         ({"better": "lower"}, "higher is better"),
         ({"scale": "dB"}, "no scale 'dB'"),
-        ({"confidence": 95}, "confidence is 95"),
+        ({"confidence": 95}, "got 95"),
         ({"predictions": [[31.0, 30.0]]}, "curve 1 holds 31"),
-        ({"predictions": [0.9, 0.8]}, "curve 1 is 0.9; each curve is a list of numbers"),
-        ({"predictions": [[0.9], "abc"]}, "curve 2 is 'abc'; each curve is a list of numbers"),
+        ({"predictions": [0.9, 0.8]}, "curve 1 must be a list"),
+        ({"predictions": [[0.9], "abc"]}, "curve 2 must be a list"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(options, sentence):
@@ -272,5 +272,5 @@ def test_its_page_names_the_line_that_holds_no_number(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     from convergebench.metric_modules.halflife import app
 
-    with pytest.raises(gr.Error, match="line 2 holds '0,9', which is no number"):
-        app.measure("photo: 0.9 0.8\nphoto: 0,9 0.8", "retained", 0.5, "higher")
+    with pytest.raises(gr.Error, match="line 2: could not convert string to float: '0,9'"):
+        app.demo.fns[0].fn("photo: 0.9 0.8\nphoto: 0,9 0.8", "retained", 0.5, "higher")

@@ -108,5 +108,5 @@ def test_images_with_a_missing_run_are_left_out_and_counted():
 def test_bad_input_is_refused_in_one_sentence(table, sentence):
     with pytest.raises(ValueError, match=sentence):
         stability(table)
-    with pytest.raises(ValueError, match="level is 5"):
+    with pytest.raises(ValueError, match="got 5"):
         stability([[1, 2, 3]] * 3, level=5)

@@ -1,0 +1,42 @@
+"""What metrics accept that compute from series of numbers: every refusal says what was given and what is allowed."""
+
+from collections.abc import Sequence, Sized
+from numbers import Real
+
+Series = Sequence[float | None]  # one value for each round, None where it was not measured
+
+
+def check_series(name: str, series: Sequence[Series]) -> None:
+    """Refuse anything but lists of numbers and None."""
+    for number, values in enumerate(series, 1):
+        if not (isinstance(values, Sized) and all(value is None or isinstance(value, Real) for value in values)):
+            raise ValueError(f"{name} {number} must be a list of numbers, with None for a missing one, got {values!r}")
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a level that is not between 0 and 1."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95, got {confidence}")
+
+
+def check_counts(name: str, given: Sequence | None, count: int) -> list:
+    """A list with one entry for each curve; an empty one if none was given."""
+    if given is not None and len(given) != count:
+        raise ValueError(f"got {len(given)} {name} for {count} curves; give one for each curve")
+    return [] if given is None else list(given)
+
+
+def checked_rounds(curves: Sequence[Series], rounds: Sequence[int] | None) -> list[int]:
+    """The rounds as given, or 1, 2, 3, ... to the end of the longest curve."""
+    if not len(curves):
+        raise ValueError("no curves were given; give at least one list of values")
+    check_series("curve", curves)
+    longest = max(len(curve) for curve in curves)
+    if rounds is None:
+        return list(range(1, max(longest, 1) + 1))
+    whole = [int(round) for round in rounds]
+    if not whole or whole != list(rounds) or whole[0] < 1 or sorted(set(whole)) != whole:
+        raise ValueError(f"rounds must be whole numbers from 1 on, each larger than the one before, got {list(rounds)}")
+    if longest > len(whole):
+        raise ValueError(f"got {len(whole)} rounds for a curve of {longest} values; give one round for each value")
+    return whole
