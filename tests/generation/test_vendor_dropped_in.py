@@ -1,0 +1,81 @@
+"""A hosted vendor is one new file: it is listed, planned with its price, and asked."""
+
+import base64
+import json
+
+import pytest
+from house_copy import HouseCopy
+from vendors.loopback import Reply, picture, serving, told
+
+VENDOR = '''
+"""A vendor that nobody has heard of."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .. import pictures
+from ..vendors import hosted, wire
+
+_MEANINGS = (("refused", "code", ("forbidden",)), ("unusable", "code", ("unpaid",)))
+
+
+@dataclass(frozen=True)
+class Editor(hosted.HostedEditor):
+    """Edits at Newcomer."""
+
+    model: str = "newcomer-1"
+    base_url: str = wire.base_url_option("NEWCOMER_BASE_URL")
+    vendor: ClassVar = hosted.Vendor("newcomer", "https://api.newcomer.example", "NEWCOMER_KEY")
+
+    def sizes(self):
+        return ()
+
+    def ask(self, image, instruction, seed):
+        body = {"words": instruction, "seed": seed, "picture": wire.to_base64(pictures.encode_png(image))}
+        response, reply = self.post("/edit", body)
+        if response.status_code >= 400:
+            return wire.declined(response, str(reply.get("code")), str(reply.get("why")), _MEANINGS)
+        return self.first_row(reply, {"model": self.model})
+'''
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    house = HouseCopy(tmp_path_factory.mktemp("house"))
+    house.write("generation/editors/newcomer.py", VENDOR)
+    (house.work / "prices.toml").write_text("newcomer.newcomer-1 = 0.02\n")
+    return house
+
+
+def vendor(server, request):
+    assert (request.path, request.headers["authorization"]) == ("/edit", "Bearer sentinel-key-1234567890")
+    body = request.json()
+    assert isinstance(body["seed"], int)
+    if "remove" in body["words"]:
+        return told({"code": "forbidden", "why": "not this one"}, 400)
+    if len(server.requests) == 1:
+        return Reply(503)
+    return told({"b64_json": base64.b64encode(picture((128, 128))).decode()})
+
+
+def test_a_vendor_is_one_file_found_priced_and_asked(house, monkeypatch):
+    monkeypatch.setenv("NEWCOMER_KEY", "sentinel-key-1234567890")
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(house.work / "prices.toml"))
+    listed = {row["name"]: row for row in json.loads(house.verb("list", "editors", "--json"))}
+    assert listed["newcomer"]["about"] == "Edits at Newcomer."
+    assert listed["newcomer"]["needs"].startswith("NEWCOMER_KEY")
+    with serving(vendor) as server:
+        words = ("--suite", "smoke", "--editor", f"newcomer:base_url={server.base}", "--rounds", "1")
+        [planned] = json.loads(house.verb("plan", *words, "--json"))["editors"]
+        assert planned["dollars"] == pytest.approx(planned["calls"] * 0.02)
+        house.verb("generate", *words, "--out", "run", "--max-cost", "1")
+    steps = [
+        json.loads(line)
+        for path in (house.work / "run" / "chains").glob("*/steps.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    by_status = {step["status"]: step for step in steps}
+    assert set(by_status) == {"input", "ok", "refused"}
+    assert (by_status["refused"]["reason"], by_status["refused"]["cost"]) == ("forbidden: not this one", 0.0)
+    assert by_status["ok"]["details"]["model"] == "newcomer-1"
+    assert {step["cost"] for step in steps if step["status"] == "ok"} == {0.02}
