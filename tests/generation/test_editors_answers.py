@@ -121,7 +121,7 @@ def test_an_empty_account_stops_the_run_under_any_status(ask, module, play, word
         (qwen, qwen.error(200, "Throttling.RateQuota"), 0.03),
     ],
 )
-def test_a_passing_error_is_tried_again_and_paid_for_if_the_work_was_done(ask, module, play, cost):
+def test_a_passing_error_is_tried_again_and_paid_for(ask, module, play, cost):
     step = ask(module, play, DATA)
     assert (step.status, step.cost) == ("ok", pytest.approx(cost))
 
@@ -148,7 +148,7 @@ def test_gemini_refuses_unknown_schedules_and_sessions(words):
         editors.choose(f"gemini:model=gemini-3-pro-image,{words}" if "model" not in words else f"gemini:{words}")
 
 
-def test_gemini_is_asked_for_thoughts_and_size_if_the_model_has_them():
+def test_gemini_is_asked_only_for_what_a_model_has():
     editor = editors.choose("gemini:model=gemini-3-pro-image,resolution=2K,temperature=0.4").editor
     config = editor.config((2528, 1696), 5, "2K")
     assert (config.image_config.aspect_ratio, config.image_config.image_size) == ("3:2", "2K")
@@ -205,7 +205,7 @@ HTML = Reply(200, b"<html>", "text/html")
         (qwen, "/delivery/", [Reply(503), Reply(200, b"x" * 99, cut=True)], 0.03),
     ],
 )
-def test_a_lost_poll_or_download_is_repeated_and_nothing_ordered_twice(ask, monkeypatch, module, path, faults, cost):
+def test_a_lost_poll_or_download_orders_nothing_twice(ask, monkeypatch, module, path, faults, cost):
     rest, left, servers = module.rest, iter(faults), []
     flaky = lambda server, request: (request.path.startswith(path) and next(left, None)) or rest(server, request)  # noqa: E731
     monkeypatch.setattr(module, "rest", flaky)
@@ -227,7 +227,7 @@ def test_seedream_4_5_has_no_sizes_below_its_least_pixels():
     assert all(921_600 <= w * h <= 16_777_216 for row in sizes.SEEDREAM.values() for w, h in row)
 
 
-def test_a_request_that_broke_at_fal_is_ordered_again_and_cost_nothing(ask):
+def test_a_broken_request_at_fal_is_ordered_again_for_free(ask):
     servers = []
     broken = result(fal, result=told({"detail": "runner lost", "error_type": "runner_disconnected"}, 500))
     step = ask(fal, broken, prepare=servers.append)

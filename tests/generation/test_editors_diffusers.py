@@ -54,7 +54,7 @@ PIPELINES = [
 
 
 @pytest.mark.parametrize(("name", "pipeline", "stable"), PIPELINES)
-def test_a_real_pipeline_runs_chains_that_the_seeds_repeat_bit_for_bit(tmp_path, folder, name, pipeline, stable):
+def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, folder, name, pipeline, stable):
     spec = f"diffusers:model={folder(name)},dtype=float32,steps=2,device=cpu"
     assert editors.choose(spec).editor.sizes() == stable
     one = chains.run(tmp_path / "one", spec, (96, 64), rounds=2)
@@ -88,7 +88,7 @@ VISION = {  # with the sizes that each is stable at, and the size in which it an
 
 @slow
 @pytest.mark.parametrize("name", VISION)
-def test_a_pipeline_that_reads_the_picture_with_a_language_model_runs_chains_too(tmp_path, folder, name):
+def test_a_pipeline_with_a_language_model_runs_chains(tmp_path, folder, name):
     pipeline, stable, answered = VISION[name]
     if name in ("kandinsky5", "chrono"):
         pytest.importorskip("ftfy", reason="these pipelines mend words with ftfy: pip install ftfy")
@@ -111,7 +111,7 @@ def test_every_driven_pipeline_runs_chains_with_tiny_weights():
     assert {f"{name}Pipeline" for name in table["WEIGHTS"]} == tried
 
 
-def test_a_package_that_a_pipeline_forgets_to_ask_for_is_asked_for(monkeypatch):
+def test_a_package_that_a_pipeline_forgets_is_named(monkeypatch):
     import diffusers
 
     kind = diffusers.ChronoEditPipeline
@@ -136,7 +136,7 @@ MEGAPIXEL_RULES = [
 
 
 @pytest.mark.parametrize("rule", MEGAPIXEL_RULES)
-def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_themselves(rule):
+def test_megapixel_sizes_are_fixed_points_of_the_pipelines(rule):
     module = importlib.import_module(f"diffusers.pipelines.{rule}")
     for size in sizes.QWEN if "qwen" in rule else sizes.of_pipeline("LongCat"):
         assert module.calculate_dimensions(1024 * 1024, size[0] / size[1])[:2] == size
@@ -154,7 +154,7 @@ def test_sizes_about_a_megapixel_are_those_that_a_pipelines_own_rule_maps_to_the
         ("somebody/something-else", ()),
     ],
 )
-def test_a_published_models_sizes_are_known_before_its_weights_are_here(model, stable):
+def test_sizes_are_known_before_the_weights_are_here(model, stable):
     assert editors.choose(f"diffusers:model={model}").editor.sizes() == stable
 
 
@@ -200,7 +200,7 @@ DRIVEN = [
 
 
 @pytest.mark.parametrize("name", DRIVEN)
-def test_a_pipeline_is_called_by_its_own_signature_and_its_own_output_is_read(name):
+def test_a_pipeline_is_called_by_its_own_signature(name):
     answer, asked = edited(name, "steps=4")
     assert pictures.decode(answer.data).size == (96, 64)
     assert asked["num_inference_steps"] == 4
@@ -208,7 +208,7 @@ def test_a_pipeline_is_called_by_its_own_signature_and_its_own_output_is_read(na
     assert isinstance(asked["image"], list) == (name in ("ZImageOmniPipeline", "GlmImagePipeline"))
 
 
-def test_a_size_that_a_pipeline_cannot_take_is_brought_to_one_it_can():
+def test_a_size_is_changed_to_one_that_the_pipeline_takes():
     assert edited("FluxKontextPipeline", size=(101, 60))[1]["image"].size == (96, 64)
     assert edited("GlmImagePipeline", size=(101, 60))[1]["image"][0].size == (96, 64)
     assert edited("StableDiffusionInstructPix2PixPipeline", size=(101, 60))[1]["image"].size == (104, 64)
@@ -255,7 +255,7 @@ def test_what_a_pipeline_raises_fails_the_step_and_not_the_run():
 
 
 @slow
-def test_the_table_of_all_editing_pipelines_is_what_the_rules_and_these_trials_say():
+def test_the_table_of_pipelines_is_current():
     """Every class of the installed diffusers that takes a picture and words: driven, or the reason why not."""
     page = HOUSE / "docs" / "diffusers.md"
     text = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))["table"]()
@@ -289,7 +289,7 @@ def test_an_autoencoder_answers_in_the_size_it_is_asked_in(tmp_path, kind, size)
     assert [step.sha256 for step in one] == [step.sha256 for step in two]
 
 
-def test_a_posterior_is_drawn_from_with_the_seed_only_when_asked_to(tmp_path):
+def test_a_posterior_is_sampled_only_on_request(tmp_path):
     tiny_pipelines.autoencoder().save_pretrained(tmp_path)
     picture = Image.effect_noise((64, 64), 60).convert("RGB")
 

@@ -41,7 +41,7 @@ def test_the_floors_the_oracle_and_paint_are_embedded():
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
-def test_an_embedded_editor_answers_the_same_bytes_for_the_same_seed(name, coffee):
+def test_an_embedded_editor_is_deterministic(name, coffee):
     first, second = (ask(name, coffee) for _ in range(2))
     assert first == second
     assert pictures.decode(first.data).size == coffee.size
@@ -56,7 +56,7 @@ def test_identity_keeps_every_pixel(coffee):
     assert distance("identity", coffee) == 0
 
 
-def test_random_answers_pictures_that_have_nothing_to_do_with_the_input_nor_with_each_other(coffee):
+def test_random_answers_unrelated_pictures(coffee):
     answers = [pixels(ask("random", coffee, seed=seed)) for seed in range(8)]
     source = numpy.asarray(coffee, float)
     unrelated = [numpy.square(answer - source).mean() ** 0.5 for answer in answers]
@@ -112,7 +112,7 @@ def test_blur_takes_detail_and_tint_takes_colours_towards_green(coffee):
         "noise:sigma=-1", "noise:sigma=inf", "tint:strength=0", "tint:strength=2", "paint:wear=-1",
     ],
 )  # fmt: skip
-def test_an_option_out_of_range_is_one_sentence_that_says_what_is_allowed(spec):
+def test_an_option_out_of_range_is_refused_in_one_sentence(spec):
     name, value = spec.split("=")
     with pytest.raises(UserError, match=rf"^{name} must be .*, got {value}") as error:
         editors.choose(spec)
@@ -149,14 +149,14 @@ def test_the_oracle_ends_every_round_exactly_where_it_began(cycle, coffee):
         assert one.shape != next_one.shape or (one != next_one).any(), "a step changed nothing"
 
 
-def test_the_oracle_takes_away_only_what_was_asked_of_two_additions(coffee):
+def test_the_oracle_removes_only_the_named_addition(coffee):
     cycle = ("add a red ball", "add a chair on the left", "remove the red ball", "remove the chair")
     start, ball, both, chair, _ = chain(cycle, coffee, rounds=1)
     assert ((chair != start).any(2) <= (both != ball).any(2)).all(), "more than the chair is left"
     assert (chair != start).any()
 
 
-def test_the_oracle_leaves_no_trace_of_what_it_takes_away_from_under_another_shadow(coffee):
+def test_the_oracle_removes_a_thing_under_another_shadow(coffee):
     cycle = ("add glasses", "add headphones", "remove glasses", "remove headphones")
     start, glasses, both, left, _ = chain(cycle, coffee, rounds=1)
     alone = pixels(ask("oracle", coffee, "add headphones", seed=1))

@@ -161,7 +161,7 @@ def check_conversation(vendor, steps, kept, rounds):
     assert all(part.thought_signature == b"sign" for part in answers)
 
 
-def test_a_conversation_too_large_for_a_request_is_uploaded_picture_by_picture_and_once(long):
+def test_a_large_conversation_uploads_each_picture_once(long):
     vendor, steps, kept = long(8)
     check_conversation(vendor, steps, kept, 8)
     assert vendor.uploads == 8, "each picture once, the last answer not at all"

@@ -72,7 +72,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_each_provider_is_asked_in_its_own_form_and_its_bytes_are_kept_as_received(name, ask):
+def test_each_provider_is_asked_in_its_own_form(name, ask):
     path, inner, replies = WAYS[name]
     provider = Provider(name, HOSTED.get(name), **replies)
     step, file = ask(provider)
@@ -114,7 +114,7 @@ FAILED = told({"data": {"status": "failed", "error": "out of memory"}})
         ("hf-inference", {"POST": Reply(body=b"{}")}, "failed", "an answer that is not a picture"),
     ],
 )
-def test_what_goes_wrong_at_a_provider_is_a_typed_step_in_its_words(name, replies, status, words, ask):
+def test_a_fault_of_a_provider_is_a_typed_step(name, replies, status, words, ask):
     step, file = ask(Provider(name, HOSTED.get(name), **replies))
     assert (step.status, file) == (status, None)
     assert words in step.reason
@@ -170,12 +170,12 @@ def test_a_refusal_of_fal_is_one_behind_the_router_too(ask_fal, kind):
     assert (step.status, step.reason) == ("refused", f"{kind}: as it says")
 
 
-def test_a_model_that_the_provider_does_not_host_stops_the_run_and_says_who_hosts_it(ask_fal):
+def test_a_model_that_is_not_hosted_stops_the_run(ask_fal):
     with pytest.raises(Unusable, match="not supported by replicate; providers that edit with it: fal-ai"):
         ask_fal(lambda server: None, provider="replicate")
 
 
-def test_a_step_of_this_editor_changes_nothing_of_the_process_and_opens_no_picture_of_a_stranger(ask_fal, monkeypatch):
+def test_a_step_changes_nothing_of_huggingface_hub(ask_fal, monkeypatch):
     import huggingface_hub
 
     def refuse(*words, **more):

@@ -106,7 +106,7 @@ def test_a_model_is_asked_for_what_it_takes_and_its_answer_kept(ask):
     assert step.details["uncontrolled"] == ["seed"]
 
 
-def test_version_and_address_are_the_identity_and_the_table_gives_price_and_end(python):
+def test_litellms_version_is_identity_and_its_table_the_price(python):
     choice = editors.choose(f"litellm:model=vendor/model,python={python}")
     assert choice.settings == {"model": "vendor/model", "litellm": "9.8", "seed": "per-step"}
     assert choice.editor.price() == 0.05
@@ -115,7 +115,7 @@ def test_version_and_address_are_the_identity_and_the_table_gives_price_and_end(
     assert editors.choose(f"litellm:model=gemini/gemini-3-pro-image,python={python}").editor.price() == 0.24
 
 
-def test_a_refusal_a_bad_request_and_an_empty_answer_are_told_apart(ask):
+def test_litellm_faults_become_typed_steps(ask):
     step = ask("vendor/ContentPolicy")
     assert (step.status, step.reason, step.cost) == (
         "refused",
@@ -127,7 +127,7 @@ def test_a_refusal_a_bad_request_and_an_empty_answer_are_told_apart(ask):
     assert ask("vendor/blank").status == "no_image"
 
 
-def test_what_may_pass_is_asked_again_and_a_process_that_ended_is_started_again(ask):
+def test_a_litellm_process_that_died_is_started_again(ask):
     assert ask("vendor/busy").status == "ok"
     step = ask("vendor/dies")
     assert (step.status, "ended with 3 (tried 3 times)" in step.reason) == ("failed", True)
@@ -169,7 +169,7 @@ def real(tmp_path_factory):
 
 
 @pytest.mark.weights
-def test_the_real_litellm_edits_through_the_formats_of_openai_fal_and_gemini(real, tmp_path, monkeypatch):
+def test_the_real_litellm_edits_in_three_vendors_formats(real, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sentinel-key-1234567890")
     monkeypatch.setenv("FAL_AI_API_KEY", "sentinel-key-1234567890")
     monkeypatch.setenv("GEMINI_API_KEY", "sentinel-key-1234567890")

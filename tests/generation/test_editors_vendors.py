@@ -62,7 +62,7 @@ def test_an_answer_of_another_size_is_recorded_with_its_size(ask):
     assert (step.status, step.width, step.height) == ("ok", 90, 70)
 
 
-def test_a_truncated_picture_is_an_answer_without_one_and_says_why(ask, vendor):
+def test_a_truncated_picture_is_no_picture(ask, vendor):
     noise = Image.effect_noise((300, 200), 90).convert("RGB")
     buffer = io.BytesIO()
     noise.save(buffer, "PNG")
@@ -71,7 +71,7 @@ def test_a_truncated_picture_is_an_answer_without_one_and_says_why(ask, vendor):
     assert "cannot be decoded" in step.reason
 
 
-def test_a_decompression_bomb_is_an_answer_without_a_picture_and_says_its_size(ask):
+def test_a_decompression_bomb_is_no_picture(ask):
     step, _ = ask(bomb())
     assert step.status == "no_image"
     assert "10000x10000" in step.reason
@@ -90,7 +90,7 @@ def test_a_wrong_key_and_an_empty_account_stop_the_run(ask, vendor, status):
         ask(vendor.error(status))
 
 
-def test_too_many_requests_are_tried_again_after_the_time_asked_for(ask, vendor):
+def test_a_rate_limit_is_tried_again_after_its_retry_after(ask, vendor):
     caller = Caller(CallLimits(first_wait=0.01, longest_wait=5))
     started = time.monotonic()
     step, server = ask(vendor.error(429, retry_after="0.4"), picture(vendor.SIZE), caller=caller)
@@ -99,7 +99,7 @@ def test_too_many_requests_are_tried_again_after_the_time_asked_for(ask, vendor)
     assert orders(vendor, server) == 2
 
 
-def test_a_server_error_is_tried_again_and_given_up_after_the_limit(ask, vendor):
+def test_a_server_error_is_tried_again_up_to_the_limit(ask, vendor):
     step, server = ask(vendor.error(500))
     assert step.status == "failed"
     assert "tried 3 times" in step.reason
@@ -150,7 +150,7 @@ def test_without_a_key_nothing_is_sent(ask, vendor, monkeypatch):
         ask(picture())
 
 
-def test_without_its_packages_an_editor_says_the_line_that_installs_them(vendor, monkeypatch):
+def test_missing_packages_are_named_with_their_install_line(vendor, monkeypatch):
     monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
     name = vendor.__name__.rpartition(".")[2]
     assert f"pip install 'convergebench[{name}]'" in editors.choose(name).editor.ready()

@@ -47,7 +47,7 @@ def pictures_of(folder):
     }
 
 
-def test_a_function_runs_a_suite_and_the_same_call_again_has_nothing_to_do(tmp_path):
+def test_a_function_runs_a_suite_once(tmp_path):
     outcome = generation.generate(brighter, suite="smoke", out=tmp_path / "run", rounds=2)
     assert outcome.clean
     assert set(outcome.ends) == {"complete"}
@@ -71,7 +71,7 @@ def test_name_and_version_are_the_chains_identity():
     assert settings == {"version": "1", "seed": "fixed"}
 
 
-def test_an_embedded_editor_by_name_has_the_chains_it_has_on_the_command_line(tmp_path):
+def test_python_and_the_command_line_make_equal_chains(tmp_path):
     generation.generate("identity", suite="smoke", out=tmp_path / "a", rounds=1)
     CliRunner().invoke(
         main, ["generate", "--suite", "smoke", "--editor", "identity", "--rounds", "1", "--out", f"{tmp_path}/b"]
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, spec, words):
         editors.choose(spec.format(folder=tmp_path))
 
 
-def test_a_file_is_an_editor_of_the_command_line_and_imports_its_neighbours(tmp_path):
+def test_a_file_is_an_editor_and_imports_its_neighbours(tmp_path):
     (tmp_path / "beside_mine.py").write_text("SHIFT = 2\n")
     (tmp_path / "mine.py").write_text(
         "import beside_mine\n\ndef edit(image, instruction):\n    return image.rotate(beside_mine.SHIFT)\n"
@@ -197,7 +197,7 @@ def test_a_batch_gives_the_pictures_that_single_calls_give(tmp_path):
     assert 1 < max(many.sizes) <= 3
 
 
-def test_what_a_batch_gives_as_an_exception_is_one_pictures_and_what_it_raises_is_all_theirs(tmp_path):
+def test_a_batch_fails_one_picture_or_all(tmp_path):
     def edit_batch(images, instructions, seeds):
         if "red ball" in instructions[0]:
             raise MemoryError("too many")
@@ -278,7 +278,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_a_network_of_three_million_parameters_makes_the_same_chains_by_one_process_and_by_two(tmp_path):
+def test_one_process_and_two_make_equal_chains(tmp_path):
     (tmp_path / "net.py").write_text(TORCH)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     launch = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]

@@ -159,7 +159,7 @@ def test_seedream_is_sent_each_models_own_parameters(sent, model):
     assert body == {**golden, **own}
 
 
-def test_seedreams_4_5_and_5_lite_are_asked_for_no_less_than_3_68_megapixels():
+def test_seedream_4_5_and_5_lite_have_no_small_sizes():
     for model in ("seedream-4-5-251128", "seedream-5-0-260128"):
         sizes = editors.choose(f"seedream:model={model},resolution=2K").editor.sizes()
         assert min(width * height for width, height in sizes) >= 3_686_400

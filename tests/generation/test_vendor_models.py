@@ -25,7 +25,7 @@ def spec(model):
 
 
 @pytest.mark.parametrize("model", LISTED)
-def test_every_listed_model_can_be_chosen_and_has_a_price_or_says_why_not(model):
+def test_every_listed_model_has_a_price_or_says_why_not(model):
     choice = editors.choose(spec(model))
     price = choice.editor.price()
     assert price is None or 0.001 < price < 1
@@ -35,7 +35,7 @@ def test_every_listed_model_can_be_chosen_and_has_a_price_or_says_why_not(model)
     assert "ends" not in model.facts or model.facts["instead"]
 
 
-def test_no_default_has_ended_when_the_list_was_read_or_ends_soon_after():
+def test_no_default_model_is_near_its_end():
     for vendor in {model.vendor for model in models.listed()}:
         assert editors.choose(vendor).editor.hosted().warning(models.shipped()["read"]) is None
 
@@ -54,7 +54,7 @@ def test_sources_that_disagree_about_an_end_are_told():
     assert "LiteLLM 1.109.1 says 2027-03-15" in models.find("gemini", "gemini-2.5-flash-image").warning()
 
 
-def test_a_name_that_is_not_listed_has_the_rules_of_its_nearest_relative_and_no_price():
+def test_an_unlisted_name_has_its_relatives_rules():
     newer = models.find("openai", "gpt-image-2.5-sunburst-2027-01-01")
     assert (newer.listed, newer.price, newer.facts["sizes"]) == (False, None, "megapixel")
     assert models.find("openai", "gpt-image-9").facts["fidelities"] == []
@@ -88,7 +88,7 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
         assert choice.editor.price() == 0.05
 
 
-def test_every_image_model_of_the_openai_sdk_that_edits_is_listed():
+def test_every_image_model_of_the_openai_sdk_is_listed():
     named = typing.get_args(importlib.import_module("openai.types.image_model").ImageModel)
     missing = {name for name in named if not name.startswith("dall-e")} - set(models.shipped()["openai"])
     assert not missing
@@ -107,14 +107,14 @@ def test_openai_refuses_what_a_model_does_not_take(words):
         editors.choose(f"openai:{words}")
 
 
-def test_openais_free_sizes_are_multiples_of_16_within_its_limits():
+def test_openais_free_sizes_are_within_its_limits():
     for width, height in editors.choose("openai:model=gpt-image-2").editor.sizes():
         assert width % 16 == height % 16 == 0
         assert 1 / 3 <= width / height <= 3
         assert 655_360 <= width * height <= 3840 * 2160
 
 
-def test_a_prompt_that_black_forest_labs_rewrote_and_the_cost_it_tells_are_in_the_step(tmp_path, monkeypatch):
+def test_bfls_rewritten_prompt_and_cost_are_in_the_step(tmp_path, monkeypatch):
     monkeypatch.setenv(bfl.KEY, "sentinel-key-1234567890")
 
     def vendor(server, request):

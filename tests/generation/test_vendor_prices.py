@@ -48,7 +48,7 @@ def wheel(folder: Path, table: str, version="9.9.9") -> None:
         archive.writestr(f"{about}/RECORD", "")
 
 
-def test_a_refresh_takes_the_table_from_the_newest_wheel_and_runs_nothing_of_it(tmp_path, monkeypatch, cache):
+def test_a_refresh_reads_the_newest_wheel_and_runs_no_code(tmp_path, monkeypatch, cache):
     wheel(tmp_path, json.dumps(ROWS | {"xai/grok-imagine-image": {"input_cost_per_image": 0.05}}))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
@@ -73,7 +73,7 @@ def test_a_table_that_cannot_be_read_changes_nothing(tmp_path, monkeypatch, cach
 
 
 @pytest.mark.parametrize("theirs", ["my prices", '{"gemini": 3}'])
-def test_a_strangers_file_in_the_place_of_the_prices_stays_and_is_named(refreshed, cache, theirs):
+def test_a_file_that_is_not_ours_is_not_overwritten(refreshed, cache, theirs):
     cache.mkdir()
     (cache / "prices.json").write_text(theirs)
     models.refreshed.cache_clear()
@@ -83,7 +83,7 @@ def test_a_strangers_file_in_the_place_of_the_prices_stays_and_is_named(refreshe
     assert (cache / "prices.json").read_text() == theirs
 
 
-def test_without_a_package_index_the_prices_stay_and_one_sentence_says_why(monkeypatch, cache):
+def test_without_a_package_index_the_prices_stay(monkeypatch, cache):
     def unavailable(name):
         raise prices.packages.Unavailable(f"no wheel of {name} (the index does not answer)")
 
@@ -94,14 +94,14 @@ def test_without_a_package_index_the_prices_stay_and_one_sentence_says_why(monke
     assert not (cache / "prices.json").exists()
 
 
-def test_an_older_table_than_that_of_the_shipped_list_changes_nothing(monkeypatch, cache):
+def test_a_table_older_than_the_shipped_list_changes_nothing(monkeypatch, cache):
     monkeypatch.setattr(prices, "fetch", lambda: ("litellm 1.91.5", ROWS))
     with pytest.raises(UserError, match=r"litellm 1.91.5 is older than 1.109.1"):
         prices.refresh()
     assert not (cache / "prices.json").exists()
 
 
-def test_the_shipped_list_says_what_the_table_said_when_it_was_read(refreshed):
+def test_the_shipped_list_agrees_with_the_table_of_its_day(refreshed):
     assert refreshed(ROWS).stdout.startswith("litellm 1.109.1: 0 of the listed models changed;")
 
 

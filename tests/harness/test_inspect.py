@@ -48,7 +48,7 @@ def lpips_weights(request, tmp_path, monkeypatch):
         pytest.skip(str(reason))
 
 
-def test_lpips_and_its_retained_quality_are_those_of_score_to_the_last_bit(lpips_weights, tmp_path):
+def test_lpips_equals_that_of_score_to_the_last_bit(lpips_weights, tmp_path):
     names = ["psnr", "ssim", "lpips"]
     log = evaluate(tmp_path, "convergebench/paint", metrics=names)
     dataset_builder.build(tmp_path / "run", tmp_path / "dataset", quiet=True)
@@ -105,7 +105,7 @@ def test_the_headline_is_that_of_the_report(paint):
 
 
 @pytest.mark.parametrize("editor", ["oracle", "jpeg:quality=40"])
-def test_the_chains_are_those_of_generate_to_the_byte_also_of_editors_that_remember(editor, tmp_path):
+def test_the_chains_are_those_of_generate_to_the_byte(editor, tmp_path):
     evaluate(tmp_path, f"convergebench/{editor}", metrics=["psnr"])
     generation.generate(editor, "smoke", tmp_path / "other", quiet=True)
     assert bytes_of(tmp_path / "run") == bytes_of(tmp_path / "other")
@@ -124,7 +124,7 @@ def test_the_log_holds_every_picture_as_it_was_received(paint):
         assert len([event for event in sample.events if event.event == "model"]) == len(received) - 1
 
 
-def test_every_editor_is_a_model_and_options_are_given_as_to_any_provider():
+def test_every_editor_is_a_model_with_its_options():
     for name in [name for name in editors.names() if editors.trait(editors.load(name), "embedded") is True]:
         assert get_model(f"convergebench/{name}").api.choice.name == name
     assert get_model("convergebench/jpeg", quality=40).api.choice.label == "jpeg:quality=40"
@@ -135,7 +135,7 @@ def test_every_editor_is_a_model_and_options_are_given_as_to_any_provider():
         get_model("convergebench/gemini")
 
 
-def test_a_refusal_and_a_foreign_model_are_said_and_not_scored_as_pictures(tmp_path):
+def test_refusals_and_foreign_models_are_not_scored(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from convergebench.generation import Refused\n"
         "def edit(image, instruction, seed):\n"
@@ -237,7 +237,7 @@ class Evaluation:
         return sum(chain.calls for chain in finished.values())
 
 
-def test_an_answer_is_kept_until_its_step_is_stored_and_nothing_is_left_of_a_half_written_one(tmp_path):
+def test_an_answer_is_kept_until_its_step_is_stored(tmp_path):
     kept, log = KeptAnswer(tmp_path, "c1"), tmp_path / "chains" / "c1" / "steps.jsonl"
     log.parent.mkdir(parents=True)
     log.write_text("the input\n")
@@ -253,7 +253,7 @@ def test_an_answer_is_kept_until_its_step_is_stored_and_nothing_is_left_of_a_hal
 
 
 @pytest.mark.slow
-def test_an_evaluation_that_is_killed_twenty_times_pays_again_only_for_calls_in_flight(tmp_path):
+def test_twenty_kills_repay_only_calls_in_flight(tmp_path):
     evaluation, random_number = Evaluation(tmp_path), random.Random(7)
     lost, answered = [], 0  # calls in flight at each kill; and those whose answer was on its way to the disk
     stored = set()
@@ -280,7 +280,7 @@ def test_an_evaluation_that_is_killed_twenty_times_pays_again_only_for_calls_in_
 
 
 @pytest.mark.slow
-def test_an_answer_that_inspect_was_not_told_of_is_not_paid_for_again(tmp_path):
+def test_an_answer_that_inspect_never_saw_is_not_paid_twice(tmp_path):
     evaluation = Evaluation(tmp_path)
     for number in (1, 2, 3, 5, 8):
         process = evaluation.begin(DIES_AT=str(number), SAMPLES="1")

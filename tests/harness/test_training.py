@@ -55,7 +55,7 @@ def trained(tmp_path_factory):
     return check, logger, drawn
 
 
-def test_every_so_many_steps_are_logged_with_their_step_and_a_strip(trained):
+def test_checks_are_logged_with_their_step_and_a_strip(trained):
     check, logger, _ = trained
     assert [step for step, _ in logger.lines] == [step for step, _ in check.history] == [2, 4]
     names = {"rounds_kept", "half_life", "survived", "retained_quality", "strip"}
@@ -65,14 +65,14 @@ def test_every_so_many_steps_are_logged_with_their_step_and_a_strip(trained):
     assert logger.lines[0][1]["convergence/strip"] == ("picture", size)
 
 
-def test_an_editor_that_learns_to_do_less_damage_keeps_more_rounds(trained):
+def test_a_better_editor_keeps_more_rounds(trained):
     (_, before), (_, after) = trained[0].history
     assert before["convergence/retained_quality"] < 0.6 < 0.9 < after["convergence/retained_quality"]
     halves = [values["convergence/half_life"] for values in (before, after)]
     assert halves == [1, 3]  # the last round is the second
 
 
-def test_random_numbers_of_the_training_are_as_without_the_checks(trained):
+def test_checks_do_not_change_the_trainings_random_state(trained):
     for step, (from_numpy, from_python, from_torch) in enumerate(trained[2]):
         np.random.seed(step)
         random.seed(step)
@@ -108,7 +108,7 @@ class TinyPipeline:
         return SimpleNamespace(images=[image], nsfw_content_detected=None)
 
 
-def test_a_pipeline_is_called_as_its_own_call_says_without_gradients_and_out_of_training(tmp_path):
+def test_a_pipeline_is_checked_in_eval_without_gradients(tmp_path):
     pipeline = TinyPipeline()
     check = ConvergenceCallback(every=1, out=tmp_path, rounds=1, metrics=["psnr"])
     assert check(0, pipeline) is None
