@@ -99,10 +99,10 @@ def test_results_are_proposed_as_pull_requests_and_a_dry_run_opens_none(hub, api
     assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (2, True)
     told = CliRunner().invoke(main, [*words[:-2], "--propose"])
     assert told.exit_code == 2
-    assert "give them by --results" in told.stderr
+    assert "give them with --results" in told.stderr
 
 
 def test_a_file_that_is_no_leaderboard_is_one_sentence(tmp_path):
     stores.write(tmp_path / "board.json", "{}")
-    with pytest.raises(UserError, match=r"board\.json is no leaderboard; `convergebench report` writes"):
+    with pytest.raises(UserError, match=r"board\.json is not a leaderboard; `convergebench report` writes"):
         results.read_leaderboard(tmp_path / "board.json")

@@ -116,7 +116,7 @@ def test_results_are_valid_in_the_schema_and_lie_where_its_data_does(dataset):
 def test_what_the_schema_does_not_know_is_refused_and_without_a_repository_the_source_is_another(dataset):
     assert export().exit_code == 2
     told = export("--organization", "A laboratory", "--relationship", "friends")
-    assert "no relationship 'friends'; it must be one of first_party, third_party, collaborative, other" in told.stderr
+    assert "must be one of first_party, third_party, collaborative, other, got 'friends'" in told.stderr
     told = export("--organization", "A laboratory", "--json")
     made = json.loads((dataset / json.loads(told.stdout)["diffusers"]).read_text())
     jsonschema.validate(made, SCHEMA)

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -133,9 +132,3 @@ def test_the_examples_in_its_code_hold(folder):
         found = doctest.testmod(module)
         assert found.attempted > 0
         assert found.failed == 0, path
-
-
-@every_folder
-def test_the_wheel_lists_it(folder):
-    setuptools = tomllib.loads((HOUSE / "pyproject.toml").read_text())["tool"]["setuptools"]
-    assert f"convergebench.metric_modules.{folder.name}" in setuptools["packages"]
