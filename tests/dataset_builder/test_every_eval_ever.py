@@ -122,4 +122,4 @@ def test_what_the_schema_does_not_know_is_refused_and_without_a_repository_the_s
     jsonschema.validate(made, SCHEMA)
     assert made["evaluation_results"][0]["source_data"] == {"dataset_name": "ConvergeBench", "source_type": "other"}
     (dataset / "board.json").write_text("{}")
-    assert "board.json is no leaderboard" in export("--organization", "A laboratory").stderr
+    assert "board.json is not a leaderboard" in export("--organization", "A laboratory").stderr

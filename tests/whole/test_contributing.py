@@ -62,7 +62,7 @@ def test_every_block_of_python_is_a_file():
 
 def test_the_editor_is_listed_run_and_named_for_what_it_is(copy):
     [about] = [row for row in json.loads(run(copy, "list", "editors", "--json")) if row["name"] == "upside"]
-    assert about["about"] == "Rotates its input by half a turn or another angle, whatever is asked."
+    assert about["about"] == "Rotates its input by half a turn or another angle, whatever the instruction."
     assert about["options"] == {"angle": 180}
     rows = json.loads((copy / "report" / "leaderboard.json").read_text())["rows"]
     roles = {row["editor"]: row["role"] for row in rows}
