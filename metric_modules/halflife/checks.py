@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 
 from .._shared.series import check_confidence
-from .outcomes import END_CAUSES, ENDS, known
+from .causes import END_CAUSES
+from .outcomes import ENDS, known
 
 SCALES = ("retained", "absolute")
 DIRECTIONS = ("higher", "lower")

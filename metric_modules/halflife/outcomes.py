@@ -4,15 +4,10 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from .causes import CAUSES, END_CAUSES, Limits
+
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")  # only "failed" and "complete" censor
 
-# In the order in which they count where several happen in one round.
-FAILED = "technical failure"  # a loss wherever editors are compared; `curve_outcome` alone censors it
-CAUSES = (
-    *("not applied", "not undone", "quality lost", "part lost", "framing lost", "meaning lost"),
-    *("refused", "no image", "shrunk", FAILED),
-)
-END_CAUSES = {"refused": "refused", "no_image": "no image", "shrunk": "shrunk"}
 QUALITIES = ("rmse", "ssim", "lpips")
 
 Values = Sequence[float | None]
@@ -54,9 +49,9 @@ def known(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
-def next_round(rounds: Sequence[int], last: int) -> int:
+def _next_round(rounds: Sequence[int], last: int) -> int:
     """The round in which a chain ended that was last measured after `last` rounds."""
-    return next((each for each in rounds if each > last), last + 1)
+    return next((round for round in rounds if round > last), last + 1)
 
 
 def curve_outcome(
@@ -87,72 +82,48 @@ def curve_outcome(
             crossing = None if way is None else kept + (round - kept) * way
             return Outcome(kept, round, "below the threshold" if sign > 0 else "above the threshold", crossing=crossing)
         kept, last_value = round, value
-    return ended(kept, rounds, end, end_round)
+    return _ended(kept, rounds, end, end_round)
 
 
-def ended(kept: int, rounds: Sequence[int], end: str, end_round: int | None) -> Outcome:
+def _ended(kept: int, rounds: Sequence[int], end: str, end_round: int | None) -> Outcome:
     """The outcome of a chain in which every measured round was good."""
     if end not in END_CAUSES:
         return Outcome(kept, failed=end == "failed")
-    lost_at = next_round(rounds, kept) if end_round is None else max(end_round, kept + 1)
+    lost_at = _next_round(rounds, kept) if end_round is None else max(end_round, kept + 1)
     return Outcome(kept, lost_at, END_CAUSES[end])
 
 
 def convergence(
     rounds: Sequence[int],
-    retained: Mapping[str, Values],
-    applied: Sequence[bool | None] | None = None,
-    undone: Sequence[bool | None] | None = None,
-    part_lost: Sequence[bool | None] | None = None,
+    values: Mapping[str, Sequence[Values]],
     end: str = "complete",
     end_round: int | None = None,
-    threshold: float = 0.5,
+    limits: Limits = Limits(),  # noqa: B008 - a tuple
     left_out: Mapping[str, Container[int]] | None = None,
-    framed: Sequence[bool | None] | None = None,
 ) -> Outcome:
     """The headline: rounds kept before the first loss of any kind, and the first cause in the order of CAUSES.
 
-    One value per round everywhere. `retained` holds rmse, ssim, lpips and clip on the 0 to 1 scale; what is not
-    there at all is not checked (see `convergence_name`), and so are `applied` and `undone` for programs that ask for
-    no change. A round in which something checked elsewhere could not be measured is not counted as kept unless a
-    later round is good. `left_out` names, by cause, the rounds in which nobody can tell whether a case was lost to it:
-    there the other checks decide. `framed` says whether the picture still shows the same cut-out, if that is asked for;
-    where nobody can tell, the other checks decide as well.
+    `values` has, for each cause that is checked, the series that decide it: one value per round. A round in which
+    something could not be measured is not counted as kept unless a later round is good. `left_out` names, by cause,
+    the rounds in which nobody can tell whether a case was lost to it: there the other checks decide.
     """
-    parts_left = None if part_lost is None else [None if lost is None else not lost for lost in part_lost]
-    checks: list[tuple[str, Values | None, float]] = [  # what has to reach how much
-        ("not applied", applied, 0.5),
-        ("not undone", undone, 0.5),
-        *(("quality lost", retained.get(name), threshold) for name in QUALITIES),
-        ("part lost", parts_left, 0.5),
-        ("framing lost", framed, 0.5),
-        ("meaning lost", retained.get("clip"), threshold),
-    ]
-    asked = [(cause, values, least) for cause, values, least in checks if values is not None]
     unknown: Mapping[str, Container[int]] = left_out or {}
+    checked = [(CAUSES[name], values[name]) for name in CAUSES if name in values]
     kept = 0
     for place, round in enumerate(rounds):
         judged = []
-        for cause, values, least in asked:
-            if round in unknown.get(cause, ()):
+        for cause, lists in checked:
+            if round in unknown.get(cause.name, ()):
                 continue
-            good = verdict(at(values, place), least)
-            if good is False:
-                return Outcome(kept, round, cause)
-            if cause != "framing lost":  # the other checks decide where nobody can tell
-                judged.append(good)
-        if judged and None not in judged:
+            for series in lists:
+                value = series[place] if place < len(series) else None  # a chain that ended earlier has none
+                if known(value) and cause.is_lost(value, limits):  # type: ignore[arg-type]  # it is known
+                    return Outcome(kept, round, cause.name)
+                if cause.leaves_open:
+                    judged.append(known(value))
+        if judged and all(judged):
             kept = round
-    return ended(kept, rounds, end, end_round)
-
-
-def at(values: Sequence, place: int) -> float | None:
-    """The value of a round; a chain that ended earlier has none."""
-    return values[place] if place < len(values) else None
-
-
-def verdict(value: float | None, threshold: float) -> bool | None:
-    return value >= threshold if known(value) else None  # type: ignore[operator]
+    return _ended(kept, rounds, end, end_round)
 
 
 def convergence_name(checked: Sequence[str]) -> str:

@@ -8,8 +8,9 @@ from math import inf
 from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.retained.floors import retained_value
-from convergebench.metric_modules.scores import Fault, ScoreRow
+from convergebench.metric_modules.scores import Fault, ScoreRow, score_column_names
 from convergebench.metric_modules.specs import (
     curve_columns,
     meaning_columns,
@@ -28,14 +29,6 @@ RETAINED = tuple(retained_columns())  # on the scale from 1, untouched, to 0
 QUALITIES = quality_columns()
 MEANINGS = meaning_columns()
 
-# Every column of the scores that a case is made of: no other is read for it.
-CASE_COLUMNS = (
-    *("chain", "round", "position", "reasons", "rmse_previous", "psnr_registered", "ssim_registered", "framing_loss"),
-    *("edit_applied", "edit_undone", "undo_ratio", "part_lost", "part_lost_share", "part_redrawn_share"),
-    *CURVES,
-    *(f"retained_{name}" for name in RETAINED),
-)
-NOT_SCORED = ScoreRow.from_scores({})  # stands for a step without a row
 Values = list[float | None]
 CaseKey = tuple[str, str, int]  # source, program, run
 
@@ -53,6 +46,7 @@ class Case:
     raw: dict[str, Values]
     to_previous: Values  # RMSE to the return before, where the scores hold it
     part_lost: list[bool | None]
+    of_causes: dict[str, Values]  # by column: what decides the causes that name a column of the scores
     part_share: Values  # of the picture: the largest part that changed
     redrawn_share: Values  # the largest part in which something else is drawn
     left: Values  # of the edit, where most of any is left
@@ -115,6 +109,30 @@ class Case:
         """The lowest of the retained qualities that were computed for this chain, round by round."""
         lists = [self.judged(name) for name in QUALITIES if any(value is not None for value in self.retained[name])]
         return [None if None in values else min(values) for values in zip(*lists, strict=True)]
+
+
+# What decides the causes that are no single column of the scores: a case and its checks -> series, one value per round.
+SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Values | Sequence[bool | None] | None]]] = {
+    "applied": lambda case, checks: [case.applied] if "edits" in checks else [],
+    "undone": lambda case, checks: [case.undone] if "edits" in checks else [],
+    "quality": lambda case, checks: [case.judged(name) for name in QUALITIES if name in checks],
+    "part_lost": lambda case, checks: [case.part_lost] if "part_lost" in checks else [],
+    "framing": lambda case, checks: [case.framing],
+    "meaning": lambda case, checks: [case.judged(name) for name in MEANINGS if name in checks],
+}
+# Columns of the scores that decide a cause.
+CAUSE_COLUMNS = tuple(cause.decided_by for cause in CAUSES.values() if cause.decided_by not in {"", *SERIES})
+if unknown := set(CAUSE_COLUMNS) - score_column_names():
+    raise TypeError(f"a cause in halflife/causes.py is decided by {unknown.pop()!r}, which no column of the scores is")
+# Every column of the scores that a case is made of: no other is read for it.
+CASE_COLUMNS = (
+    *("chain", "round", "position", "reasons", "rmse_previous", "psnr_registered", "ssim_registered", "framing_loss"),
+    *("edit_applied", "edit_undone", "undo_ratio", "part_lost", "part_lost_share", "part_redrawn_share"),
+    *CAUSE_COLUMNS,
+    *CURVES,
+    *(f"retained_{name}" for name in RETAINED),
+)
+NOT_SCORED = ScoreRow.from_scores({})  # stands for a step without a row
 
 
 def read_cases(
@@ -198,6 +216,7 @@ def case_of_chain(
         raw={name: [row.value(name) for row in returns] for name in CURVES},
         to_previous=[row.rmse_previous for row in returns],
         part_lost=[part_lost_by(steps) for steps in by_round],
+        of_causes={name: [row.value(name) for row in returns] for name in CAUSE_COLUMNS},
         part_share=[row.part_lost_share for row in returns],
         redrawn_share=[row.part_redrawn_share for row in returns],
         left=[most_left(steps) for steps in by_round],

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome, convergence, convergence_name, curve_outcome
+from convergebench.metric_modules.halflife.causes import CAUSES, FAILED, Cause, Limits
+from convergebench.metric_modules.halflife.outcomes import Outcome, convergence, convergence_name, curve_outcome
 
-from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, Values
+from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, SERIES, Case, Values
 from .program_groups import program_groups
 
 CHECKS = ("edits", *QUALITIES, "part_lost", *MEANINGS)
@@ -171,6 +172,13 @@ def is_measured(case: Case, place: int) -> bool:
     return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
 
 
+def _series_of(case: Case, cause: Cause, checks: Sequence[str]) -> list[Values]:
+    """The series that decide a cause in a case; none if it is not checked."""
+    if cause.decided_by not in SERIES:
+        return [case.of_causes[cause.decided_by]]
+    return [series for series in SERIES[cause.decided_by](case, checks) if series is not None]
+
+
 def outcome_of_case(
     case: Case,
     checks: Sequence[str],
@@ -184,18 +192,12 @@ def outcome_of_case(
     """
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
     end, end_round = end_seen_from(case, rounds[-1])
-    outcome = convergence(
-        rounds,
-        {name: case.judged(name) for name in RETAINED if name in checks},
-        case.applied if "edits" in checks else None,
-        case.undone if "edits" in checks else None,
-        case.part_lost if "part_lost" in checks else None,
-        end,
-        end_round,
-        threshold,
-        case.not_judged,
-        None if framing is None else [None if loss is None else loss <= framing for loss in case.framing],
-    )
+    values = {
+        cause.name: series
+        for cause in CAUSES.values()
+        if cause.decided_by and (series := _series_of(case, cause, checks))
+    }
+    outcome = convergence(rounds, values, end, end_round, Limits(threshold, framing), case.not_judged)
     return failed_if_unmeasured(outcome, rounds[-1])
 
 

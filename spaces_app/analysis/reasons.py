@@ -3,38 +3,16 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.scores import ScoreRow
 
 from .cases import COLUMNS, MEANINGS, QUALITIES, Case
 from .groups import HALF
 
-WORDS = {
-    "not applied": "edit not carried out",
-    "not undone": "edit not undone",
-    "part lost": "one area no longer matches",
-    "framing lost": "the picture moved or grew",
-    "refused": "the editor refused",
-    "no image": "no picture came back",
-    "shrunk": "the picture came back smaller",
-    "technical failure": "technical failure",
-}
-TITLES = {  # causes as a heading or a filter says them
-    "not applied": "Edit not carried out",
-    "not undone": "Edit not undone",
-    "quality lost": "Quality lost",
-    "part lost": "One area lost",
-    "framing lost": "Framing lost",
-    "meaning lost": "Meaning lost",
-    "refused": "Refused",
-    "no image": "No picture",
-    "shrunk": "Shrunk",
-    "technical failure": "Technical failure",
-}
-Row = Mapping[str, Any]
+TITLES = {cause.name: cause.title for cause in CAUSES.values()}  # as a heading or a filter says them
 
 
 def loss_clause(
@@ -55,15 +33,15 @@ def loss_clause(
             name = min(known, key=lambda each: known[each])
             return f"{COLUMNS[name].title} {below(known[name], threshold)} < {threshold:.0%}"
         return TITLES[cause].lower()
-    words = WORDS.get(cause, cause)
+    clause = CAUSES[cause].clause
     left = row.undo_ratio if row else None
     if cause == "not undone" and left is not None and math.isfinite(left):
-        return f"{words}, {min(left, 1):.0%} of it left"
+        return f"{clause}, {min(left, 1):.0%} of it left"
     shares = [row.part_lost_share, row.part_redrawn_share] if row else []
     share = max((each for each in shares if each is not None), default=None)
     if cause == "part lost" and share is not None and math.isfinite(share):
         return f"{share:.1%} of the picture no longer matches"
-    return words
+    return clause
 
 
 def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:

@@ -43,6 +43,7 @@ class Row(TableRow):
     part_share: float | None = column("Largest changed part", "share")
     redrawn_share: float | None = column("Largest redrawn part", "share")
     framing: float | None = column("Loss of framing", "share")
+    of_causes: Mapping[str, float | None] = columns_by_key(lambda key: Column(key, key.replace("_", " ").capitalize()))
 
 
 def rows(analysis: Analysis) -> list[Row]:
@@ -85,6 +86,7 @@ def _row(case: Case, outcome: Outcome) -> Row:
         part_share=number(case.part_share),
         redrawn_share=number(case.redrawn_share),
         framing=number(case.framing),
+        of_causes={name: number(values) for name, values in case.of_causes.items()},
     )
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
+from convergebench.metric_modules.halflife.causes import CAUSES
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import cumulative_incidence
 
 from ..analysis.analysis import Analysis

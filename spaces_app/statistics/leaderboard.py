@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.halflife.intervals import mean_interval
-from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 
 from ..analysis.analysis import Analysis
@@ -124,7 +125,7 @@ def editor_row(
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     summary = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
     causes = Counter(outcome.cause for outcome in outcomes if outcome.lost)
-    first = max(causes, key=lambda cause: (causes[cause], -CAUSES.index(cause))) if causes else None
+    first = max(causes, key=lambda cause: (causes[cause], -list(CAUSES).index(cause))) if causes else None
     first_share = causes[first] / max(sum(not outcome.failed for outcome in outcomes), 1) if first else None
     checks = group.checks_of(editor)
     lowest = [lowest_quality(case, checks) for case in cases]

@@ -1,5 +1,6 @@
 """A metric and a tab whose folders are dropped into a copy of the house are shown by the Space, with no other line."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -106,3 +107,44 @@ def test_a_dropped_in_tab_is_on_the_page_in_its_place(shown):
     assert re.findall(r'data-tab="([\w-]+)"', shown["page"])[2:5] == ["compare", "notes", "curves"]
     assert "<p>12 tests</p>" in shown["page"]
     assert "notes/tab.js" in shown["files"]
+
+
+CAUSE = '''    Cause(
+        "size changed", "Another size", "the size is another", decided_by="changed_size", leaves_open=False
+    ),
+    Cause("refused", "Refused"'''
+REPORT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from simulated import dataset, report
+from convergebench.spaces_app.reporting.write import write_files
+scores, chains, floors = dataset({"one": 9.0, "two": 9.0}, sources=4, programs=1, rounds=6)
+for row in scores:
+    row["changed_size"] = row["editor"] == "one" and row["round"] > 2
+write_files(report(scores, chains, floors), Path("report"))
+from convergebench.spaces_app.space.failures.tab import known
+print(known(None))
+"""
+
+
+def test_a_dropped_in_cause_is_in_cases_csv_page_and_space(tmp_path):
+    house = HouseCopy(tmp_path)
+    causes = house.path("metric_modules/halflife/causes.py").read_text()
+    house.write("metric_modules/halflife/causes.py", causes.replace('    Cause("refused", "Refused"', CAUSE))
+    space = house.python("-c", REPORT, str(Path(__file__).parents[1]))
+    assert "Another size" in space
+    rows = list(csv.DictReader((house.work / "report" / "cases.csv").open()))
+    lost = {row["editor"]: (row["cause"], row["lost_at"], row["kept"]) for row in rows}
+    assert lost == {"one": ("size changed", "3", "2"), "two": ("", "", "6")}
+    assert {row["changed_size"] for row in rows} == {"True", "False"}
+    assert "another size (100%)" in (house.work / "report" / "index.html").read_text()
+
+
+def test_a_cause_decided_by_no_column_is_refused(tmp_path):
+    house = HouseCopy(tmp_path)
+    causes = house.path("metric_modules/halflife/causes.py").read_text()
+    misspelt = CAUSE.replace("changed_size", "size_changed")
+    house.write("metric_modules/halflife/causes.py", causes.replace('    Cause("refused", "Refused"', misspelt))
+    with pytest.raises(AssertionError, match="'size_changed', which no column of the scores is"):
+        house.python("-c", "import convergebench.spaces_app.analysis.cases")

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.halflife.outcomes import FAILED, Outcome
+from convergebench.metric_modules.halflife.causes import FAILED
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.summary import summarise
 from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.analysis.groups import count_failures

@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.halflife.outcomes import CAUSES, Outcome
+from convergebench.metric_modules.halflife.causes import CAUSES
+from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from ...analysis.cases import Case
 from ...analysis.groups import CaseGroup
