@@ -76,7 +76,14 @@ def generate(
 
         if not all(isinstance(spec, str) for spec in specs):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        arguments = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs, "workers": workers, **own}
+        arguments: dict[str, Any] = {
+            "editor": specs,
+            "suite": str(suite),
+            "rounds": rounds,
+            "runs": runs,
+            "workers": workers,
+            **own,
+        }
         arguments |= {"max_cost": max_cost, "trackio": trackio, "pictures": pictures, "kind": kind, **selection}
         arguments |= {"audit": audit, "salt_file": salt_file}
         launch = launch_of(executor, tasks, logs, executor_args, run, "generate")

@@ -179,7 +179,7 @@ class Caller:
         return max(backoff, min(retry_after or 0.0, self.limits.longest_wait))
 
     def _count_failure(self, reason: str, spent: float) -> Exception:
-        """Rejected; or Unusable, once so many calls in a row failed that more of them would only cost time."""
+        """Rejected; or Unusable after too many failures in a row, because more calls would only cost time."""
         with self._lock:
             self._failures += 1
             count = self._failures

@@ -44,7 +44,7 @@ class Locked(UserError):
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     """Hold the folder's lock, making the folder if need be, while the block runs. The lock ends with its process.
 
-    Raises Locked where another process holds it, unless told to `wait`.
+    Raises Locked if another process holds it, unless it should `wait`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
@@ -57,14 +57,14 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
         yield
     finally:
         # Removed while it is still held: filelock sees that a waiter's file has no name any more and opens a new one.
-        # On Windows, where an open file cannot be removed, filelock removes it itself.
+        # On Windows an open file cannot be removed, and filelock removes it itself.
         if isinstance(lock, filelock.UnixFileLock):
             path.unlink(missing_ok=True)
         lock.release()
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is whole or absent, whoever else writes it and whenever the power goes."""
+    """Write a file so that it is whole or absent, even if others write it too or the power fails."""
     part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
     try:
         with part.open("wb") as file:
@@ -85,7 +85,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
-    """Raise where something stands in the place of a file that we write, and it is none of ours."""
+    """Raise UserError if a file that we are about to write exists and is not ours."""
     if os.path.lexists(path) and not (path.is_file() and is_ours(path.read_bytes())):
         raise UserError(f"{path} was not written by this benchmark and stays as it is; move it away or choose another")
 

@@ -21,7 +21,7 @@ def do_all(
     stop: Callable[[str], None],
     at_once: int,
 ) -> int:
-    """Do every item, so many at once, and record each in this thread as it ends; gives how many were abandoned.
+    """Do every item, `at_once` at a time, and record each in this thread as it ends; returns how many were abandoned.
 
     `stop` is called at Ctrl-C and at SIGTERM, with a sentence for the user, and at a fault of ours; from then on `do`
     begins nothing that costs. What runs then has a minute to end, or until Ctrl-C is given again.
@@ -43,7 +43,7 @@ def do_all(
                             del running[future]
                     break
                 except KeyboardInterrupt:
-                    if deadline is not None:  # told twice
+                    if deadline is not None:  # Ctrl-C was pressed twice
                         break
                     stop("interrupted; give the same command again to go on")
                     deadline = time.monotonic() + GRACE

@@ -37,7 +37,7 @@ class OverBudget(Exception):
 
 
 class _Account:
-    """What the lines of a ledger come to, as far as they have been counted."""
+    """The sums over the lines of a ledger that have been read."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -210,7 +210,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """By all, as far as this process knows."""
+        """By all processes, as this one last read it."""
         with self._changed:
             return float(self._spent_by_all)
 

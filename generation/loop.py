@@ -48,9 +48,9 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
 
 
 def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """What the next call is given: an answer on a larger canvas could carry the original along.
+    """The picture for the next call at the chain's size: a larger canvas could carry the original along.
 
-    An answer that lies the other way, as one turned by 90 degrees does, keeps to the chain's size turned.
+    An answer in the other orientation, such as one rotated by 90 degrees, gets the chain's size rotated.
     """
     if (picture.width - picture.height) * (size[0] - size[1]) < 0:
         size = size[::-1]

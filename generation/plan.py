@@ -90,7 +90,7 @@ def make_plan(
     audit: bool = True,
     salt: bytes = b"",
 ) -> Plan:
-    """Every fitting source and program of the suite, by every editor, so many rounds, so many times.
+    """A chain for every fitting source and program of the suite, every editor and every run.
 
     Without `audit` no chain is disturbed to find editors that remember the original.
     """
@@ -232,7 +232,7 @@ def case_of(chain: Chain) -> Case:
 
 
 def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
-    """So many cases, each the one whose category, kind, source and program were taken least so far.
+    """`limit` cases, each the one whose category, kind, source and program were taken least so far.
 
     Ties go by a hash, so that the same seed chooses the same cases everywhere and a larger limit keeps the smaller's.
     """

@@ -37,7 +37,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _out_and_back(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """A program for every sequence and depth: so many edits, and each taken back, the last one first."""
+    """A program for every sequence and depth: that many edits, then each taken back, the last one first."""
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
         for depth in table["depths"]:

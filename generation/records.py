@@ -162,7 +162,7 @@ class Program(Record):
 
 @dataclass(frozen=True)
 class Chain(Record):
-    """One source, taken through one program by one editor with its settings, so many rounds, for the nth time."""
+    """One source, taken through the rounds of one program by one editor with its settings; one of several runs."""
 
     source: Source
     program: Program

@@ -1,4 +1,4 @@
-"""What the processes of a run are doing: RUN/log/0-of-1.jsonl has the events of one part of so many, as lines of JSON.
+"""What the processes of a run are doing: RUN/log/0-of-1.jsonl has the events of part 0 of 1, as lines of JSON.
 
 {"at": "...", "event": "started", "host": "...", "pid": 7, "planned": {"CHAIN": ["EDITOR", CALLS], ...}}
 {"at": "...", "event": "step", "chain": "...", "step": 7, "status": "refused", "reason": "..."}     those not ok
@@ -28,7 +28,7 @@ Follow = Callable[[Event], None]  # called with each event, by whichever thread 
 
 
 class RunLog:
-    """The log of one process, which runs one part of so many."""
+    """The log of one process, which runs one part of the plan."""
 
     def __init__(self, run: Path, part: tuple[int, int] = (0, 1), follow: Iterable[Follow] = ()):
         self._path = run / FOLDER / f"{part[0]}-of-{part[1]}.jsonl"

@@ -64,9 +64,9 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
         for name in ("sources", "chains"):
             (run / name).mkdir(exist_ok=True)
         path = run / "editors.json"
-        before = read_checked(path) if path.exists() else None
-        infos = {**(before or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
-        if infos != before:
+        described = read_checked(path) if path.exists() else None
+        infos = {**(described or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
+        if infos != described:
             _write_checked(path, infos)
 
 
@@ -115,7 +115,7 @@ def cost_so_far(run: Path) -> float:
 
 
 def cost_of_folder(folder: Path) -> float:
-    """The same of one chain; lines that cannot be read are left out: a damaged chain is reported in its turn."""
+    """The same of one chain, without lines that cannot be read: a damaged chain is reported when it is opened."""
     total = 0.0
     for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
         if path.is_file():
@@ -347,7 +347,7 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
         try:
             step = Step.from_dict(json.loads(line))
             if step.step != number:
-                raise ValueError(f"step {step.step} stands in the place of step {number}")
+                raise ValueError(f"step {step.step} is in the place of step {number}")
             if step.file is not None and Path(step.file).name != step.file:
                 raise ValueError(f"it names a file outside its folder, {step.file!r}")
             if step.has_picture and not (step.file and step.sha256 and step.width and step.height):

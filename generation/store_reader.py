@@ -185,26 +185,26 @@ def _read_finished_steps(folder: Path, calls: int, digest: str) -> list[Step]:
 
 
 def read_picture(chain: StoredChain, step: Step) -> bytes | None:
-    """The bytes as received, checked against the record; None where the step has no picture."""
+    """The bytes as received, checked against the record; None if the step has no picture."""
     if not step.has_picture or step.file is None:
         return None
     path = chain.folder / step.file
     data = _read_bytes(path)
     if len(data) != step.bytes:
-        raise Damaged(f"{path} has {len(data):,} bytes where its record says {step.bytes:,}; restore it")
+        raise Damaged(f"{path} has {len(data):,} bytes but its record says {step.bytes:,}; restore it")
     if hashlib.sha256(data).hexdigest() != step.sha256:
         raise Damaged(f"{path} is not the picture its record names (sha256 differs); restore it")
     return data
 
 
 def read_reference(chain: StoredChain) -> bytes | None:
-    """The reference as prepared, where it is another picture than the input."""
+    """The reference as prepared, if it is another picture than the input."""
     path = chain.folder / "reference.png"
     return _read_bytes(path) if chain.source.reference is not None or path.exists() else None
 
 
 def reference_size(chain: StoredChain) -> int:
-    """Bytes of the reference's file, 0 where there is none."""
+    """Bytes of the reference's file, 0 if there is none."""
     path = chain.folder / "reference.png"
     return path.stat().st_size if path.exists() else 0
 
@@ -251,7 +251,7 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
 
 
 def _foreign_files(chain: StoredChain) -> list[Path]:
-    """What lies in a chain's folder without belonging there; hidden and unfinished files are not counted."""
+    """Files in a chain's folder that do not belong there; hidden and unfinished files are not counted."""
     own = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
     numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
     return [

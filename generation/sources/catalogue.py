@@ -83,7 +83,7 @@ def manifest() -> dict[str, Row]:
     for values in tomllib.loads(files(__package__).joinpath("sources.toml").read_text(encoding="utf-8"))["source"]:
         row = from_row(values)
         if row.id in rows:
-            raise UserError(f"source {row.id!r} stands twice in sources.toml; every id is used once")
+            raise UserError(f"source {row.id!r} is in sources.toml twice; give each picture its own id")
         rows[row.id] = row
     return rows
 

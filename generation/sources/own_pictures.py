@@ -40,7 +40,7 @@ def find(folder: Path, about: Sequence[Mapping[str, Any]] = (), kind: str | None
     A kind is given in `about`, by `kind`, or by a folder inside called face, object, scene, texture or text.
     """
     if not folder.is_dir():
-        raise UserError(f"there is no folder {folder}; --pictures names a folder of pictures")
+        raise UserError(f"there is no folder {folder}; --pictures must name a folder of pictures")
     said = {_row_file(row): row for row in about}
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
     names = {path.relative_to(folder).as_posix(): path for path in paths}
@@ -88,7 +88,7 @@ def _read_picture(path: Path, about: Mapping[str, Any], kind: str | None) -> Own
 
 
 def guess_kind(pixels: np.ndarray) -> str:
-    """What the picture shows, as far as simple rules can tell: a face that is found, a texture, a thing on a ground.
+    """What the picture shows, by simple rules: a face if one is found, a texture, an object on a background, a scene.
 
     It decides only which programs fit; `plan` says what was guessed.
     """

@@ -200,14 +200,14 @@ def text(width: int, height: int, seed: int) -> Whole:
 
 
 def line_of(words: str, dot: int) -> Whole:
-    """One line of letters as ones and zeros, each of their dots so many pixels wide."""
+    """One line of letters as ones and zeros, each of their dots `dot` pixels wide."""
     columns = [byte for letter in words for byte in [*bytes.fromhex(LETTERS[letter]), 0]]
     dots = np.array([[column >> bit & 1 for column in columns] for bit in range(7)], np.int64)
     return dots.repeat(dot, 0).repeat(dot, 1)
 
 
 def boards(width: int, height: int, seed: int) -> Whole:
-    """An empty wooden table before a plain wall: long boards that narrow away from whoever sits at it."""
+    """An empty wooden table before a plain wall: long boards that narrow towards the wall."""
     x, y = across(width, height)
     wide, tall = int(x.max()) + 1, int(y.max()) + 1
     cloud = fractal(x, y, 2, 2, 4, [seed, 1]) >> 3

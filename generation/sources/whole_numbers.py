@@ -1,6 +1,6 @@
 """Noise, waves and colours in whole numbers only, so that a picture made of them is the same bytes on any machine.
 
-Floating point may round differently where a processor has other vector instructions, and numpy promises an unchanging
+Floating point may round differently on a processor with other vector instructions, and numpy promises an unchanging
 stream for the raw generator alone. So everything here is integer arithmetic on the raw words of PCG64.
 """
 

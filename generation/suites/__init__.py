@@ -30,7 +30,7 @@ class Variant:
     programs: tuple[str, ...]
     rounds: int
     runs: int
-    steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
+    steps: int = 0  # if above 0, a chain has as many whole rounds as fit into this number of steps
 
     def rounds_of(self, program: Program) -> int:
         """How many rounds a chain of this program has."""
@@ -39,7 +39,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Suite:
-    """What a run is made of: every fitting pair of a source and a program, so many rounds, so many times."""
+    """What a run is made of: every fitting pair of a source and a program, and how many rounds and runs of each."""
 
     name: str
     title: str
@@ -158,7 +158,7 @@ def _with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite
 
 
 def _refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
-    """Refuse ids that shipped programs and sources have: two things of one name cannot be told apart in a report."""
+    """Refuse ids that shipped programs and sources have: nobody could tell two things of one name apart in a report."""
     for what, ids, taken in (("program", own, programs.load()), ("picture", pictures, catalogue.manifest())):
         if both := [id for id in ids if id in taken]:
             raise UserError(f"{what} {both[0]!r} has the name of a shipped one; give yours another")

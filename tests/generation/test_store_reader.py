@@ -100,7 +100,7 @@ def not_a_source(folder):
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (cut_short, "0002.png has .* bytes where its record says .*; restore it"),
+        (cut_short, "0002.png has .* bytes but its record says .*; restore it"),
         (other_bytes, "0002.png is not the picture its record names"),
         (lambda folder: (folder / "0002.png").unlink(), "0002.png is missing; restore it"),
         (corrupt_line, r"steps.jsonl, line 5, is not a step .*; restore the file"),

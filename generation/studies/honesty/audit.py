@@ -2,7 +2,7 @@
 
 In a tenth of the chains small marks are planted into the forward picture, away from the edit, before the edit is to be
 undone: an answer without them was remembered. In another tenth every call's input is off by one grey level. Which
-chains these are depends on a salt that whoever organises a comparison keeps until it is over; the run names its hash.
+chains these are depends on a salt that the organiser of a comparison keeps secret until it is over.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from ...records import Chain
 from .marks import adds_a_thing, choose_marks, with_marks
 
 _MARKS, _NOISE = "marks", "noise"
-_MARKED_ROUNDS = 3  # in one of so many first rounds: what an editor does in the first alone does not help it
+_MARKED_ROUNDS = 3  # in one of the first three rounds: an editor that behaves in the first round alone gains nothing
 
 
 def with_audit(chain: Chain, salt: bytes = b"") -> Chain:

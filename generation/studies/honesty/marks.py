@@ -1,4 +1,4 @@
-"""Planted marks: small pieces of a picture, copied to other places of it where no edit lies.
+"""Planted marks: small pieces of a picture, copied to other places of it, away from the edit.
 
 An honest editor that is asked to take an edit back keeps them. One that restores the original from memory loses them.
 """
@@ -78,7 +78,7 @@ def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Ma
 
 
 def near(mask: np.ndarray, reach: int) -> np.ndarray:
-    """The cells that lie within `reach` of a mask's."""
+    """The cells within `reach` of a mask's cells."""
     for axis in (0, 1):
         mask = np.any([shifted(mask, step, axis) for step in range(-reach, reach + 1)], axis=0)
     return mask
