@@ -79,8 +79,8 @@ def print_plan(plan: "Plan", max_cost: float | None, as_json: bool) -> None:
         counts = f"{row['chains']:>7} {row['calls']:>8} {row['images']:>8}"
         click.echo(f"{row['editor']!s:32} {counts} {size:>8} {dollars:>11}")
     if fits and max_cost is not None:
-        cases, total, dollars = fits
+        cases, total, cost = fits
         advice = f"--limit {cases} fits" if cases else "no case fits"
-        click.echo(f"\n{advice} ${max_cost:g}: {cases} of {total} cases cost ${dollars:,.2f}")
+        click.echo(f"\n{advice} ${max_cost:g}: {cases} of {total} cases cost ${cost:,.2f}")
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
