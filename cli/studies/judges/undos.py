@@ -88,7 +88,11 @@ def _print_outcome(outcome: "Writing", out: Path, as_json: bool) -> bool:
     missing = {undo.program.id: undo.reason for undo in outcome.undos if not undo.words}
     count = len(outcome.undos) - len(missing)
     if as_json:
-        values: dict[str, object] = {"file": str(out) if out.exists() else None, "written": count, "stopped": outcome.stopped}
+        values: dict[str, object] = {
+            "file": str(out) if out.exists() else None,
+            "written": count,
+            "stopped": outcome.stopped,
+        }
         values |= {"dollars": round(outcome.spent, 6), "dollars_before": round(outcome.before, 6), "without": missing}
         click.echo(json.dumps(values))
     else:
