@@ -29,7 +29,7 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
         f"ALARM: {alarm}"
         for name, statistic in find_statistics().items()
         if hasattr(statistic, "alarms")
-        for alarm in statistic.alarms(tables[name].rows)
+        for alarm in statistic.alarms(tables[name].typed_rows)
     ]
     found[METHODS] = [part for part in methods_paragraph(tables["facts"]).split("\n\n") if not part.startswith("#")]
     found[WORST_CASES] = [

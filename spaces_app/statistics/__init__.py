@@ -27,7 +27,7 @@ from ..studies import statistics_packages
 
 Rows = Sequence[Mapping[str, Any]]
 EACH_GROUP = "Each group of programs"  # the section that the page has once for every group
-REQUIRED = ("TITLE", "SECTION", "rows")
+REQUIRED = ("TITLE", "SECTION", "Row", "rows")
 
 
 class OnPage(NamedTuple):
@@ -65,16 +65,13 @@ def on_page(statistic: ModuleType) -> OnPage:
     return getattr(statistic, "ON_PAGE", OnPage())
 
 
-def make_table(statistic: ModuleType, rows: Iterable[Any], note: str = "") -> Table:
+def make_table(statistic: ModuleType, rows: Iterable[TableRow], note: str = "") -> Table:
     """A statistic's table from its rows; columns without a single value are in the files and not on the page."""
     rows = list(rows)
     name = statistic.__name__.rpartition(".")[2]
-    if not hasattr(statistic, "COLUMNS"):
-        cells = [row.cells for row in rows]
-        columns = statistic.Row.columns(rows)
-        return hide_empty_columns(Table(name, statistic.TITLE, columns, cells, note, rows, statistic.Row))
-    columns = statistic.columns(rows) if hasattr(statistic, "columns") else statistic.COLUMNS
-    return hide_empty_columns(Table(name, statistic.TITLE, tuple(columns), rows, note))
+    cells = [row.cells for row in rows]
+    columns = statistic.Row.columns(rows)
+    return hide_empty_columns(Table(name, statistic.TITLE, columns, cells, note, rows, statistic.Row))
 
 
 def compute_tables(analysis: Analysis) -> dict[str, Table]:

@@ -48,12 +48,12 @@ def test_denoising_stands_beside_the_plain_copy_on_the_sources_that_have_both():
         return {"retained_rmse": 1.0, "retained_lpips": 1 - loss[one.program.id] * number - more}
 
     made = analysis(chains, values)
-    rows = {row["step"]: row for row in denoise.rows(made)}
+    rows = {row.step: row for row in denoise.rows(made)}
     assert list(rows) == [1, 5, 10, 20]
-    assert rows[20]["plain"] == pytest.approx(0.6)
-    assert rows[20]["difference"] == pytest.approx(-0.2 - 0.01)
-    assert rows[20]["difference_low"] < rows[20]["difference"] < rows[20]["difference_high"] < 0
-    assert rows[20]["sources"] == 3
+    assert rows[20].plain == pytest.approx(0.6)
+    assert rows[20].difference.value == pytest.approx(-0.2 - 0.01)
+    assert rows[20].difference.low < rows[20].difference.value < rows[20].difference.high < 0
+    assert rows[20].sources == 3
     tables = compute_tables(made)
     [section] = [each for each in make_sections(tables, list(made.groups)) if each.title == denoise.SECTION]
     assert "worn after 20 steps: plain 60%, with denoising 39%" in section.drawings[0].description
@@ -78,11 +78,11 @@ def test_grey_is_asked_for_by_the_forward_instruction_alone():
         return {"coloured_share": 0.0 if strict else 0.25, "colour_left": 0.0 if strict else 2.0 + round}
 
     [row] = greyscale.rows(analysis(chains, values))
-    assert row["instruction"] == "turn the image monochrome"
-    assert (row["steps"], row["sources"]) == (30, 3)
-    assert row["strict"] == pytest.approx(1 / 30)
-    assert row["coloured_share"] == 0.25
-    assert (row["colour_first"], row["colour_last"]) == (pytest.approx(2.0), pytest.approx(12.0))
+    assert row.instruction == "turn the image monochrome"
+    assert (row.steps, row.sources) == (30, 3)
+    assert row.strict.value == pytest.approx(1 / 30)
+    assert row.coloured_share == 0.25
+    assert (row.colour_first, row.colour_last) == (pytest.approx(2.0), pytest.approx(12.0))
     assert greyscale.rows(analysis(chains, lambda *given: {})) == []
 
 

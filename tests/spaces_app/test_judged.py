@@ -79,22 +79,22 @@ def test_counting_and_replacement_are_told_apart():
     made = [True, False, True, True, True, True]
     rows = scores(one, edit_applied=made, lpips=[0.1] * 6, background_lpips=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
     [row] = additions.rows(analysis([one], rows, counted(one, [2, 3, 3, 3, 5, 6, 7], there, made)))
-    assert (row["editor"], row["judged_by"], row["steps"], row["planned"]) == ("draws", "seer", 6, 6)
-    assert row["added"] == pytest.approx(5 / 6)
-    assert row["stays"] == pytest.approx(4 / 5)  # of the five that were made, the first is gone
-    assert row["first_lost"] == "3"
-    assert row["first_miscount"] == "2"
-    assert (row["counted_right"], row["none_added"], row["several_added"]) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
-    assert row["count_error"] == -1  # five more than the two that were there, six were asked for
-    assert row["replaced"] == pytest.approx(1 / 5)
-    assert (row["background_5"], row["background_10"], row["background_last"]) == (0.05, None, 0.06)
+    assert (row.editor, row.judged_by, row.steps, row.planned) == ("draws", "seer", 6, 6)
+    assert row.added.value == pytest.approx(5 / 6)
+    assert row.stays == pytest.approx(4 / 5)  # of the five that were made, the first is gone
+    assert row.first_lost == "3"
+    assert row.first_miscount == "2"
+    assert (row.counted_right, row.none_added, row.several_added) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
+    assert row.count_error == -1  # five more than the two that were there, six were asked for
+    assert row.replaced == pytest.approx(1 / 5)
+    assert (row.background["background_5"], row.background["background_10"], row.background_last) == (0.05, None, 0.06)
 
 
 def test_without_a_judge_the_rules_say_what_they_can_and_the_note_says_what_is_missing():
     one = chain()
     made = analysis([one], scores(one, edit_applied=[True] * 4 + [False] * 2))
     [row] = additions.rows(made)
-    assert (row["judged_by"], row["added"], row["stays"], row["counted_right"]) == ("the rules", 4 / 6, None, None)
+    assert (row.judged_by, row.added.value, row.stays, row.counted_right) == ("the rules", 4 / 6, None, None)
     note = additions.note(made, [row])
     assert note.startswith("1 chains that only add = 1 counted as additions.")
     assert "convergebench judge" in note
@@ -114,14 +114,14 @@ def test_every_chain_that_only_adds_is_counted_or_left_out_by_name():
         *["counted as additions"] * 3, "left out: count twice or have no scores", "left out: under recall audit",
     ]  # fmt: skip
     [row] = additions.rows(made)
-    assert (row["chains"], row["ended"], row["steps"], row["planned"]) == (3, "1 failed, 1 refused", 8, 18)
+    assert (row.chains, row.ended, row.steps, row.planned) == (3, "1 failed, 1 refused", 8, 18)
 
 
 def test_the_steps_have_a_table_and_a_figure_for_each_program():
     one = chain()
     made = analysis([one], scores(one, edit_applied=True, lpips=0.2), counted(one, [0, 1, 2, 3, 4, 5, 6]))
     rows = additions_by_step.rows(made)
-    assert [row["count"] for row in rows] == [0, 1, 2, 3, 4, 5, 6]
+    assert [row.count for row in rows] == [0, 1, 2, 3, 4, 5, 6]
     context = type("Context", (), {"looks": {}, "tables": {}, "group": "", "is_first_group": True})()
     [drawing] = additions_by_step.figures(rows, context)
     assert drawing.description == "draws by seer, things counted: 6 at step 6."
@@ -140,12 +140,12 @@ def test_a_judge_stands_beside_itself_and_the_rule():
             for repeat, value in enumerate(values, 1)
         ]
     [row] = judges.rows(analysis([one], rows, said))
-    assert (row["answers"], row["without"]) == (6, "1 refused")
-    assert (row["rule"], row["rule_pairs"]) == (4 / 5, 5)
-    assert row["rule_kappa"] == pytest.approx((0.8 - 0.48) / 0.52)
-    assert (row["itself"], row["itself_pairs"]) == (9 / 12, 12)
-    assert row["cost"] == pytest.approx(0.14)
-    assert row["drift"] == judges.ONE_RUN
+    assert (row.answers, row.without) == (6, "1 refused")
+    assert (row.rule.value, row.rule_pairs) == (4 / 5, 5)
+    assert row.rule_kappa == pytest.approx((0.8 - 0.48) / 0.52)
+    assert (row.itself.value, row.itself_pairs) == (9 / 12, 12)
+    assert row.cost == pytest.approx(0.14)
+    assert row.drift == judges.ONE_RUN
 
 
 def test_a_judge_that_counts_stands_beside_what_most_people_counted():
@@ -158,7 +158,7 @@ def test_a_judge_that_counts_stands_beside_what_most_people_counted():
         for rater, word in zip("abc", own, strict=False)
     ]
     [row] = judges.rows(analysis([one], scores(one), said, labels=labels))
-    assert (row["people"], row["people_pairs"]) == (2 / 3, 3)  # it is wrong where most counted four
+    assert (row.people.value, row.people_pairs) == (2 / 3, 3)  # it is wrong where most counted four
 
 
 def test_a_judge_stands_beside_what_most_people_said():
@@ -170,7 +170,7 @@ def test_a_judge_stands_beside_what_most_people_said():
         for rater, word in zip("ab", words, strict=False)
     ]
     [row] = judges.rows(analysis([one], scores(one, edit_applied=True), said, labels=labels))
-    assert (row["people"], row["people_pairs"]) == (1 / 3, 3)  # who cannot tell, and who disagree, say nothing
+    assert (row.people.value, row.people_pairs) == (1 / 3, 3)  # who cannot tell, and who disagree, say nothing
 
 
 def drifting(moved):
@@ -201,9 +201,9 @@ def test_an_editor_stands_as_a_judge_sees_it_beside_the_rule_on_the_same_steps()
     said += [answer(one, 2, "anything_else", 1.0, {"changed": True, "changes": changes[1:]})]
     said += [answer(one, 3, "anything_else", None, None)]
     [row] = judged_edits.rows(analysis([one], scores(one, edit_applied=[True, False] * 3), said))
-    assert (row["made"], row["made_rule"], row["made_steps"]) == (0.75, 0.5, 4)
-    assert (row["changed"], row["changed_steps"], row["where"]) == (1.0, 2, "everywhere (2), left (1)")
-    assert "undone" not in row
+    assert (row.made.value, row.made_rule, row.made_steps) == (0.75, 0.5, 4)
+    assert (row.changed.value, row.changed_steps, row.where) == (1.0, 2, "everywhere (2), left (1)")
+    assert (row.undone.value, row.undone_steps) == (None, None)
 
 
 def test_an_earlier_wording_of_a_question_is_left_out():
@@ -238,9 +238,9 @@ def test_the_first_step_that_mentions_noise_is_told_with_mean_and_deviation_over
     said[5] = {**said[5], "value": None, "reason": "off_scale"}
     rows = [row for each in chains for row in scores(each, psnr=30.0)]
     [of_source, of_all] = self_evaluation.rows(analysis(chains, rows, said))
-    assert (of_source["first"], of_source["deviation"]) == (20, 4)
-    assert (of_source["runs"], of_source["never"], of_source["steps"], of_source["unclear"]) == (3, 1, 30, 1)
-    assert (of_source["source"], of_all["source"]) == ("holi", "all sources")
+    assert (of_source.first, of_source.deviation) == (20, 4)
+    assert (of_source.runs, of_source.never, of_source.steps, of_source.unclear) == (3, 1, 30, 1)
+    assert (of_source.source, of_all.source) == ("holi", "all sources")
 
 
 # LPIPS outside the additions
@@ -314,10 +314,10 @@ def test_unfaithful_restorations_are_counted_for_each_prompt_and_with_and_withou
             kind = "object inserted" if value else "none"
             said.append(answer(one, 1, "infidelity", value, {"infidelity": bool(value), "kind": kind, "what": ""}))
     rows = [row for each in chains for row in scores(each, psnr=30.0)]
-    found = {row["group"]: row for row in judged_infidelity.rows(analysis(chains, rows, said))}
+    found = {row.group: row for row in judged_infidelity.rows(analysis(chains, rows, said))}
     assert list(found) == ["L1", "LF1", "S1", "SF1", "without fidelity words", "with fidelity words"]
-    assert (found["S1"]["infidelity"], found["S1"]["kinds"]) == (3, "3 object inserted")
+    assert (found["S1"].infidelity, found["S1"].kinds) == (3, "3 object inserted")
     free, faithful = found["without fidelity words"], found["with fidelity words"]
-    assert (free["infidelity_per_prompt"], faithful["infidelity_per_prompt"]) == (2.0, 0.5)
-    assert (faithful["infidelity_share"], faithful["without"]) == (1 / 9, 1)
-    assert faithful["infidelity_share_low"] < 1 / 9 < faithful["infidelity_share_high"]
+    assert (free.infidelity_per_prompt, faithful.infidelity_per_prompt) == (2.0, 0.5)
+    assert (faithful.infidelity_share.value, faithful.without) == (1 / 9, 1)
+    assert faithful.infidelity_share.low < 1 / 9 < faithful.infidelity_share.high

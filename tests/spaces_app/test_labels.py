@@ -116,7 +116,7 @@ def test_ratings_are_told_with_their_spread_and_the_best_stands_first(labelled):
     assert (best["editor"], best["rating"], best["rated_5"], best["raters"], best["pictures"]) == ("steady", 5, 1, 2, 2)
     assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
     context = FigureContext(labelled, assign_looks([row["editor"] for row in others], []), "", True)
-    [drawing] = ratings.figures(labelled["ratings"].rows, context)
+    [drawing] = ratings.figures(labelled["ratings"].typed_rows, context)
     assert "steady 5.00" in drawing.description
     assert drawing.svg().count("<path") > 6
 

@@ -48,50 +48,50 @@ def analysis(chains=None, columns=SCORES):
 
 
 def of(rows, **wanted):
-    [found] = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    [found] = [row for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
     return found
 
 
 def test_a_gap_is_a_later_score_less_that_of_step_1_on_the_typical_range_averaged_over_runs():
     rows = no_reference_gaps.rows(analysis())
     gap = of(rows, metric="NIQE", source="fog", step=20)
-    assert gap["gap"] == pytest.approx(-1.9)
-    assert (gap["runs"], gap["fooled_runs"]) == (2, 0)
-    assert of(rows, metric="BRISQUE", source="fog", step=5)["gap"] == pytest.approx(-4 / 150 * 100)
-    assert of(rows, metric="LPIPS (sees the original)", source="holi", step=10)["gap"] == pytest.approx(-9.15)
+    assert gap.gap == pytest.approx(-1.9)
+    assert (gap.runs, gap.fooled_runs) == (2, 0)
+    assert of(rows, metric="BRISQUE", source="fog", step=5).gap == pytest.approx(-4 / 150 * 100)
+    assert of(rows, metric="LPIPS (sees the original)", source="holi", step=10).gap == pytest.approx(-9.15)
 
 
 def test_a_metric_is_fooled_by_the_sources_with_a_gap_above_0():
     rows = no_reference_fooled.rows(analysis())
     brisque = of(rows, metric="BRISQUE")
-    assert (brisque["fooled"], brisque["sources"], brisque["gaps_above"], brisque["gaps"]) == (1, 3, 2, 9)
-    assert brisque["fooled_by"] == "holi (2 of 3)"
+    assert (brisque.fooled, brisque.sources, brisque.gaps_above, brisque.gaps) == (1, 3, 2, 9)
+    assert brisque.fooled_by == "holi (2 of 3)"
     for metric in ("NIQE", "LPIPS (sees the original)"):
-        assert (of(rows, metric=metric)["fooled"], of(rows, metric=metric)["fooled_by"]) == (0, "none")
+        assert (of(rows, metric=metric).fooled, of(rows, metric=metric).fooled_by) == (0, "none")
 
 
 def test_correlations_and_certain_steps_say_who_follows_the_damage():
     rows = no_reference_ranks.rows(analysis())
     niqe, brisque = of(rows, metric="NIQE"), of(rows, metric="BRISQUE")
-    assert (niqe["with_step"], niqe["with_lpips"]) == (pytest.approx(-1), pytest.approx(-1))
-    assert niqe["worse_from"] == 2
-    assert -1 < brisque["with_step"] < 0
-    assert brisque["with_step_low"] < brisque["with_step"] < brisque["with_step_high"]
-    assert brisque["worse_from"] > 10
-    assert {row["better_from"] for row in rows} == {None}
-    assert of(rows, metric="LPIPS (sees the original)")["with_lpips"] is None
+    assert (niqe.with_step.value, niqe.with_lpips.value) == (pytest.approx(-1), pytest.approx(-1))
+    assert niqe.worse_from == 2
+    assert -1 < brisque.with_step.value < 0
+    assert brisque.with_step.low < brisque.with_step.value < brisque.with_step.high
+    assert brisque.worse_from > 10
+    assert {row.better_from for row in rows} == {None}
+    assert of(rows, metric="LPIPS (sees the original)").with_lpips.value is None
 
 
 def test_a_metric_that_is_pleased_by_the_damage_is_told():
     pleased = {"piqe": lambda source, run, step: 50.0 - step - len(source) / 10, "lpips": SCORES["lpips"]}
     [row, _] = no_reference_ranks.rows(analysis(columns=pleased))
-    assert (row["with_step"], row["worse_from"], row["better_from"]) == (pytest.approx(1), None, 2)
+    assert (row.with_step.value, row.worse_from, row.better_from) == (pytest.approx(1), None, 2)
 
 
 def test_one_source_makes_no_step_certain():
     rows = no_reference_ranks.rows(analysis([chain("fog", 1)]))
-    assert of(rows, metric="NIQE")["worse_from"] is None
-    assert of(rows, metric="NIQE")["with_step_low"] is None
+    assert of(rows, metric="NIQE").worse_from is None
+    assert of(rows, metric="NIQE").with_step.low is None
 
 
 def test_only_undisturbed_copies_count_and_lpips_alone_makes_no_table():

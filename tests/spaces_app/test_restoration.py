@@ -94,7 +94,7 @@ def test_friedmans_p_are_those_that_the_study_prints_and_the_exact_ones_stand_be
     assert len(found) == 24
     assert found["L3", "PSNR"]["p_exact"] == pytest.approx(0.575, abs=5e-4)
     note = tables["restoration_stability"].note
-    assert "2 of 24 tests have a chi-square p below 0.05, where 1.2 would by chance" in note
+    assert "2 of 24 tests have a chi-square p below 0.05; 1.2 would by chance" in note
 
 
 def test_the_best_of_each_metric_is_said_and_it_is_not_always_who_the_text_says(tables):

@@ -102,7 +102,7 @@ def test_every_program_stands_in_the_report_with_what_became_of_its_chain(made):
     rows = {row["program"]: row for row in table.rows}
     assert rows.keys() == set(NAMES)
     columns = [key_of(place) for place in places()]
-    assert {sum(row.get(column, 0) for column in columns) for row in rows.values()} == {1}
+    assert {sum(row.get(column) or 0 for column in columns) for row in rows.values()} == {1}
     assert table.note.startswith(f"each: {len(NAMES)} chains generated = ")
 
 
@@ -113,16 +113,16 @@ def test_every_program_of_a_suite_stands_in_its_report_and_the_printed_sum_holds
     options = Options(suites={suite: sorted(named)})
     analysis = Analysis(list(made.rows("scores")), chains, list(made.rows("floors")), options=options)
     rows = program_table.rows(analysis)
-    assert {row["program"] for row in rows} == named
+    assert {row.program for row in rows} == named
     columns = [key_of(place) for place in places()]
     for row in rows:
-        counted = sum(row.get(key, 0) for key in columns)
-        assert row["chains"] == counted
-        assert row["chains"] or row["reason"] == program_table.ABSENT
+        counted = sum(row.cells.get(key) or 0 for key in columns)
+        assert row.chains == counted
+        assert row.chains or row.reason == program_table.ABSENT
     note = program_table.note(analysis, rows)
     total, _, parts = note.partition(f"{suite}: ")[2].partition(" chains generated = ")
     assert int(total) == len(chains) == sum(map(int, re.findall(r"(?:^| \+ )(\d+) ", parts.partition(";")[0])))
-    added = {row["program"] for row in additions.rows(analysis)}
+    added = {row.program for row in additions.rows(analysis)}
     assert added == {name for name in named & {*NAMES} if not programs.get(name).closes}
 
 

@@ -7,7 +7,7 @@ from ...dataset.columns import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class _PublishedRow(Row):
+class PublishedRow(Row):
     """A row of `published`; a file may have further metrics as columns."""
 
     TABLE: ClassVar = "published"
@@ -36,5 +36,5 @@ class _PublishedRow(Row):
     signature: Annotated[str, "what is known of how the numbers were made"]
 
 
-PUBLISHED = _PublishedRow.config(made_by="import-scores", depends="the tables of published scores", may_have_more=True)
+PUBLISHED = PublishedRow.config(made_by="import-scores", depends="the tables of published scores", may_have_more=True)
 TABLES = (PUBLISHED,)

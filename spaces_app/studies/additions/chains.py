@@ -1,15 +1,16 @@
 """Programs that only add: what became of each thing that was added, as a judge, people or the rules saw it."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from convergebench.metric_modules.scores import ScoreRow
+
 from ...analysis.analysis import Analysis
 from ...analysis.answers import PEOPLE, Answers, StepAnswer
 from ...analysis.cases import Case
-from ...analysis.stored_rows import rows_of
+from ...analysis.stored_rows import by_chain, rows_of
 
 RULES = "the rules"  # in the place of a judge, if none was asked: `edit_applied` of the scores
 _APPLIED, _THERE, _COUNT = "edit_applied", "additions_there", "object_count"  # questions to judges
@@ -80,9 +81,7 @@ class AdditionChain:
 def addition_chains(analysis: Analysis) -> list[AdditionChain]:
     """Every chain that only adds, once for each judge that was asked about it, or else by the rules alone."""
     cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
-    scores: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows_of(analysis.scores, {case.chain.id for case in cases}):
-        scores[row["chain"]].append(row)
+    scores = dict(by_chain(rows_of(analysis.scores, {case.chain.id for case in cases})))
     answers = analysis.once(Answers)
     judges = answers.judges(_APPLIED, _THERE, _COUNT)
     # People who only said whether the change is there have not followed a chain: they count once they counted.
@@ -91,11 +90,11 @@ def addition_chains(analysis: Analysis) -> list[AdditionChain]:
     chains = []
     for case in cases:
         seen_by = [judge for judge in (*judges, PEOPLE) if case.chain.id in asked[judge]] or [RULES]
-        chains += [_addition_chain(case, judge, scores[case.chain.id], answers) for judge in seen_by]
+        chains += [_addition_chain(case, judge, scores.get(case.chain.id, []), answers) for judge in seen_by]
     return chains
 
 
-def _addition_chain(case: Case, judge: str, scores: list[Mapping[str, Any]], answers: Answers) -> AdditionChain:
+def _addition_chain(case: Case, judge: str, scores: list[ScoreRow], answers: Answers) -> AdditionChain:
     def by_step(question: str) -> dict[int, StepAnswer]:
         code = _OF_PEOPLE.get(question, "") if judge == PEOPLE else question
         return answers.of_chain(judge, code, case.chain.id)
@@ -104,7 +103,7 @@ def _addition_chain(case: Case, judge: str, scores: list[Mapping[str, Any]], ans
         return {step: answer.value for step, answer in by_step(question).items() if answer.value is not None}
 
     def column(name: str) -> dict[int, Any]:
-        return {row["step"]: row[name] for row in scores if row.get(name) is not None}
+        return {row.step: value for row in scores if (value := row.value(name)) is not None}
 
     made = {step: value == 1.0 for step, value in values(_APPLIED).items()}
     lists = {step: answer.details for step, answer in by_step(_THERE).items() if answer.details}
@@ -112,7 +111,7 @@ def _addition_chain(case: Case, judge: str, scores: list[Mapping[str, Any]], ans
         case,
         judge,
         planned=case.rounds * len(case.chain.program.cycle),
-        answered=sum(row["status"] == "ok" for row in scores),
+        answered=sum(row.status == "ok" for row in scores),
         added=made or {step: bool(value) for step, value in column("edit_applied").items()},
         there={step: frozenset(details.get("there", ())) for step, details in lists.items()},
         counts=values(_COUNT),

@@ -17,6 +17,7 @@ import numpy as np
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import LEVEL
 from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
+from convergebench.metric_modules.scores import ScoreRow
 from scipy import special
 
 from ...analysis.analysis import Analysis
@@ -36,7 +37,7 @@ _MARKS_BELOW = 0.5  # ratio of the two distances of planted marks: clearly, and 
 _MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
 NOT_JUDGED, PASSED, SUSPECTED, FAILED = "not judged", "passed", "suspected", "failed"
 
-_Case = tuple[FinishedChain, Mapping[str, Any]]  # a chain, and the scores of one of its steps
+_Case = tuple[FinishedChain, ScoreRow]  # a chain, and the scores of one of its steps
 
 
 class Verdict(NamedTuple):
@@ -72,10 +73,10 @@ def findings(analysis: Analysis) -> list[Finding]:
     for chain in analysis.chains:
         if chain.chain.settings.get("audit") == "marks" or "salt" in chain.chain.settings:
             cases[chain.editor][MARKS]  # an editor that should have been judged has a row, and no cases
-    for row in with_any(narrow(analysis.scores, ["chain", "round", "position", *COLUMNS]), COLUMNS):
-        if chain := chains.get(row["chain"]):
+    for row in with_any(narrow(analysis.scores, ["chain", "round", *COLUMNS]), COLUMNS):
+        if chain := chains.get(row.chain):
             for column in COLUMNS:
-                if row.get(column) is not None:
+                if row.value(column) is not None:
                     cases[chain.editor][column].append((chain, row))
     return [
         Finding(editor, name, check.judge(editor_cases))
@@ -106,7 +107,7 @@ def _marks(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     returns: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for chain, row in cases.get("marks_shown", ()):
         if chain.chain.settings.get("audit") == "marks":
-            returns[chain.source.id, chain.id].append((row["marks_unshown"], row["marks_shown"]))
+            returns[chain.source.id, chain.id].append((row.value("marks_unshown"), row.value("marks_shown")))
     ratios = [(source, middle_ratio(distances)) for (source, _), distances in returns.items()]
     if not ratios:
         return Verdict(NOT_JUDGED, None, 0)
@@ -147,7 +148,7 @@ def _beyond_chance(count: int, size: int, chance: float, level: float = LEVEL) -
 
 
 def _median_above(column: str) -> Callable[[Mapping[str, Sequence[_Case]]], Verdict]:
-    return lambda cases: _above([row[column] for _, row in cases.get(column, ())], CHECKS[column].limit)
+    return lambda cases: _above([row.value(column) for _, row in cases.get(column, ())], CHECKS[column].limit)
 
 
 def _above(values: Sequence[float], limit: float) -> Verdict:
@@ -162,7 +163,7 @@ def _known_cases(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     certain = [
         chain.source.id
         for chain, row in judged
-        if row["known_middle"] > _CERTAIN and (row.get("known_fine") or 0) > _CERTAIN
+        if row.value("known_middle") > _CERTAIN and (row.value("known_fine") or 0) > _CERTAIN
     ]
     is_caught = len(certain) >= CHECKS["known_cases"].limit and len(set(certain)) > 1
     outcome = FAILED if is_caught else PASSED if len(judged) >= CASES else NOT_JUDGED
@@ -179,8 +180,8 @@ def _known_parts(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     judged = cases.get("known_middle", ())
     parts: dict[tuple[str, Any], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for chain, row in judged:
-        for part in (("program", chain.program.id), ("round", row["round"])):
-            parts[part][chain.source.id].append(row["known_middle"])
+        for part in (("program", chain.program.id), ("round", row.round)):
+            parts[part][chain.source.id].append(row.value("known_middle"))
     limit = CHECKS["known_middle"].limit
     votes = [[median(values) > limit for values in sources.values()] for sources in parts.values()]
     level = _PART_LEVEL / max(len(votes), 1)
@@ -195,7 +196,9 @@ def _same_change(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     """The median cosine of the changes that every two programs made on one source."""
     by_source: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
     for chain, row in cases.get("change_map", ()):
-        by_source[chain.source.id].setdefault(chain.program.id, read_change_map(json.loads(row["change_map"])["map"]))
+        by_source[chain.source.id].setdefault(
+            chain.program.id, read_change_map(json.loads(row.value("change_map"))["map"])
+        )
     cosines: list[float] = []
     for maps in by_source.values():
         vectors = np.stack(list(maps.values()))
@@ -212,7 +215,7 @@ def _colours(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     judged = cases.get("colour_share", ())
     by_colour: dict[str, list[float]] = defaultdict(list)
     for chain, row in judged:
-        by_colour[str(colour_asked(chain.program.cycle[0]))].append(row["colour_share"])
+        by_colour[str(colour_asked(chain.program.cycle[0]))].append(row.value("colour_share"))
     medians = [median(shares) for shares in by_colour.values() if len(shares) >= _COLOUR_CASES]
     value = float(median(medians)) if medians else None
     if len(medians) < 2 or len(judged) < CASES:
@@ -230,7 +233,7 @@ def _shown(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     things = {str(chain.program.shows) for chain, _ in judged}
     hits = []
     for chain, row in judged:
-        rises = {thing: rise for thing, rise in json.loads(row["shown"]).items() if thing in things}
+        rises = {thing: rise for thing, rise in json.loads(row.value("shown")).items() if thing in things}
         asked = rises.pop(str(chain.program.shows))
         hits.append(asked > max(rises.values(), default=0.0) + _MARGIN)
     value = float(np.mean(hits)) if hits else None

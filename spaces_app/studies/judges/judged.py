@@ -4,17 +4,20 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from convergebench.metric_modules._judges.answers import CALIBRATION, DATASET
 from convergebench.metric_modules._judges.drift import Drift, find_drift
 from convergebench.metric_modules.halflife.intervals import share_interval
+from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis
 from ...analysis.answers import StepKey
+from ...analysis.stored_rows import rows_of
+from ...analysis.tables import Estimate, estimate
 
-Row = Mapping[str, Any]
+Answer = Mapping[str, Any]  # a row of the config `judgements`
 Pair = tuple[Any, Any]
 
 
@@ -24,7 +27,7 @@ class Judged:
     Answers about chains that the dataset no longer has say something of the judge and nothing of an editor.
     """
 
-    def __init__(self, rows: Iterable[Row], chains: Collection[str] | None = None):
+    def __init__(self, rows: Iterable[Answer], chains: Collection[str] | None = None):
         self._chains = chains
         rows = list(rows)
         newest: dict[tuple[str, str], tuple[str, str]] = {}
@@ -34,15 +37,15 @@ class Judged:
         self._rows = [row for row in rows if newest[row["judge"], row["question"]][1] == row["question_sha256"]]
 
     @cached_property
-    def by_question(self) -> dict[tuple[str, str], list[Row]]:
+    def by_question(self) -> dict[tuple[str, str], list[Answer]]:
         """All answers by judge and question."""
-        rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        rows: dict[tuple[str, str], list[Answer]] = defaultdict(list)
         for row in self._rows:
             rows[row["judge"], row["question"]].append(row)
         return dict(sorted(rows.items()))
 
     @cached_property
-    def by_step(self) -> dict[tuple[str, str], dict[StepKey, Row]]:
+    def by_step(self) -> dict[tuple[str, str], dict[StepKey, Answer]]:
         """The answers about the dataset, by judge and question, then by step."""
         return {
             key: {
@@ -68,14 +71,20 @@ def judged_of(analysis: Analysis) -> Judged:
     return Judged(analysis.table("judgements"), {chain.id for chain in analysis.chains})
 
 
-def repeated_pairs(rows: Iterable[Row]) -> list[tuple[Pair, str]]:
+def scores_of_judged(analysis: Analysis) -> dict[StepKey, ScoreRow]:
+    """The scores of the steps of all chains that a judge was asked about."""
+    chains = {chain for answers in analysis.once(judged_of).by_step.values() for chain, _ in answers}
+    return {(row.chain, row.step): row for row in rows_of(analysis.scores, chains)}
+
+
+def repeated_pairs(rows: Iterable[Answer]) -> list[tuple[Pair, str]]:
     """Every two answers of one judge to the same question in one run, with the source."""
-    repeats: dict[tuple[int, str], list[Row]] = defaultdict(list)
+    repeats: dict[tuple[int, str], list[Answer]] = defaultdict(list)
     for row in rows:
         if row["purpose"] == CALIBRATION:
             repeats[row["session"], row["key"]].append(row)
 
-    def answer(row: Row) -> Any:
+    def answer(row: Answer) -> Any:
         return row["reason"] if row["value"] is None else row["value"]
 
     return [
@@ -85,14 +94,21 @@ def repeated_pairs(rows: Iterable[Row]) -> list[tuple[Pair, str]]:
     ]
 
 
-def agreement(pairs: Sequence[tuple[Pair, str]], name: str) -> dict[str, Any]:
-    """The share of pairs that agree with its limits over sources, beyond chance, and how many there are."""
+class Agreement(NamedTuple):
+    """How far pairs of answers agree."""
+
+    share: Estimate = Estimate()  # with limits over sources
+    kappa: float | None = None  # beyond chance
+    pairs: int | None = None
+
+
+def agreement(pairs: Sequence[tuple[Pair, str]]) -> Agreement:
+    """How far pairs of answers, each with its source, agree."""
     if not pairs:
-        return {}
+        return Agreement()
     marks = np.array([first == second for (first, second), _ in pairs])
-    low, high = share_interval(marks, [source for _, source in pairs]) or (None, None)
-    share = {name: float(marks.mean()), f"{name}_low": low, f"{name}_high": high}
-    return share | {f"{name}_kappa": kappa([pair for pair, _ in pairs]), f"{name}_pairs": len(pairs)}
+    share = estimate(float(marks.mean()), share_interval(marks, [source for _, source in pairs]))
+    return Agreement(share, kappa([pair for pair, _ in pairs]), len(pairs))
 
 
 def kappa(pairs: Sequence[Pair]) -> float | None:

@@ -1,16 +1,14 @@
-"""What people said of the dataset's pictures, joined to the chains; the report's tables of labels are made of it."""
+"""What people said of the dataset's pictures, joined to the chains."""
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, latest
 from convergebench.generation.records import FinishedChain
 
-if TYPE_CHECKING:
-    from ...analysis.analysis import Analysis
+from ...analysis.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -41,32 +39,39 @@ class LabelledItem:
         return math.fsum(map(float, self.answers)) / len(self.answers)
 
 
-def people_of(analysis: "Analysis") -> list[LabelledItem]:
+def people_of(analysis: Analysis) -> list[LabelledItem]:
     """What people said of the pictures, item by item."""
     return labelled_items(analysis.rows(Label), analysis.chains)
 
 
 def labelled_items(labels: Iterable[Label], chains: Sequence[FinishedChain]) -> list[LabelledItem]:
     """The items in the order of their questions; labels of chains that are not here are left out."""
-    known = {chain.id: chain for chain in chains}
-    by_item: dict[tuple[Any, ...], list[Label]] = defaultdict(list)
+    by_id = {chain.id: chain for chain in chains}
+    by_item: dict[tuple[Hashable, ...], list[Label]] = defaultdict(list)
     for label in latest(labels):
-        if label.chain in known and (label.other_chain is None or label.other_chain in known):
+        if label.chain in by_id and (label.other_chain is None or label.other_chain in by_id):
             by_item[label.item].append(label)
-    found = [
+    items = [
         LabelledItem(
-            question=own[0].question,
-            chain=known[own[0].chain],
-            step=own[0].step,
-            other=known[own[0].other_chain] if own[0].other_chain else None,
-            answers=tuple(label.answer for label in own),
-            raters=tuple(label.rater for label in own),
+            question=labels[0].question,
+            chain=by_id[labels[0].chain],
+            step=labels[0].step,
+            other=by_id[labels[0].other_chain] if labels[0].other_chain else None,
+            answers=tuple(label.answer for label in labels),
+            raters=tuple(label.rater for label in labels),
         )
-        for own in by_item.values()
+        for labels in by_item.values()
     ]
     order = list(QUESTIONS)
-    return sorted(found, key=lambda item: (order.index(item.question), item.chain.order, item.step))
+    return sorted(items, key=lambda item: (order.index(item.question), item.chain.order, item.step))
 
 
 def of_question(items: Iterable[LabelledItem], question: str) -> list[LabelledItem]:
     return [item for item in items if item.question == question]
+
+
+def by_editor(items: Iterable[LabelledItem]) -> dict[str, list[LabelledItem]]:
+    groups: dict[str, list[LabelledItem]] = defaultdict(list)
+    for item in items:
+        groups[item.chain.editor].append(item)
+    return groups

@@ -1,9 +1,83 @@
-"""The curves of published tables, beside those of the dataset."""
+"""Score tables that others published: their curves by table, metric and editor."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from convergebench.dataset_builder.studies.published.tables import PublishedRow
 
 from ...analysis.analysis import Analysis
-from ...analysis.round_curves import CurveRow
-from .published_metrics import published_curves, published_of
+from ...analysis.cases import CURVES
+from ...analysis.round_curves import CurveRow, mean_curve
+
+CaseAndRun = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class PublishedMetric:
+    """One metric of one published table."""
+
+    table: str
+    metric: str
+    editors: Mapping[str, Mapping[CaseAndRun, Mapping[int, float]]]  # by case and run: the values by round
+    source_of: Mapping[CaseAndRun, str | None]  # the picture that a case starts from, if it is known
+
+    @cached_property
+    def rounds(self) -> list[int]:
+        return sorted({round for cases in self.editors.values() for values in cases.values() for round in values})
+
+    @cached_property
+    def knows_pictures(self) -> bool:
+        """Whether the picture of every case is known; if not, there are neither limits nor verdicts."""
+        return all(self.source_of[key] is not None for cases in self.editors.values() for key in cases)
+
+    def sources(self, editor: str) -> list[str | None]:
+        """The picture of each of an editor's cases; one and the same if they are not all known."""
+        return [self.source_of[key] if self.knows_pictures else None for key in self.editors[editor]]
+
+    def curve(self, editor: str) -> list[CurveRow]:
+        """One editor's means by round, as rows of the table of curves."""
+        cases, rounds = self.editors[editor], self.rounds
+        values = np.array([[values.get(round) for round in rounds] for values in cases.values()], float)
+        return [
+            CurveRow(
+                group=self.table,
+                slice="all",
+                editor=editor,
+                metric=self.metric,
+                round=rounds[point.round - 1],
+                mean=point.mean,
+                median=point.median,
+                cases=point.cases,
+                sources=point.sources if self.knows_pictures else None,
+                on="own",
+            )
+            for point in mean_curve(values, self.sources(editor), self.metric)
+        ]
+
+
+def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
+    """Everything that was published of chains. Tables of restored pictures have no rounds: they are left out."""
+    rows = [row for row in analysis.rows(PublishedRow) if not row.category]
+    sources = {chain.id: chain.source.id for chain in analysis.chains}
+    unnamed = {row.table for row in rows if not row.image}
+    values: dict[tuple[str, str], dict[str, dict[CaseAndRun, dict[int, float]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(dict))
+    )
+    source_of: dict[str, dict[CaseAndRun, str | None]] = defaultdict(dict)
+    for row in rows:
+        key, pictures = (row.case, row.run), source_of[row.table]
+        # The table's own names for its pictures, or else those of the chains; one table never mixes the two.
+        pictures[key] = (sources.get(row.chain or "") or pictures.get(key)) if row.table in unnamed else row.image
+        for metric in CURVES:
+            if (value := row.values.get(metric)) is not None:
+                values[row.table, metric][row.editor][key][row.round] = value
+    return [PublishedMetric(table, metric, editors, source_of[table]) for (table, metric), editors in values.items()]
 
 
 def curves(analysis: Analysis) -> list[CurveRow]:
-    return published_curves(analysis.once(published_of))
+    """The curves of all published tables, in the table of curves beside the dataset's own."""
+    metrics = analysis.once(published_metrics)
+    return [row for metric in metrics for editor in metric.editors for row in metric.curve(editor)]

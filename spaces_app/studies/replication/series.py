@@ -3,17 +3,19 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convergebench.metric_modules.nr_gap.gaps import normalised
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS
+from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis
-from ...analysis.stored_rows import rows_of
+from ...analysis.stored_rows import by_chain, rows_of
 
-CATEGORY = "replicate"  # of the programs that ask for an exact copy: whatever changes is damage
-WITH_ORIGINAL = "lpips"  # the column that sees the original: what the others are held against
+SECTION = "Do scores without a reference see the damage?"
 WITH_ORIGINAL_TITLE = "LPIPS (sees the original)"
+_CATEGORY = "replicate"  # of the programs that ask for an exact copy: whatever changes is damage
+_WITH_ORIGINAL = "lpips"  # the column that sees the original: what the others are held against
 
 
 class SeriesPlace(NamedTuple):
@@ -23,6 +25,11 @@ class SeriesPlace(NamedTuple):
     program: str
     metric: str  # a column of the scores
 
+    @property
+    def title(self) -> str:
+        """The metric as readers see it."""
+        return COLUMNS[self.metric].name if self.metric in COLUMNS else WITH_ORIGINAL_TITLE
+
 
 @dataclass(frozen=True)
 class ChainScores:
@@ -31,12 +38,7 @@ class ChainScores:
     source: str
     run: int
     by_step: Mapping[int, float]
-    lpips: Mapping[int, float]  # of the same steps, as it is: lower is closer to the original
-
-
-def title_of(column: str) -> str:
-    """What a metric is called."""
-    return COLUMNS[column].name if column in COLUMNS else WITH_ORIGINAL_TITLE
+    lpips: Mapping[int, float]  # of the same steps, unscaled: lower is closer to the original
 
 
 def on_common_scale(value: float, column: str) -> float:
@@ -45,7 +47,7 @@ def on_common_scale(value: float, column: str) -> float:
     >>> on_common_scale(0.25, "lpips"), on_common_scale(15, "brisque")
     (75.0, 90.0)
     """
-    return 100 * (1 - value) if column == WITH_ORIGINAL else normalised(value, COLUMNS[column].name)
+    return 100 * (1 - value) if column == _WITH_ORIGINAL else normalised(value, COLUMNS[column].name)
 
 
 def replication_series(analysis: Analysis) -> dict[SeriesPlace, list[ChainScores]]:
@@ -56,38 +58,34 @@ def replication_series(analysis: Analysis) -> dict[SeriesPlace, list[ChainScores
     chains = {
         chain.id: chain
         for chain in analysis.chains
-        if chain.program.category == CATEGORY and "audit" not in chain.chain.settings
+        if chain.program.category == _CATEGORY and "audit" not in chain.chain.settings
     }
-    rows: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows_of(analysis.scores, chains):
-        if row["status"] == "ok":
-            rows[row["chain"]].append(row)
-    there = [column for column in COLUMNS if any(column in row for own in rows.values() for row in own[:1])]
-    found: dict[SeriesPlace, list[ChainScores]] = defaultdict(list)
-    judged: set[tuple[str, str]] = set()
-    for id, own in rows.items():
-        chain = chains[id]
-        lpips = values_by_step(own, WITH_ORIGINAL)
-        for column in [*there, WITH_ORIGINAL]:
-            values = values_by_step(own, column)
-            if values:
-                place = SeriesPlace(chain.editor, chain.program.id, column)
+    series: dict[SeriesPlace, list[ChainScores]] = defaultdict(list)
+    for name, rows in by_chain(rows_of(analysis.scores, chains)):
+        chain = chains[name]
+        answered = [row for row in rows if row.status == "ok"]
+        lpips = _values_by_step(answered, _WITH_ORIGINAL)
+        for column in [*COLUMNS, _WITH_ORIGINAL]:
+            if values := _values_by_step(answered, column):
                 by_step = {step: on_common_scale(value, column) for step, value in values.items()}
-                found[place].append(ChainScores(chain.source.id, chain.run, by_step, lpips))
-                judged |= {(place.editor, place.program)} if column in COLUMNS else set()
-    order = {column: place for place, column in enumerate([*COLUMNS, WITH_ORIGINAL])}
-    kept = [place for place in found if (place.editor, place.program) in judged]
-    kept.sort(key=lambda place: (place.program != "replicate", place.program, place.editor, order[place.metric]))
-    return {place: sorted(found[place], key=lambda one: (one.source, one.run)) for place in kept}
+                scores = ChainScores(chain.source.id, chain.run, by_step, lpips)
+                series[SeriesPlace(chain.editor, chain.program.id, column)].append(scores)
+    without_reference = {(place.editor, place.program) for place in series if place.metric in COLUMNS}
+    order = {column: place for place, column in enumerate([*COLUMNS, _WITH_ORIGINAL])}
+    kept = sorted(
+        (place for place in series if (place.editor, place.program) in without_reference),
+        key=lambda place: (place.program != "replicate", place.program, place.editor, order[place.metric]),
+    )
+    return {place: sorted(series[place], key=lambda chain: (chain.source, chain.run)) for place in kept}
 
 
-def values_by_step(rows: Sequence[Mapping[str, Any]], column: str) -> dict[int, float]:
-    return {row["step"]: row[column] for row in rows if row.get(column) is not None}
+def _values_by_step(rows: Sequence[ScoreRow], column: str) -> dict[int, float]:
+    return {row.step: value for row in rows if (value := row.value(column)) is not None}
 
 
 def by_source(chains: Sequence[ChainScores]) -> dict[str, list[ChainScores]]:
     """The runs of each source."""
-    found: dict[str, list[ChainScores]] = defaultdict(list)
-    for one in chains:
-        found[one.source].append(one)
-    return found
+    runs: dict[str, list[ChainScores]] = defaultdict(list)
+    for chain in chains:
+        runs[chain.source].append(chain)
+    return runs

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,13 @@ import numpy as np
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import Comparison, compare
 from convergebench.metric_modules.halflife.intervals import student_interval
+from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import specs
 
 from ...analysis.analysis import Analysis
 from ...analysis.cases import COLUMNS, CURVES, column_range
 from ...analysis.stored_rows import rows_of
-from ...analysis.tables import Column
+from ...analysis.tables import Column, Estimate, TableRow, column
 
 CATEGORY = "restoration"
 FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE says what PSNR says
@@ -62,21 +63,22 @@ def own_restorations(analysis: Analysis) -> list[Restored]:
     """The dataset's own, one for each pass of each chain; one without a picture has no values."""
     chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
     chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
-    returns: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    returns: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows_of(analysis.scores, chains):
-        if row["position"] == len(chains[row["chain"]].program.cycle):
-            returns[row["chain"]].append(row)
+        if row.position == len(chains[row.chain].program.cycle):
+            returns[row.chain].append(row)
     return [
         _own(chain, row)
         for chain in sorted(chains.values(), key=lambda chain: chain.order)
-        for row in sorted(returns[chain.id], key=lambda row: row["round"]) or [{"round": 1}]
+        for row in sorted(returns[chain.id], key=lambda row: row.round) or [None]
     ]
 
 
-def _own(chain: FinishedChain, row: Mapping[str, Any]) -> Restored:
+def _own(chain: FinishedChain, row: ScoreRow | None) -> Restored:
     source, program = chain.source, chain.program
     has_prompt = program.id != _NO_PROMPT
     metrics = [*FULL_REFERENCE, *NO_REFERENCE] if source.reference is not None else NO_REFERENCE
+    values = {name: row.value(name) for name in metrics} if row else {}
     return Restored(
         table="",
         method=chain.editor,
@@ -87,11 +89,11 @@ def _own(chain: FinishedChain, row: Mapping[str, Any]) -> Restored:
         scene=source.scene,
         degradation=source.degradation or source.id.partition("~")[2],
         run=chain.run,
-        round=row["round"],
-        values={name: float(row[name]) for name in metrics if _is_number(row.get(name))},
+        round=row.round if row else 1,
+        values={name: float(value) for name, value in values.items() if _is_number(value)},
         chain=chain.id,
-        direction=row.get("pass_direction"),
-        size=row.get("pass_size"),
+        direction=row.value("pass_direction") if row else None,
+        size=row.value("pass_size") if row else None,
     )
 
 
@@ -194,24 +196,23 @@ class RestoredSet:
         """Each picture's value, averaged over repeated runs."""
         return self._means.get((method, prompt, metric, round), {})
 
-    def with_limits(self, metric: str, values: ByPicture) -> dict[str, float | None]:
-        """The mean under the metric's name with its limits over clean pictures."""
+    def mean(self, metric: str, values: ByPicture) -> Estimate:
+        """The mean with its limits over clean pictures."""
         if not values:
-            return {metric: None}
+            return Estimate()
         numbers = np.array(list(values.values()))
-        result: dict[str, float | None] = {metric: math.fsum(numbers) / len(numbers)}
         clean = [self.clean_of[picture] for picture in values]
-        if not any(map(is_mean, values)) and (limits := student_interval(numbers, clean)):
-            low, high = column_range(metric) if metric in COLUMNS else (-math.inf, math.inf)
-            result |= {f"{metric}_low": max(limits[0], low), f"{metric}_high": min(limits[1], high)}
-        return result
+        limits = None if any(map(is_mean, values)) else student_interval(numbers, clean)
+        lowest, highest = column_range(metric) if metric in COLUMNS else (-math.inf, math.inf)
+        low, high = (max(limits[0], lowest), min(limits[1], highest)) if limits else (None, None)
+        return Estimate(math.fsum(numbers) / len(numbers), low, high)
 
-    def counts(self, values: Iterable[ByPicture]) -> dict[str, int | None]:
+    def counts(self, values: Iterable[ByPicture]) -> tuple[int | None, int | None]:
         """The number of pictures and of clean ones behind some values; None if a published table does not say."""
-        names = {picture for part in values for picture in part}
-        if any(map(is_mean, names)):
-            return {"pictures": None, "clean": None}
-        return {"pictures": len(names), "clean": len({self.clean_of[picture] for picture in names})}
+        pictures = {picture for part in values for picture in part}
+        if any(map(is_mean, pictures)):
+            return None, None
+        return len(pictures), len({self.clean_of[picture] for picture in pictures})
 
     def compare(
         self,
@@ -245,27 +246,22 @@ def restored_sets(analysis: Analysis) -> list[RestoredSet]:
     return [RestoredSet(name, pictures) for name, pictures in by_table.items()]
 
 
-def each_method(
-    analysis: Analysis, make: Callable[[RestoredSet, str], Iterable[Mapping[str, Any]]], with_baselines: bool = False
-) -> list[dict[str, Any]]:
-    """The rows of every method of every table, with the table's name and metrics.
+class MethodRow(TableRow):
+    """The first columns of tables that have one part for each method."""
 
-    Baselines do not look at the words: in tables of prompts they would only repeat themselves.
-    """
+    table: str | None = column("Table", shown=False)
+    editor: str = column("Method", shown=False)
+
+
+def methods_by_table(analysis: Analysis, with_baselines: bool = False) -> list[tuple[RestoredSet, str]]:
+    """Every method of every table. Baselines do not look at the words: in tables of prompts they repeat themselves."""
     sets = analysis.once(restored_sets)
     methods = {method for table in sets for method in table.methods}
     baselines = {method for method in methods if analysis.roles.get(method, "editor") != "editor"}
     left_out = set() if with_baselines or not methods - baselines else baselines
-    return [
-        {"table": table.name or None, "editor": method, "of": table.metrics, **row}
-        for table in sets
-        for method in table.methods
-        if method not in left_out
-        for row in make(table, method)
-    ]
+    return [(table, method) for table in sets for method in table.methods if method not in left_out]
 
 
-def metric_columns(rows: Iterable[Mapping[str, Any]]) -> list[Column]:
-    """A column for each metric that rows have, in their order."""
-    metrics = dict.fromkeys(name for row in rows for name in row.get("of", ()))
-    return [Column(name, metric_title(name), "score", interval=True) for name in metrics]
+def score_column(metric: str) -> Column:
+    """The column of a metric in tables that have one for each."""
+    return Column(metric, metric_title(metric), "score", interval=True)

@@ -1,50 +1,50 @@
 """The report's table of the checks of honesty, editor by editor."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column, format_value
-from ....statistics import Rows
+from ....analysis.tables import TableRow, column, format_value
 from ..checks import CASES, CHECKS, findings
 
 TITLE = "Checks of honesty"
 SECTION = "Checks of honesty"
-COLUMNS = (
-    Column("editor", "Editor"),
-    Column("check", "Check's name", shown=False),
-    Column("title", "Check"),
-    Column("value", "Value as a number", "number", shown=False),
-    Column("limit", "Limit as a number", "number", shown=False),
-    Column("value_text", "Value"),
-    Column("limit_text", "Limit"),
-    Column("cases", "Cases", "count"),
-    Column("outcome", "Outcome"),
-)
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    editor: str = column("Editor")
+    check: str = column("Check's name", shown=False)
+    title: str = column("Check")
+    value: float | None = column("Value as a number", "number", shown=False)
+    limit: float | None = column("Limit as a number", "number", shown=False)
+    value_text: str = column("Value")
+    limit_text: str = column("Limit")
+    cases: int = column("Cases", "count")
+    outcome: str = column("Outcome")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """One row for each editor and check."""
-    found = []
+    rows = []
     for editor, name, verdict in analysis.once(findings):
         check = CHECKS[name]
         form = "rounded" if check.is_count else "share"
-        found.append(
-            {
-                "editor": editor,
-                "check": name,
-                "title": check.title,
-                "value": verdict.value,
-                "limit": check.limit,
-                "value_text": format_value(verdict.value, form),
-                "limit_text": format_value(check.limit, form),
-                "cases": verdict.cases,
-                "outcome": verdict.outcome,
-            }
+        rows.append(
+            Row(
+                editor=editor,
+                check=name,
+                title=check.title,
+                value=verdict.value,
+                limit=check.limit,
+                value_text=format_value(verdict.value, form),
+                limit_text=format_value(check.limit, form),
+                cases=verdict.cases,
+                outcome=verdict.outcome,
+            )
         )
-    return found
+    return rows
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return "No test of this dataset shows whether editors edit and forget honestly."
     return f"An editor that fails a check is listed apart. With fewer than {CASES} tests a check is not judged."

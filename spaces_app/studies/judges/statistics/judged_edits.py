@@ -2,78 +2,95 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
+from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
-from ....analysis.stored_rows import rows_of
-from ....analysis.tables import Column
+from ....analysis.answers import StepKey
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..judged import judged_of
+from ..judged import Answer, judged_of, scores_of_judged
 
 TITLE = "The editors as judges see them"
 SECTION = "Judges"
-MADE, UNDONE, ELSE = "edit_applied", "edit_undone", "anything_else"
-NAMES = {MADE: "made", UNDONE: "undone", ELSE: "changed"}
 ON_PAGE = OnPage(order=60, part_by="judge")
-COLUMNS = (
-    Column("judge", "Judge", shown=False),
-    Column("editor", "Editor"),
-    Column("made", "Edits made", "share", interval=True),
-    Column("made_rule", "by the rule", "share"),
-    Column("made_steps", "Steps", "count"),
-    Column("undone", "Edits undone", "share", interval=True),
-    Column("undone_rule", "by the rule", "share"),
-    Column("undone_steps", "Steps", "count"),
-    Column("changed", "Something else changed", "share", interval=True),
-    Column("where", "Where, most often"),
-    Column("changed_steps", "Steps", "count"),
-)
-Row = Mapping[str, Any]
+_MADE, _UNDONE, _ELSE = "edit_applied", "edit_undone", "anything_else"
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    judge: str = column("Judge", shown=False)
+    editor: str = column("Editor")
+    made: Estimate = column("Edits made", "share")
+    made_rule: float | None = column("Edits made, by the rule", "share")
+    made_steps: int | None = column("Steps", "count")
+    undone: Estimate = column("Edits undone", "share")
+    undone_rule: float | None = column("Edits undone, by the rule", "share")
+    undone_steps: int | None = column("Steps", "count")
+    changed: Estimate = column("Something else changed", "share")
+    where: str | None = column("Where, most often")
+    changed_steps: int | None = column("Steps", "count")
+
+
+class _Share(NamedTuple):
+    """The share of yes, that of the rule on the same steps, and the number of steps."""
+
+    yes: Estimate = Estimate()
+    rule: float | None = None
+    steps: int | None = None
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each judge and editor; what has no value is left out on both sides."""
-    chains = {chain for steps in analysis.once(judged_of).by_step.values() for chain, _ in steps}
-    scored = {(row["chain"], row["step"]): row for row in rows_of(analysis.scores, chains)}
-    found = []
-    for judge in sorted({judge for judge, question in analysis.once(judged_of).by_step if question in NAMES}):
-        answers = {question: analysis.once(judged_of).by_step.get((judge, question), {}) for question in NAMES}
-        for editor in sorted({row["editor"] for own in answers.values() for row in own.values()}):
-            row: dict[str, Any] = {"judge": judge, "editor": editor}
-            for question, own in answers.items():
-                known = {
-                    step: each for step, each in own.items() if each["editor"] == editor and each["value"] is not None
-                }
-                row |= share_of(NAMES[question], list(known.values()))
-                rule = [
-                    value for step in known
-                    if question != ELSE and (value := scored.get(step, {}).get(question)) is not None
-                ]  # fmt: skip
-                row |= {f"{NAMES[question]}_rule": sum(map(bool, rule)) / len(rule)} if rule else {}
-            found.append(row | {"where": places(analysis, judge, editor)})
-    return found
+    by_step = analysis.once(judged_of).by_step
+    scores = analysis.once(scores_of_judged)
+    questions = (_MADE, _UNDONE, _ELSE)
+    rows = []
+    for judge in sorted({judge for judge, question in by_step if question in questions}):
+        answers = [by_step.get((judge, question), {}) for question in questions]
+        for editor in sorted({answer["editor"] for part in answers for answer in part.values()}):
+            parts = [{step: answer for step, answer in part.items() if answer["editor"] == editor} for part in answers]
+            made, undone = (_share(part, scores, rule) for part, rule in zip(parts, (_MADE, _UNDONE), strict=False))
+            changed = _share(parts[2], scores)
+            rows.append(
+                Row(
+                    judge=judge,
+                    editor=editor,
+                    made=made.yes,
+                    made_rule=made.rule,
+                    made_steps=made.steps,
+                    undone=undone.yes,
+                    undone_rule=undone.rule,
+                    undone_steps=undone.steps,
+                    changed=changed.yes,
+                    where=_places(parts[2].values()),
+                    changed_steps=changed.steps,
+                )
+            )
+    return rows
 
 
-def share_of(name: str, answers: list[Row]) -> dict[str, Any]:
-    """The share of yes with its limits over sources."""
-    if not answers:
-        return {}
-    marks = np.array([row["value"] == 1.0 for row in answers])
-    limits = share_interval(marks, [row["source"] for row in answers])
-    low, high = limits if limits else (None, None)
-    return {name: float(marks.mean()), f"{name}_low": low, f"{name}_high": high, f"{name}_steps": len(answers)}
+def _share(answers: Mapping[StepKey, Answer], scores: Mapping[StepKey, ScoreRow], rule: str = "") -> _Share:
+    """The share of yes with its limits over sources, beside what a column of the scores says of the same steps."""
+    known = {step: answer for step, answer in answers.items() if answer["value"] is not None}
+    if not known:
+        return _Share()
+    marks = np.array([answer["value"] == 1.0 for answer in known.values()])
+    yes = estimate(float(marks.mean()), share_interval(marks, [answer["source"] for answer in known.values()]))
+    values = [scores[step].value(rule) for step in known if step in scores] if rule else []
+    judged = [bool(value) for value in values if value is not None]
+    return _Share(yes, sum(judged) / len(judged) if judged else None, len(known))
 
 
-def places(analysis: Analysis, judge: str, editor: str) -> str | None:
+def _places(answers: Iterable[Answer]) -> str | None:
     """Where other things changed, the three most frequent places with the number of changes."""
     counts = Counter(
         change["where"]
-        for row in analysis.once(judged_of).by_step.get((judge, ELSE), {}).values()
-        if row["editor"] == editor and row["answer"]
-        for change in json.loads(row["answer"]).get("changes", ())
+        for answer in answers
+        if answer["answer"]
+        for change in json.loads(answer["answer"]).get("changes", ())
     )
     return ", ".join(f"{place} ({count})" for place, count in counts.most_common(3)) or None

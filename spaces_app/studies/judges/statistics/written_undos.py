@@ -11,7 +11,7 @@ from ....statistics import OnPage
 TITLE = "Undo instructions written by a language model, against the suite's"
 SECTION = "Two ways to ask for the same"
 ON_PAGE = OnPage(order=20, line_where="writer")
-MARK = "~"  # between the suite's program and who wrote its undo
+_MARK = "~"  # between the suite's program and who wrote its undo
 
 
 class Row(TableRow):
@@ -32,7 +32,7 @@ class Row(TableRow):
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each writer and editor that did both."""
     cases = [case for group in analysis.groups.values() for cases in group.cases.values() for case in cases]
-    writers = sorted({case.program.partition(MARK)[2] for case in cases if MARK in case.program})
+    writers = sorted({case.program.partition(_MARK)[2] for case in cases if _MARK in case.program})
     return [
         Row(writer=writer, **paired._asdict())
         for writer in writers
@@ -41,7 +41,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _side_of(program: str, writer: str) -> Side | None:
-    base, _, written_by = program.partition(MARK)
+    base, _, written_by = program.partition(_MARK)
     return (base, 0) if written_by == writer else (base, 1) if not written_by else None
 
 

@@ -1,78 +1,76 @@
 """Which of two editors people prefer when they see both results without names."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import compare, judge_together
 
 from ....analysis.analysis import Analysis
 from ....analysis.comparisons import verdict_name
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.tables import Estimate, TableRow, column
+from ....statistics import OnPage
 from ..people import LabelledItem, of_question, people_of
 
 TITLE = "Blind pairs"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=20)
-SCORE = {"first": 1.0, "second": -1.0, "same": 0.0}
-COLUMNS = (
-    Column("first", "Method"),
-    Column("second", "against"),
-    Column("wins", "Preferred", "share"),
-    Column("ties", "Equally good", "share"),
-    Column("losses", "The other preferred", "share"),
-    Column("margin", "Margin", "signed", interval=True),
-    Column("p_value", "p", "p"),
-    Column("verdict", "Better"),
-    Column("labels", "Answers", "count"),
-    Column("pictures", "Pictures", "count"),
-)
+_SCORE = {"first": 1.0, "second": -1.0, "same": 0.0}
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    first: str = column("Method")
+    second: str = column("against")
+    wins: float = column("Preferred", "share")
+    ties: float = column("Equally good", "share")
+    losses: float = column("The other preferred", "share")
+    margin: Estimate = column("Margin", "signed")
+    p_value: float | None = column("p", "p")
+    verdict: str = column("Better")
+    labels: int = column("Answers", "count")
+    pictures: int = column("Pictures", "count")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each two editors that were shown beside each other, the names in alphabetical order."""
     pairs: dict[tuple[str, str], list[LabelledItem]] = defaultdict(list)
     for item in of_question(analysis.once(people_of), "pair"):
         if item.other is not None and item.other.editor != item.chain.editor:
             first, second = sorted((item.chain.editor, item.other.editor))
             pairs[first, second].append(item)
-    compared = {}
+    compared = []
     for names, items in pairs.items():
-        margins = {place: fmean(scores_for(names[0], item)) for place, item in enumerate(items)}
+        margins = {place: fmean(_scores_for(names[0], item)) for place, item in enumerate(items)}
         pictures = {place: item.picture for place, item in enumerate(items)}
-        compared[names] = compare(names, margins, dict.fromkeys(margins, 0.0), pictures)
-    found = []
-    for pair in judge_together(list(compared.values())):
-        items = pairs[pair.first, pair.second]
-        given = [score for item in items for score in scores_for(pair.first, item)]
-        low, high = pair.interval or (None, None)
-        found.append(
-            {
-                "first": pair.first,
-                "second": pair.second,
-                "wins": sum(score > 0 for score in given) / len(given),
-                "ties": sum(score == 0 for score in given) / len(given),
-                "losses": sum(score < 0 for score in given) / len(given),
-                "margin": pair.difference,
-                "margin_low": None if low is None else max(low, -1.0),
-                "margin_high": None if high is None else min(high, 1.0),
-                "p_value": pair.p_value,
-                "verdict": verdict_name(pair),
-                "labels": len(given),
-                "pictures": pair.sources,
-            }
+        compared.append(compare(names, margins, dict.fromkeys(margins, 0.0), pictures))
+    rows = []
+    for pair in judge_together(compared):
+        scores = [score for item in pairs[pair.first, pair.second] for score in _scores_for(pair.first, item)]
+        low, high = (max(pair.interval[0], -1.0), min(pair.interval[1], 1.0)) if pair.interval else (None, None)
+        rows.append(
+            Row(
+                first=pair.first,
+                second=pair.second,
+                wins=sum(score > 0 for score in scores) / len(scores),
+                ties=sum(score == 0 for score in scores) / len(scores),
+                losses=sum(score < 0 for score in scores) / len(scores),
+                margin=Estimate(pair.difference, low, high),
+                p_value=pair.p_value,
+                verdict=verdict_name(pair),
+                labels=len(scores),
+                pictures=pair.sources,
+            )
         )
-    return found
+    return rows
 
 
-def scores_for(editor: str, item: LabelledItem) -> list[float]:
+def _scores_for(editor: str, item: LabelledItem) -> list[float]:
     """1 for each answer that prefers the editor, -1 for each that prefers the other."""
     sign = 1.0 if item.chain.editor == editor else -1.0
-    return [sign * SCORE[answer] for answer in item.answers]
+    return [sign * _SCORE[answer] for answer in item.answers]
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     return (

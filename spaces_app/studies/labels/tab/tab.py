@@ -155,7 +155,7 @@ def label_agreement(dataset: ServedDataset, labels: str) -> list[dict]:
             'the labels are not {"format": 1, "labels": [...]}; give the text of a file that this page saved'
         )
     given = [label_from_values(f"label {place}", row) for place, row in enumerate(rows, 1)]
-    return agreement_rows(labelled_items(given, list(dataset.chains.values())))
+    return [row.cells for row in agreement_rows(labelled_items(given, list(dataset.chains.values())))]
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:

@@ -1,111 +1,108 @@
 """A copy with the instruction to denoise beside a plain copy, step by step: does asking for clean pictures help?"""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Sequence
 
 from convergebench.metric_modules.contraction.growth import mean_over_clusters
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import QUALITIES
-from ....analysis.tables import Column, format_value
+from ....analysis.stored_rows import rows_of
+from ....analysis.tables import Estimate, TableRow, column, estimate, format_value
 from ....palette import MUTED
 from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure, set_unit_scale
-from ....statistics import OnPage, Rows
-from . import no_reference_gaps
+from ....statistics import OnPage
+from .. import series
 
 TITLE = "Copies with and without the instruction to denoise"
-SECTION = no_reference_gaps.SECTION
+SECTION = series.SECTION
 ON_PAGE = OnPage(order=60, part_by="program", line_where="editor")
-PLAIN, DENOISE = "replicate", "replicate-denoise"
-STEPS = (1, 5, 10, 20, 50, 100)
-COLUMNS = (
-    Column("program", "Program", shown=False),
-    Column("editor", "Editor"),
-    Column("step", "Step", "count"),
-    Column("plain", "Retained quality, plain", "share"),
-    Column("denoise", "With denoising", "share"),
-    Column("difference", "Difference", "number", interval=True),
-    Column("sources", "Sources", "count"),
-)
-Qualities = dict[tuple[str, str], dict[str, dict[int, list[float]]]]  # by editor and program: source, step, runs
+_PLAIN, _DENOISE = "replicate", "replicate-denoise"
+_STEPS = (1, 5, 10, 20, 50, 100)
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    program: str = column("Program", shown=False)
+    editor: str = column("Editor")
+    step: int = column("Step", "count")
+    plain: float = column("Retained quality, plain", "share")
+    denoise: float = column("With denoising", "share")
+    difference: Estimate = column("Difference", "number")
+    sources: int = column("Sources", "count")
+
+
+_Qualities = dict[tuple[str, str], dict[tuple[str, int], list[float]]]  # editor, program: source, step: runs
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """One row for each editor and step, on the sources that have both; limits are over sources."""
-    qualities = qualities_by_step(analysis)
-    found = []
-    for editor in sorted({editor for editor, program in qualities if program == DENOISE}):
-        plain, denoise = qualities.get((editor, PLAIN), {}), qualities[editor, DENOISE]
-        for step in STEPS:
-            both = sorted(
-                source for source in plain.keys() & denoise.keys() if step in plain[source] and step in denoise[source]
-            )
-            pairs = [(mean(plain[source][step]), mean(denoise[source][step])) for source in both]
+    qualities = _qualities_by_step(analysis)
+    rows = []
+    for editor in sorted({editor for editor, program in qualities if program == _DENOISE}):
+        plain, denoise = qualities[editor, _PLAIN], qualities[editor, _DENOISE]
+        for step in _STEPS:
+            both = sorted(source for source, at in plain.keys() & denoise.keys() if at == step)
+            pairs = [(_mean(plain[source, step]), _mean(denoise[source, step])) for source in both]
             if pairs:
                 difference, limits = mean_over_clusters([after - before for before, after in pairs], both, 0.95)
-                low, high = limits or (None, None)
-                found.append(
-                    {
-                        "program": "plain and denoise",
-                        "editor": editor,
-                        "step": step,
-                        "plain": mean([before for before, _ in pairs]),
-                        "denoise": mean([after for _, after in pairs]),
-                        "difference": difference,
-                        "difference_low": low,
-                        "difference_high": high,
-                        "sources": len(both),
-                    }
+                rows.append(
+                    Row(
+                        program="plain and denoise",
+                        editor=editor,
+                        step=step,
+                        plain=_mean([before for before, _ in pairs]),
+                        denoise=_mean([after for _, after in pairs]),
+                        difference=estimate(difference, limits),
+                        sources=len(both),
+                    )
                 )
-    return found
+    return rows
 
 
-def qualities_by_step(analysis: Analysis) -> Qualities:
+def _qualities_by_step(analysis: Analysis) -> _Qualities:
     """The lowest retained quality of every step of both programs."""
     chains = {
         chain.id: chain
         for chain in analysis.chains
-        if chain.program.id in (PLAIN, DENOISE) and "audit" not in chain.chain.settings
+        if chain.program.id in (_PLAIN, _DENOISE) and "audit" not in chain.chain.settings
     }
-    found: Qualities = {}
-    for row in analysis.scores:
-        chain = chains.get(row["chain"])
-        values = [row.get(f"retained_{name}") for name in QUALITIES]
-        known = [value for value in values if value is not None]
-        if chain is not None and known:
-            own = found.setdefault((chain.editor, chain.program.id), {}).setdefault(chain.source.id, {})
-            own.setdefault(row["step"], []).append(min(known))
-    return found
+    qualities: _Qualities = defaultdict(lambda: defaultdict(list))
+    for row in rows_of(analysis.scores, chains):
+        chain = chains[row.chain]
+        values = [value for name in QUALITIES if (value := row.value(f"retained_{name}")) is not None]
+        if values:
+            qualities[chain.editor, chain.program.id][chain.source.id, row.step].append(min(values))
+    return qualities
 
 
-def mean(values: Sequence[float]) -> float:
+def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     return "Below 0, the copy that was to be denoised is further from the original than the plain one at the same step."
 
 
-def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """Both instructions over the steps, editor by editor: the plain one solid, the other broken."""
     if not rows or not context.is_first_group:
         return []
     figure, grid = new_figure(height=3.2)
     axes, words = grid[0, 0], []
-    for editor in dict.fromkeys(row["editor"] for row in rows):
-        own = [row for row in rows if row["editor"] == editor]
-        colour = context.looks[editor].colour if editor in context.looks else MUTED.light
-        draw(axes, own, "plain", colour, "-", editor)
-        draw(axes, own, "denoise", colour, "--", None)
-        last = own[-1]
+    for editor in dict.fromkeys(row.editor for row in rows):
+        of_editor = [row for row in rows if row.editor == editor]
+        steps, last = [row.step for row in of_editor], of_editor[-1]
+        style = {"color": context.looks[editor].colour if editor in context.looks else MUTED.light, "ms": 4}
+        axes.plot(steps, [row.plain for row in of_editor], ls="-", marker="o", label=editor, **style)
+        axes.plot(steps, [row.denoise for row in of_editor], ls="--", marker="o", **style)
         words.append(
-            f"{editor} after {last['step']} steps: plain {format_value(last['plain'], 'share')}, "
-            f"with denoising {format_value(last['denoise'], 'share')}"
+            f"{editor} after {last.step} steps: plain {format_value(last.plain, 'share')}, "
+            f"with denoising {format_value(last.denoise, 'share')}"
         )
     axes.set_xscale("log")
-    axes.set_xticks(STEPS, list(map(str, STEPS)))
+    axes.set_xticks(_STEPS, list(map(str, _STEPS)))
     axes.minorticks_off()
     axes.set_xlabel("step")
     axes.set_ylabel("retained quality")
@@ -113,8 +110,3 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
     add_legend(figure, axes)
     title = "The instruction to denoise (broken) beside the plain one (solid)"
     return [Drawing("denoise", title, "; ".join(words) + ".", figure)]
-
-
-def draw(axes: Any, rows: Sequence[Mapping[str, Any]], key: str, colour: str, dash: str, label: str | None) -> None:
-    axes.plot([row["step"] for row in rows], [row[key] for row in rows], color=colour, ls=dash, marker="o", ms=4,
-              label=label)  # fmt: skip

@@ -1,72 +1,76 @@
 """Is a picture grey that was asked to be? Strictly: red, green and blue are equal in every pixel."""
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
+from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.stored_rows import with_any
+from ....analysis.tables import Estimate, TableRow, column
+from ....statistics import OnPage
 
 TITLE = "Grey where grey was asked for"
 SECTION = "Where editors fail first"
 ON_PAGE = OnPage(order=70)
-ASKED = ("monochrome", "black and white", "greyscale", "grayscale")  # in the words of a forward instruction
-COLUMNS = (
-    Column("editor", "Editor"),
-    Column("program", "Program"),
-    Column("instruction", "Asked"),
-    Column("strict", "Strictly grey", "share", interval=True),
-    Column("coloured_share", "Pixels with colour, median", "share"),
-    Column("colour_first", "Colour in round 1, grey levels", "number"),
-    Column("colour_last", "Colour in the last round", "number"),
-    Column("steps", "Steps", "count"),
-    Column("sources", "Sources", "count"),
-)
+_ASKED = ("monochrome", "black and white", "greyscale", "grayscale")  # in the words of a forward instruction
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
-    """One row for each editor and instruction that asks for grey, where the scores measure colour."""
+class Row(TableRow):
+    editor: str = column("Editor")
+    program: str = column("Program")
+    instruction: str = column("Asked")
+    strict: Estimate = column("Strictly grey", "share")
+    coloured_share: float = column("Pixels with colour, median", "share")
+    colour_first: float = column("Colour in round 1, grey levels", "number")
+    colour_last: float = column("Colour in the last round", "number")
+    steps: int = column("Steps", "count")
+    sources: int = column("Sources", "count")
+
+
+_GreyStep = tuple[FinishedChain, ScoreRow]
+
+
+def rows(analysis: Analysis) -> list[Row]:
+    """One row for each editor and instruction that asks for grey, if the scores measure colour."""
     chains = {chain.id: chain for chain in analysis.chains if "audit" not in chain.chain.settings}
-    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for row in analysis.scores:
-        chain = chains.get(row["chain"])
-        if chain is None or row.get("coloured_share") is None:
-            continue
-        program, place = chain.program, row["position"] - 1
-        asked = program.cycle[place]
-        is_forward = roles(program.cycle, program.closes)[place].kind == "forward"
-        if is_forward and any(word in asked.lower() for word in ASKED):
-            found.setdefault((chain.editor, chain.program.id, asked), []).append(
-                {**row.values, "source": chain.source.id}
-            )
-    return [
-        {"editor": editor, "program": program, "instruction": asked} | grey_row(steps)
-        for (editor, program, asked), steps in sorted(found.items())
-    ]
+    steps: dict[tuple[str, str, str], list[_GreyStep]] = defaultdict(list)
+    for row in with_any(analysis.scores, ["coloured_share"]):
+        if chain := chains.get(row.chain):
+            program, place = chain.program, row.position - 1
+            instruction = program.cycle[place]
+            is_forward = roles(program.cycle, program.closes)[place].kind == "forward"
+            if is_forward and any(word in instruction.lower() for word in _ASKED):
+                steps[chain.editor, program.id, instruction].append((chain, row))
+    return [_row(*place, of_place) for place, of_place in sorted(steps.items(), key=lambda item: item[0])]
 
 
-def grey_row(steps: Rows) -> dict[str, Any]:
+def _row(editor: str, program: str, instruction: str, steps: list[_GreyStep]) -> Row:
     """How strictly one editor obeyed; limits are over sources."""
-    strict = [float(row["coloured_share"] == 0) for row in steps]
-    sources = [row["source"] for row in steps]
-    centre, limits = mean_over_clusters(strict, sources, 0.95)
-    low, high = limits or (None, None)
-    ends = min(row["round"] for row in steps), max(row["round"] for row in steps)
-    colour = [float(np.mean([row["colour_left"] for row in steps if row["round"] == end])) for end in ends]
-    return {
-        "strict": centre,
-        "strict_low": None if low is None else max(low, 0.0),
-        "strict_high": None if high is None else min(high, 1.0),
-        "coloured_share": float(np.median([row["coloured_share"] for row in steps])),
-        "colour_first": colour[0],
-        "colour_last": colour[1],
-        "steps": len(steps),
-        "sources": len(set(sources)),
-    }
+    sources = [chain.source.id for chain, _ in steps]
+    shares = [row.value("coloured_share") for _, row in steps]
+    strict, limits = mean_over_clusters([float(share == 0) for share in shares], sources, 0.95)
+    first, last = min(row.round for _, row in steps), max(row.round for _, row in steps)
+
+    def colour(round: int) -> float:
+        return float(np.mean([row.value("colour_left") for _, row in steps if row.round == round]))
+
+    return Row(
+        editor=editor,
+        program=program,
+        instruction=instruction,
+        strict=Estimate(strict, max(limits[0], 0.0), min(limits[1], 1.0)) if limits else Estimate(strict),
+        coloured_share=float(np.median(shares)),
+        colour_first=colour(first),
+        colour_last=colour(last),
+        steps=len(steps),
+        sources=len(set(sources)),
+    )
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     return "One pixel with unequal channels makes a picture not strictly grey." if rows else ""

@@ -1,82 +1,68 @@
 """Which metric is fooled by which source, and for which editor: Banana100's Figures 6 and 10."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from convergebench.metric_modules.nr_gap.gaps import STEPS
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column
+from ....analysis.tables import TableRow, column, rows_of
 from ....reporting.figures import SMALL, Drawing, FigureContext, figure_names, new_figure
-from ....statistics import OnPage, Rows
+from ....statistics import OnPage
 from . import no_reference_gaps
 from .no_reference_gaps import MOST_ACROSS, draw_cells
 
 TITLE = "Which metric is fooled by which source"
 SECTION = no_reference_gaps.SECTION
 ON_PAGE = OnPage(order=10, part_by="program", line_where="editor")
-COLUMNS = (
-    Column("program", "Program", shown=False),
-    Column("editor", "Editor"),
-    Column("metric", "Metric"),
-    Column("fooled", "Sources that fool it", "count"),
-    Column("sources", "Sources", "count"),
-    Column("fooled_by", "Fooled by"),
-    Column("gaps_above", "Gaps above 0", "count"),
-    Column("gaps", "Gaps", "count"),
-    Column("largest", "Largest gap", "change"),
-)
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    program: str = column("Program", shown=False)
+    editor: str = column("Editor")
+    metric: str = column("Metric")
+    fooled: int = column("Sources that fool it", "count")
+    sources: int = column("Sources", "count")
+    fooled_by: str = column("Fooled by")
+    gaps_above: int = column("Gaps above 0", "count")
+    gaps: int = column("Gaps", "count")
+    largest: float = column("Largest gap", "change")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """One row for each metric, editor and program: a source fools it with a single gap above 0."""
-    found = []
-    for (program, editor, metric), own in by_metric(no_reference_gaps.rows(analysis)).items():
-        sources = {row["source"] for row in own}
-        fooled = count_failures(own)
+    series: dict[tuple[str, str, str], list[no_reference_gaps.Row]] = defaultdict(list)
+    for row in no_reference_gaps.rows(analysis):
+        series[row.program, row.editor, row.metric].append(row)
+    rows = []
+    for (program, editor, metric), gaps in series.items():
+        fooled = Counter(row.source for row in gaps if row.gap > 0)
         named = ", ".join(f"{source} ({count} of {len(STEPS)})" for source, count in fooled.items())
-        found.append(
-            {
-                "program": program,
-                "editor": editor,
-                "metric": metric,
-                "fooled": len(fooled),
-                "sources": len(sources),
-                "fooled_by": named or "none",
-                "gaps_above": sum(fooled.values()),
-                "gaps": len(own),
-                "largest": max(row["gap"] for row in own),
-            }
+        rows.append(
+            Row(
+                program=program,
+                editor=editor,
+                metric=metric,
+                fooled=len(fooled),
+                sources=len({row.source for row in gaps}),
+                fooled_by=named or "none",
+                gaps_above=fooled.total(),
+                gaps=len(gaps),
+                largest=max(row.gap for row in gaps),
+            )
         )
-    return found
+    return rows
 
 
-def by_metric(gaps: Rows) -> dict[tuple[str, str, str], list[Mapping[str, Any]]]:
-    """The gaps of each program, editor and metric."""
-    found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for row in gaps:
-        found.setdefault((row["program"], row["editor"], row["metric"]), []).append(row)
-    return found
-
-
-def count_failures(gaps: Rows) -> dict[str, int]:
-    """How many of the gaps are above 0, for each source that has one."""
-    counts = dict.fromkeys(dict.fromkeys(row["source"] for row in gaps), 0)
-    for row in gaps:
-        counts[row["source"]] += row["gap"] > 0
-    return {source: count for source, count in counts.items() if count}
-
-
-def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """A panel for each editor: how many of the three gaps of a metric and a source are above 0."""
-    gaps = context.tables["no_reference_gaps"].rows
+    gaps = rows_of(context.tables, no_reference_gaps.Row)
     if not gaps or not context.is_first_group:
         return []
-    program = gaps[0]["program"]
-    gaps = [row for row in gaps if row["program"] == program]
+    gaps = [row for row in gaps if row.program == gaps[0].program]
     editors, metrics, sources = (
-        list(dict.fromkeys(row[key] for row in gaps)) for key in ("editor", "metric", "source")
+        list(dict.fromkeys(getattr(row, key) for row in gaps)) for key in ("editor", "metric", "source")
     )
     across = max(min(3, len(editors), MOST_ACROSS // len(sources)), 1)
     down = -(-len(editors) // across)
@@ -85,13 +71,13 @@ def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
     for axes, editor in zip(grid.flat, editors, strict=False):
         counts = np.full((len(metrics), len(sources)), np.nan)
         for row in gaps:
-            if row["editor"] == editor:
-                cell = metrics.index(row["metric"]), sources.index(row["source"])
-                counts[cell] = np.nan_to_num(counts[cell]) + (row["gap"] > 0)
+            if row.editor == editor:
+                cell = metrics.index(row.metric), sources.index(row.source)
+                counts[cell] = np.nan_to_num(counts[cell]) + (row.gap > 0)
         draw_cells(axes, counts / len(STEPS), metrics, sources)
         axes.set_title(names[editor], fontsize=SMALL)
-        whole = [metric for metric, line in zip(metrics, counts, strict=True) if np.nansum(line) == 0]
-        words.append(f"{editor}: {', '.join(whole) or 'no metric'} fooled by no source")
+        never = [metric for metric, line in zip(metrics, counts, strict=True) if np.nansum(line) == 0]
+        words.append(f"{editor}: {', '.join(never) or 'no metric'} fooled by no source")
     for axes in list(grid.flat)[len(editors) :]:
         axes.set_visible(False)
     title = "How many of the gaps at steps 5, 10 and 20 are above 0: white none, dark blue all three"

@@ -1,7 +1,7 @@
 """How well each metric's score follows the damage: rank correlations, and the step from which a loss is certain."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.contraction.growth import mean_over_clusters
@@ -9,75 +9,72 @@ from convergebench.metric_modules.nr_gap.gaps import FIRST
 from scipy import special, stats
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column, format_value
+from ....analysis.tables import Estimate, TableRow, column, format_value
 from ....palette import MARKERS, MUTED
 from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from ....statistics import OnPage, Rows
-from ..series import WITH_ORIGINAL_TITLE, ChainScores, by_source, replication_series, title_of
-from . import no_reference_gaps
+from ....statistics import OnPage
+from .. import series
+from ..series import ChainScores, by_source, replication_series
 
 TITLE = "Rank correlation of scores with the damage"
-SECTION = no_reference_gaps.SECTION
+SECTION = series.SECTION
 ON_PAGE = OnPage(order=30, part_by="program", line_where="editor")
-LEVEL = 0.95
-FEWEST = 3  # steps of a chain, for a rank correlation that says anything
-COLUMNS = (
-    Column("program", "Program", shown=False),
-    Column("editor", "Editor"),
-    Column("metric", "Metric"),
-    Column("with_step", "With the step", "number", interval=True),
-    Column("with_lpips", "With LPIPS to the original", "number", interval=True),
-    Column("worse_from", "Surely worse from step", "count"),
-    Column("better_from", "Surely “better” from step", "count"),
-    Column("last_step", "Last step", "count"),
-    Column("sources", "Sources", "count"),
-    Column("chains", "Chains", "count"),
-)
+_LEVEL = 0.95
+_FEWEST = 3  # steps of a chain for a rank correlation
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    program: str = column("Program", shown=False)
+    editor: str = column("Editor")
+    metric: str = column("Metric")
+    with_step: Estimate = column("With the step", "number")
+    with_lpips: Estimate = column("With LPIPS to the original", "number")
+    worse_from: int | None = column("Surely worse from step", "count")
+    better_from: int | None = column("Surely “better” from step", "count")
+    last_step: int = column("Last step", "count")
+    sources: int = column("Sources", "count")
+    chains: int = column("Chains", "count")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """One row for each metric, editor and program; limits are over sources."""
-    found = []
-    for place, chains in replication_series(analysis).items():
-        sources = [one.source for one in chains]
-        title = title_of(place.metric)
-        with_lpips = [None if title == WITH_ORIGINAL_TITLE else correlation(one.by_step, one.lpips) for one in chains]
-        steps = {step: float(step) for one in chains for step in one.by_step}
-        found.append(
-            {
-                "program": place.program,
-                "editor": place.editor,
-                "metric": title,
-                **with_limits("with_step", [correlation(one.by_step, steps) for one in chains], sources),
-                **with_limits("with_lpips", with_lpips, sources),
-                "worse_from": certain_from(chains, -1),
-                "better_from": certain_from(chains, 1),
-                "last_step": max(steps),
-                "sources": len(set(sources)),
-                "chains": len(chains),
-            }
+    rows = []
+    for place, chains in analysis.once(replication_series).items():
+        sources = [chain.source for chain in chains]
+        steps = {step: float(step) for chain in chains for step in chain.by_step}
+        is_lpips = place.title == series.WITH_ORIGINAL_TITLE
+        rows.append(
+            Row(
+                program=place.program,
+                editor=place.editor,
+                metric=place.title,
+                with_step=_mean([_correlation(chain.by_step, steps) for chain in chains], sources),
+                with_lpips=_mean(
+                    [None if is_lpips else _correlation(chain.by_step, chain.lpips) for chain in chains], sources
+                ),
+                worse_from=certain_from(chains, -1),
+                better_from=certain_from(chains, 1),
+                last_step=max(steps),
+                sources=len(set(sources)),
+                chains=len(chains),
+            )
         )
-    return found
+    return rows
 
 
-def correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> float | None:
-    """Spearman's rank correlation over the steps that have both; None where either never changes."""
+def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> float | None:
+    """Spearman's rank correlation over the steps that have both; None if either never changes."""
     steps = sorted(scores.keys() & other.keys())
     first, second = [scores[step] for step in steps], [other[step] for step in steps]
-    if len(steps) < FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
+    if len(steps) < _FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
         return None
     return float(stats.spearmanr(first, second).statistic)
 
 
-def with_limits(key: str, values: Sequence[float | None], sources: Sequence[str]) -> dict[str, float | None]:
+def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estimate:
     """The mean over sources with its limits, none of them beyond a correlation's ends."""
-    centre, interval = mean_over_clusters(values, sources, LEVEL)
-    low, high = interval or (None, None)
-    return {
-        key: centre,
-        f"{key}_low": None if low is None else max(low, -1.0),
-        f"{key}_high": None if high is None else min(high, 1.0),
-    }
+    centre, interval = mean_over_clusters(correlations, sources, _LEVEL)
+    return Estimate(centre, max(interval[0], -1.0), min(interval[1], 1.0)) if interval else Estimate(centre)
 
 
 def certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
@@ -86,25 +83,25 @@ def certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
     The change of a source is the mean of its runs; limits are Student's over sources. One step that is beyond them by
     chance does not count, because all that follow have to be beyond them too.
     """
-    changes: dict[int, list[float]] = {}
+    changes: dict[int, list[float]] = defaultdict(list)
     for runs in by_source(chains).values():
-        whole = [one for one in runs if FIRST in one.by_step]
-        for step in sorted({step for one in whole for step in one.by_step} - {FIRST}):
-            known = [one.by_step[step] - one.by_step[FIRST] for one in whole if step in one.by_step]
-            changes.setdefault(step, []).append(sign * float(np.mean(known)))
-    found = None
+        runs = [run for run in runs if FIRST in run.by_step]
+        for step in {step for run in runs for step in run.by_step} - {FIRST}:
+            since_first = [run.by_step[step] - run.by_step[FIRST] for run in runs if step in run.by_step]
+            changes[step].append(sign * float(np.mean(since_first)))
+    first = None
     for step in sorted(changes, reverse=True):
         values = np.array(changes[step])
         if len(values) < 2:
-            return found
-        reach = special.stdtrit(len(values) - 1, (1 + LEVEL) / 2) * values.std(ddof=1) / np.sqrt(len(values))
+            return first
+        reach = special.stdtrit(len(values) - 1, (1 + _LEVEL) / 2) * values.std(ddof=1) / np.sqrt(len(values))
         if values.mean() - reach <= 0:
-            return found
-        found = step
-    return found
+            return first
+        first = step
+    return first
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     return (
@@ -114,26 +111,27 @@ def note(analysis: Analysis, rows: Rows) -> str:
     )
 
 
-def figures(rows: Rows, context: FigureContext) -> list[Drawing | None]:
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """The correlation with LPIPS to the original of every metric, editor by editor."""
-    rows = [row for row in rows if row["program"] == rows[0]["program"] and row["with_lpips"] is not None]
+    rows = [row for row in rows if row.program == rows[0].program and row.with_lpips.value is not None]
     if not rows or not context.is_first_group:
         return []
-    metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    editors = [editor for editor in context.looks if any(row["editor"] == editor for row in rows)]
+    metrics = list(dict.fromkeys(row.metric for row in rows))
+    editors = [editor for editor in context.looks if any(row.editor == editor for row in rows)]
     words = []
     figure, grid = new_figure(height=1.3 + (0.25 + 0.05 * len(editors)) * len(metrics))
     axes = grid[0, 0]
     for number, editor in enumerate(editors):
         look = context.looks[editor]
-        for row in [row for row in rows if row["editor"] == editor]:
-            at = metrics.index(row["metric"]) + 0.6 * (number + 0.5) / len(editors) - 0.3
-            marker = MARKERS[number % len(MARKERS)] if look.is_reference else look.marker
-            label = editor if row["metric"] == metrics[0] else None
-            axes.plot(row["with_lpips"], at, marker=marker, color=look.colour, ls="", ms=5, label=label, zorder=3)
-            if row["with_lpips_low"] is not None:
-                axes.plot([row["with_lpips_low"], row["with_lpips_high"]], [at, at], color=look.colour, lw=1.4)
-            words.append(f"{editor}, {row['metric']} {format_value(row['with_lpips'], 'number')}")
+        marker = MARKERS[number % len(MARKERS)] if look.is_reference else look.marker
+        for row in [row for row in rows if row.editor == editor]:
+            at = metrics.index(row.metric) + 0.6 * (number + 0.5) / len(editors) - 0.3
+            value, low, high = row.with_lpips
+            label = editor if row.metric == metrics[0] else None
+            axes.plot(value, at, marker=marker, color=look.colour, ls="", ms=5, label=label, zorder=3)
+            if low is not None:
+                axes.plot([low, high], [at, at], color=look.colour, lw=1.4)
+            words.append(f"{editor}, {row.metric} {format_value(value, 'number')}")
     axes.axvline(0, color=MUTED.light, lw=0.8)
     axes.set_xlim(-1.03, 1.03)
     axes.set_yticks(range(len(metrics)), metrics)

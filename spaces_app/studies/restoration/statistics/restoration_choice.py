@@ -1,86 +1,85 @@
 """What choosing the best prompt is worth: chosen on one half of the clean pictures, reported on the other."""
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.tables import column
+from ....statistics import OnPage
 from ..prompts import best_prompts, prompt_name, prompt_scores, prompts_to_choose_from
-from ..restored import RestoredSet, better_sign, each_method, metric_title
+from ..restored import MethodRow, RestoredSet, better_sign, methods_by_table, metric_title
 
 TITLE = "The best prompt, chosen on one half and reported on the other"
 SECTION = "Restoration"
-HALVINGS = 100
-OVERALL = "all metrics (mean rank)"
 ON_PAGE = OnPage(order=25, part_by="editor", folded=True)
-COLUMNS = (
-    Column("table", "Table", shown=False),
-    Column("editor", "Method", shown=False),
-    Column("by", "Chosen by"),
-    Column("prompt", "Mostly chosen"),
-    Column("share", "in so many halvings", "share"),
-    Column("metric", "Metric"),
-    Column("inside", "On the half of the choice", "score"),
-    Column("outside", "On the other half", "score"),
-    Column("gain_inside", "Better than the mean prompt there by", "score"),
-    Column("gain_outside", "and on the other half by", "score"),
-    Column("clean", "Clean pictures", "count"),
-)
+_HALVINGS = 100
+_ALL = "all metrics (mean rank)"
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
-    """A row for each method and metric, chosen by that metric; then one for each metric chosen by all together."""
-    return each_method(analysis, method_rows)
+class Row(MethodRow):
+    by: str = column("Chosen by")
+    prompt: str = column("Mostly chosen")
+    share: float = column("Share of halvings", "share")
+    metric: str = column("Metric")
+    inside: float = column("Score (selection half)", "score")
+    outside: float = column("Score (held-out half)", "score")
+    gain_inside: float = column("Gain (selection half)", "score")
+    gain_outside: float = column("Gain (held-out half)", "score")
+    clean: int = column("Clean pictures", "count")
 
 
-def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
-    known = prompt_scores(each, method, prompts_to_choose_from(each, method))
-    names = known.clean_pictures
-    if len(known.prompts) < 2 or len(names) < 4:
+def rows(analysis: Analysis) -> list[Row]:
+    """A row for each method and metric, chosen by that metric; then one for each metric, chosen by all together."""
+    return [row for table, method in methods_by_table(analysis) for row in _method_rows(table, method)]
+
+
+def _method_rows(table: RestoredSet, method: str) -> list[Row]:
+    scores = prompt_scores(table, method, prompts_to_choose_from(table, method))
+    pictures = scores.clean_pictures
+    if len(scores.prompts) < 2 or len(pictures) < 4:
         return []
-    first = np.array([np.random.default_rng(seed).permutation(len(names)) % 2 == 0 for seed in range(HALVINGS)])
-    inside = {metric: known.means(metric, first) for metric in known.values}
-    outside = {metric: known.means(metric, ~first) for metric in known.values}
-    found = []
-    for by in (*known.values, OVERALL):
-        wanted = [by] if by != OVERALL else list(known.values)
-        whole = np.all(
-            [np.isfinite(half[metric]).all(axis=1) for half in (inside, outside) for metric in wanted], axis=0
-        )
+    selection = np.array([np.random.default_rng(seed).permutation(len(pictures)) % 2 == 0 for seed in range(_HALVINGS)])
+    halves = [{metric: scores.means(metric, marks) for metric in scores.values} for marks in (selection, ~selection)]
+    rows = []
+    for by in (*scores.values, _ALL):
+        metrics = list(scores.values) if by == _ALL else [by]
+        # A half may hold no picture with a clean one: such a halving is left out.
+        whole = np.all([np.isfinite(half[metric]).all(axis=1) for half in halves for metric in metrics], axis=0)
         if not whole.any():
             continue
-        picked = best_prompts({metric: inside[metric][whole] for metric in wanted})
-        [(most, times)] = Counter(picked.tolist()).most_common(1)
-        for metric in wanted:
-            halves = inside[metric][whole], outside[metric][whole]
-            of_choice = [half[np.arange(len(picked)), picked] for half in halves]
+        chosen = best_prompts({metric: halves[0][metric][whole] for metric in metrics})
+        [(most, times)] = Counter(chosen.tolist()).most_common(1)
+        for metric in metrics:
+            of_all = [half[metric][whole] for half in halves]
+            of_chosen = [means[np.arange(len(chosen)), chosen] for means in of_all]
             gains = [
-                better_sign(metric) * float((own - half.mean(axis=1)).mean())
-                for own, half in zip(of_choice, halves, strict=True)
+                better_sign(metric) * float((best - means.mean(axis=1)).mean())
+                for best, means in zip(of_chosen, of_all, strict=True)
             ]
-            found.append(
-                {
-                    "by": metric_title(by) if by != OVERALL else OVERALL,
-                    "prompt": prompt_name(known.prompts[most]),
-                    "share": times / len(picked),
-                    "metric": metric_title(metric),
-                    "inside": float(of_choice[0].mean()),
-                    "outside": float(of_choice[1].mean()),
-                    "gain_inside": gains[0],
-                    "gain_outside": gains[1],
-                    "clean": len(names),
-                }
+            rows.append(
+                Row(
+                    table=table.name or None,
+                    editor=method,
+                    by=_ALL if by == _ALL else metric_title(by),
+                    prompt=prompt_name(scores.prompts[most]),
+                    share=times / len(chosen),
+                    metric=metric_title(metric),
+                    inside=float(of_chosen[0].mean()),
+                    outside=float(of_chosen[1].mean()),
+                    gain_inside=gains[0],
+                    gain_outside=gains[1],
+                    clean=len(pictures),
+                )
             )
-    return found
+    return rows
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
     return (
-        f"The clean pictures are halved at random {HALVINGS} times. What a chosen prompt scores on the half it was "
-        "chosen on flatters it; what it scores on the other half can be expected of it."
+        f"The clean pictures are halved at random {_HALVINGS} times. Gains are over the mean of all prompts. What a "
+        "prompt scores on the half that it was chosen on flatters it; what it scores on the held-out half can be "
+        "expected of it."
     )

@@ -1,53 +1,64 @@
 """Infidelity of restorations by prompt: how many pictures hold what the original does not have, as people saw them."""
 
+from collections import defaultdict
 from statistics import fmean
-from typing import Any
 
 from ....analysis.analysis import Analysis
 from ....analysis.answers import PEOPLE, Answers
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.tables import TableRow, column
+from ....statistics import OnPage
 from ..prompts import FAITHFUL, FREE, prompt_group, prompt_name
 from ..restored import CATEGORY
 
 TITLE = "Infidelity and over-generation by prompt"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=45, part_by="editor")
-CASES = {"infidelity": "infidelity", "over_generation": "over-generation"}
-COLUMNS = (
-    Column("editor", "Method", shown=False),
-    Column("prompt", "Prompt"),
-    Column("infidelity", "Infidelity, cases", "rounds"),
-    Column("over_generation", "Over-generation, cases", "rounds"),
-    Column("items", "Pictures labelled", "rounds"),
-)
-UNIONS = {"mean of prompts without fidelity words": FREE, "mean of prompts with fidelity words": FAITHFUL}
+_UNIONS = {"mean of prompts without fidelity words": FREE, "mean of prompts with fidelity words": FAITHFUL}
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    editor: str = column("Method", shown=False)
+    prompt: str = column("Prompt")
+    infidelity: float = column("Infidelity, cases", "rounds")
+    over_generation: float = column("Over-generation, cases", "rounds")
+    items: float = column("Pictures labelled", "rounds")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each editor and prompt that people labelled, and the means per prompt that the study compares."""
     chains = {chain.id: chain for chain in analysis.chains if chain.program.category == CATEGORY}
-    seen: dict[tuple[str, str], list[str | None]] = {}
+    failures: dict[str, dict[str, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     for (name, _), answer in analysis.once(Answers).to(PEOPLE, "failure").items():
         if chain := chains.get(name):
-            seen.setdefault((chain.editor, chain.program.id), []).append(answer.details["majority"])
-    found = []
-    for editor in sorted({editor for editor, _ in seen}):
-        by_prompt = {
-            prompt: {"items": float(len(failures)), **{key: float(failures.count(code)) for key, code in CASES.items()}}
-            for (of, prompt), failures in sorted(seen.items())
-            if of == editor
+            failures[chain.editor][chain.program.id].append(answer.details["majority"])
+    rows = []
+    for editor, by_prompt in sorted(failures.items()):
+        of_prompts = {
+            prompt: Row(
+                editor=editor,
+                prompt=prompt_name(prompt),
+                infidelity=float(seen.count("infidelity")),
+                over_generation=float(seen.count("over-generation")),
+                items=float(len(seen)),
+            )
+            for prompt, seen in sorted(by_prompt.items())
         }
-        found += [{"editor": editor, "prompt": prompt_name(prompt)} | counts for prompt, counts in by_prompt.items()]
-        for union, groups in UNIONS.items():
-            parts = [counts for prompt, counts in by_prompt.items() if prompt_group(prompt) in groups]
-            if parts:
-                means = {key: fmean(part[key] for part in parts) for key in ("items", *CASES)}
-                found.append({"editor": editor, "prompt": union} | means)
-    return found
+        rows += of_prompts.values()
+        for union, groups in _UNIONS.items():
+            if parts := [row for prompt, row in of_prompts.items() if prompt_group(prompt) in groups]:
+                rows.append(
+                    Row(
+                        editor=editor,
+                        prompt=union,
+                        infidelity=fmean(row.infidelity for row in parts),
+                        over_generation=fmean(row.over_generation for row in parts),
+                        items=fmean(row.items for row in parts),
+                    )
+                )
+    return rows
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
     return (

@@ -1,76 +1,79 @@
 """Ways to restore pictures side by side: editors with their best prompt, and methods that take no prompt."""
 
-from collections import Counter
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
 
 from ....analysis.analysis import Analysis
 from ....analysis.display_names import display_names
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.tables import Estimate, TableRow, column, columns_by_key
+from ....statistics import OnPage
 from ..prompts import choose_prompts, chosen_values, prompt_name
-from ..restored import RestoredSet, better_sign, metric_columns, metric_title, restored_sets
+from ..restored import RestoredSet, better_sign, metric_title, restored_sets, score_column
 
 TITLE = "Methods of restoration side by side"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=1, part_by="table")
-COLUMNS = (
-    Column("table", "Table", shown=False),
-    Column("editor", "Method"),
-    Column("role", "Role", shown=False),
-    Column("prompt", "Prompt"),
-)
-LAST = (
-    Column("best_in", "Best in"),
-    Column("pictures", "Pictures", "count"),
-    Column("clean", "Clean pictures", "count"),
-    Column("missing", "No picture came back", "count"),
-)
 
 
-def columns(rows: Rows) -> list[Column]:
-    return [*COLUMNS, *metric_columns(rows), *LAST]
+class Row(TableRow):
+    table: str | None = column("Table", shown=False)
+    editor: str = column("Method")
+    role: str = column("Role", shown=False)
+    prompt: str | None = column("Prompt")
+    scores: Mapping[str, Estimate] = columns_by_key(score_column)
+    best_in: str | None = column("Best in", default=None)
+    pictures: int | None = column("Pictures", "count")
+    clean: int | None = column("Clean pictures", "count")
+    missing: int = column("No picture came back", "count")
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each method of each table; of an editor with several prompts, those chosen on other pictures."""
-    return [row for each in analysis.once(restored_sets) for row in table_rows(each, analysis)]
+    return [row for table in analysis.once(restored_sets) for row in _table_rows(table, analysis)]
 
 
-def table_rows(each: RestoredSet, analysis: Analysis) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for method in each.methods:
-        choice = choose_prompts(each, method)
-        values = {metric: chosen_values(each, method, choice, metric) for metric in each.metrics}
-        used = Counter(choice.values())
-        row: dict[str, Any] = {
-            "table": each.name or None,
-            "editor": method,
-            "role": analysis.roles.get(method, "editor"),
-            "of": each.metrics,
-            "prompt": " or ".join(prompt_name(one) for one in sorted(used) if one) or None,
-            **each.counts(values.values()),
-            "missing": sum(p.method == method and not p.values for p in each.pictures),
-        }
-        for metric, own in values.items():
-            row |= each.with_limits(metric, own)
-        if any(values.values()):
-            found.append(row)
-    tested = [row for row in found if row["role"] == "editor"]
-    for metric in each.metrics if len(tested) > 1 else ():
-        known = [row for row in tested if row.get(metric) is not None]
+def _table_rows(table: RestoredSet, analysis: Analysis) -> list[Row]:
+    rows = []
+    for method in table.methods:
+        choice = choose_prompts(table, method)
+        values = {metric: chosen_values(table, method, choice, metric) for metric in table.metrics}
+        if not any(values.values()):
+            continue
+        pictures, clean = table.counts(values.values())
+        rows.append(
+            Row(
+                table=table.name or None,
+                editor=method,
+                role=analysis.roles.get(method, "editor"),
+                prompt=" or ".join(prompt_name(prompt) for prompt in sorted({*choice.values()}) if prompt) or None,
+                scores={metric: table.mean(metric, by_picture) for metric, by_picture in values.items()},
+                pictures=pictures,
+                clean=clean,
+                missing=sum(r.method == method and not r.values for r in table.pictures),
+            )
+        )
+    names = display_names(row.editor for row in rows)
+    best_in = _best_methods(table, rows)
+    rows = [replace(row, best_in=", ".join(best_in[row.editor]) or None) for row in rows]
+    return sorted(rows, key=lambda row: (row.role != "editor", names[row.editor].casefold()))
+
+
+def _best_methods(table: RestoredSet, rows: list[Row]) -> dict[str, list[str]]:
+    """The metrics in which each method is best, among those under test."""
+    best: dict[str, list[str]] = {row.editor: [] for row in rows}
+    for metric in table.metrics:
+        means = {row.editor: row.scores[metric].value for row in rows if row.role == "editor"}
+        known = {method: better_sign(metric) * mean for method, mean in means.items() if mean is not None}
         if len(known) > 1:
-            best = max(known, key=lambda row: better_sign(metric) * row[metric])
-            best["best_in"] = ", ".join(filter(None, [best.get("best_in"), metric_title(metric)]))
-    names = display_names(row["editor"] for row in found)
-    order = {"editor": 0, "transport": 1, "baseline": 1}
-    return sorted(found, key=lambda row: (order[row["role"]], names[row["editor"]].casefold()))
+            best[max(known, key=lambda method: known[method])].append(metric_title(metric))
+    return best
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
     return (
         "Of an editor with several prompts, each picture is restored with the prompt that was best, by its mean rank "
         "over all metrics, on the half of the clean pictures to which this one does not belong; so no prompt is judged "
-        "on pictures that it was chosen on. Baselines have no part in who is best."
+        "on pictures that it was chosen on. Baselines do not count for who is best."
     )

@@ -1,75 +1,72 @@
 """Every two methods of restoration on their common pictures: which is better in what, and is that more than chance?"""
 
 from itertools import combinations
-from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import judge_together
 
 from ....analysis.analysis import Analysis
 from ....analysis.comparisons import verdict_name
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.tables import Estimate, TableRow, column, estimate
+from ....statistics import OnPage
 from ..prompts import choose_prompts, chosen_values
 from ..restored import RestoredSet, is_mean, metric_title, restored_sets
 
 TITLE = "Methods of restoration in pairs"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=5, part_by="table", line_where="metric", folded=True)
-COLUMNS = (
-    Column("table", "Table", shown=False),
-    Column("metric", "Metric"),
-    Column("first", "Method"),
-    Column("second", "against"),
-    Column("difference", "Better by", "score", interval=True),
-    Column("p_value", "p", "p"),
-    Column("p_corrected", "p, all pairs of the metric together", "p"),
-    Column("verdict", "Better"),
-    Column("pictures", "Common pictures", "count"),
-    Column("clean", "Clean pictures", "count"),
-)
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class Row(TableRow):
+    table: str | None = column("Table", shown=False)
+    metric: str = column("Metric")
+    first: str = column("Method")
+    second: str = column("against")
+    difference: Estimate = column("Gain", "score")
+    p_value: float | None = column("p", "p")
+    p_corrected: float | None = column("p, corrected for all pairs of the metric", "p")
+    verdict: str = column("Better")
+    pictures: int = column("Common pictures", "count")
+    clean: int = column("Clean pictures", "count")
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each metric and pair of methods under test that have pictures in common."""
-    return [
-        {"table": each.name or None, **row}
-        for each in analysis.once(restored_sets)
-        for row in table_rows(each, analysis)
-    ]
+    return [row for table in analysis.once(restored_sets) for row in _table_rows(table, analysis)]
 
 
-def table_rows(each: RestoredSet, analysis: Analysis) -> list[dict[str, Any]]:
-    found = []
-    methods = [method for method in each.methods if analysis.roles.get(method, "editor") == "editor"]
-    choices = {method: choose_prompts(each, method) for method in methods}
-    for metric in each.metrics:
+def _table_rows(table: RestoredSet, analysis: Analysis) -> list[Row]:
+    rows = []
+    methods = [method for method in table.methods if analysis.roles.get(method, "editor") == "editor"]
+    choices = {method: choose_prompts(table, method) for method in methods}
+    for metric in table.metrics:
         values = {
-            method: {name: value for name, value in chosen_values(each, method, choices[method], metric).items()
-                     if not is_mean(name)}
+            method: {
+                picture: value
+                for picture, value in chosen_values(table, method, choices[method], metric).items()
+                if not is_mean(picture)
+            }
             for method in methods
-        }  # fmt: skip
-        pairs = [each.compare((a, b), metric, values[a], values[b]) for a, b in combinations(methods, 2)]
-        for pair in judge_together([pair for pair in pairs if pair.cases]):
-            low, high = pair.interval or (None, None)
-            found.append(
-                {
-                    "metric": metric_title(metric),
-                    "first": pair.first,
-                    "second": pair.second,
-                    "difference": pair.difference,
-                    "difference_low": low,
-                    "difference_high": high,
-                    "p_value": pair.p_value,
-                    "p_corrected": pair.p_corrected,
-                    "verdict": verdict_name(pair),
-                    "pictures": pair.cases,
-                    "clean": pair.sources,
-                }
+        }
+        pairs = [table.compare((a, b), metric, values[a], values[b]) for a, b in combinations(methods, 2)]
+        rows += [
+            Row(
+                table=table.name or None,
+                metric=metric_title(metric),
+                first=pair.first,
+                second=pair.second,
+                difference=estimate(pair.difference, pair.interval),
+                p_value=pair.p_value,
+                p_corrected=pair.p_corrected,
+                verdict=verdict_name(pair),
+                pictures=pair.cases,
+                clean=pair.sources,
             )
-    return found
+            for pair in judge_together([pair for pair in pairs if pair.cases])
+        ]
+    return rows
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
     return (

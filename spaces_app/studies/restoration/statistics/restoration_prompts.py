@@ -1,79 +1,85 @@
 """What each prompt gives when an editor restores pictures, and the means of groups of prompts."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column
-from ....statistics import OnPage, Rows
+from ....analysis.tables import Estimate, column, columns_by_key
+from ....statistics import OnPage
 from ..prompts import FAITHFUL, FREE, LONG, SHORT, prompt_group, prompt_name
-from ..restored import ByPicture, RestoredSet, each_method, mean_over, metric_columns
+from ..restored import ByPicture, MethodRow, RestoredSet, mean_over, methods_by_table, score_column
 
 TITLE = "Restoration by prompt"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=10, part_by="part", line_where="group")
-COLUMNS = (
-    Column("table", "Table", shown=False),
-    Column("editor", "Method", shown=False),
-    Column("part", "Part", shown=False),
-    Column("group", "Group"),
-    Column("prompt", "Prompt"),
-    Column("words", "Words", "count"),
-)
-LAST = (Column("pictures", "Pictures", "count"), Column("clean", "Clean pictures", "count"))
-GROUPS = {"L": "long", "LF": "long, with fidelity words", "S": "short", "SF": "short, with fidelity words"}
-UNIONS = {"L + LF": LONG, "S + SF": SHORT, "L + S": FREE, "LF + SF": FAITHFUL}
+_GROUPS = {"L": "long", "LF": "long, with fidelity words", "S": "short", "SF": "short, with fidelity words"}
+_UNIONS = {"L + LF": LONG, "S + SF": SHORT, "L + S": FREE, "LF + SF": FAITHFUL}
 
 
-def columns(rows: Rows) -> list[Column]:
-    return [*COLUMNS, *metric_columns(rows), *LAST]
+class Row(MethodRow):
+    part: str = column("Part", shown=False)
+    group: str = column("Group")
+    prompt: str = column("Prompt")
+    words: int | None = column("Words", "count")
+    scores: Mapping[str, Estimate] = columns_by_key(score_column)
+    pictures: int | None = column("Pictures", "count")
+    clean: int | None = column("Clean pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
-    return each_method(analysis, method_rows)
+    return [row for table, method in methods_by_table(analysis) for row in _method_rows(table, method)]
 
 
-def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
+def _method_rows(table: RestoredSet, method: str) -> list[Row]:
     groups: dict[str, list[str]] = {}
-    for prompt in each.prompts(method):
-        if prompt:
-            groups.setdefault(prompt_group(prompt), []).append(prompt)
-    part = " ".join([method, *([f"({each.name})"] if each.name else [])])
-    found = []
+    for prompt in filter(None, table.prompts(method)):
+        groups.setdefault(prompt_group(prompt), []).append(prompt)
+    rows = []
     for group, prompts in groups.items():
-        found += [{"group": group, "prompt": prompt_name(one)} | scores(each, method, [one]) for one in prompts]
+        rows += [_row(table, method, group, [prompt]) for prompt in prompts]
         if len(prompts) > 1 and group:
-            found.append({"group": group, "prompt": "mean"} | scores(each, method, prompts))
-    for union, names in UNIONS.items():
+            rows.append(_row(table, method, group, prompts))
+    for union, names in _UNIONS.items():
         if all(len(groups.get(name, ())) > 1 for name in names):
-            prompts = [prompt for name in names for prompt in groups[name]]
-            found.append({"group": union, "prompt": "mean"} | scores(each, method, prompts))
-    return [{"part": part, **row} for row in found]
+            rows.append(_row(table, method, union, [prompt for name in names for prompt in groups[name]]))
+    return rows
 
 
-def scores(each: RestoredSet, method: str, prompts: list[str]) -> dict[str, Any]:
+def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row:
     """The mean of some prompts' means by metric; limits from pictures that have all of the prompts."""
-    found: dict[str, Any] = {"words": None}
-    if len(prompts) == 1:
-        found["words"] = next(p.words for p in each.pictures if p.method == method and p.prompt == prompts[0])
-    own: list[ByPicture] = []
-    for metric in each.metrics:
-        parts = [each.by_picture(method, prompt, metric) for prompt in prompts]
-        own += parts
-        if all(parts):
-            found |= each.with_limits(metric, mean_over(parts))
-            means = [sum(part.values()) / len(part) for part in parts]
-            found[metric] = sum(means) / len(means)
-    return found | each.counts(own)
+    scores: dict[str, Estimate] = {}
+    values: list[ByPicture] = []
+    for metric in table.metrics:
+        parts = [table.by_picture(method, prompt, metric) for prompt in prompts]
+        values += parts
+        means = [sum(part.values()) / len(part) for part in parts if part]
+        is_whole = len(means) == len(parts)
+        limits = table.mean(metric, mean_over(parts)) if is_whole else Estimate()
+        scores[metric] = limits._replace(value=sum(means) / len(means) if is_whole else None)
+    pictures, clean = table.counts(values)
+    is_single = len(prompts) == 1
+    return Row(
+        table=table.name or None,
+        editor=method,
+        part=f"{method} ({table.name})" if table.name else method,
+        group=group,
+        prompt=prompt_name(prompts[0]) if is_single else "mean",
+        words=next(r.words for r in table.pictures if (r.method, r.prompt) == (method, prompts[0]))
+        if is_single
+        else None,
+        scores=scores,
+        pictures=pictures,
+        clean=clean,
+    )
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
-    said = ", ".join(f"{name} {words}" for name, words in GROUPS.items() if any(row["group"] == name for row in rows))
+    groups = ", ".join(f"{name} {words}" for name, words in _GROUPS.items() if any(row.group == name for row in rows))
     return (
-        "An editor is asked to restore degraded pictures; a restored one is compared with the clean one, where there "
-        "is a clean one. The first metrics need it; the others look at the restored picture alone. Repeated runs of a "
-        "picture are averaged; ranges rest on clean pictures, because several degradations of one are not independent."
-        + (f" Groups: {said}." if said else "")
+        "An editor is asked to restore degraded pictures; a restored one is compared with the clean one, if there is "
+        "one. The first metrics need it; the others look at the restored picture alone. Repeated runs of a picture are "
+        "averaged; ranges rest on clean pictures, because several degradations of one are not independent."
+        + (f" Groups: {groups}." if groups else "")
     )

@@ -1,75 +1,76 @@
 """Restoration by kind of scene and by degradation."""
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Mapping
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column
+from ....analysis.tables import Estimate, TableRow, column, columns_by_key
 from ....statistics import OnPage, Rows
-from ..restored import RestoredSet, each_method, mean_over, metric_columns
+from ..restored import Restored, RestoredSet, mean_over, methods_by_table, score_column
 
 TITLE = "Restoration by scene and degradation"
 SECTION = "Restoration"
-CROSSED = "scene and degradation"
-COLUMNS = (
-    Column("table", "Table", shown=False),
-    Column("by", "By", shown=False),
-    Column("slice", "Of"),
-    Column("editor", "Method"),
-)
-LAST = (Column("pictures", "Pictures", "count"), Column("clean", "Clean pictures", "count"))
+_CROSSED = "scene and degradation"
+_KINDS = ["scene", "degradation", _CROSSED]
 
 
-def choose(rows: Rows) -> Rows:
-    return [row for row in rows if row["by"] != CROSSED]
+def _without_crossed(rows: Rows) -> Rows:
+    return [row for row in rows if row["by"] != _CROSSED]
 
 
-ON_PAGE = OnPage(order=40, part_by="by", line_where="slice", folded=True, choose=choose)
+ON_PAGE = OnPage(order=40, part_by="by", line_where="slice", folded=True, choose=_without_crossed)
 
 
-def columns(rows: Rows) -> list[Column]:
-    return [*COLUMNS, *metric_columns(rows), *LAST]
+class Row(TableRow):
+    table: str | None = column("Table", shown=False)
+    by: str = column("By", shown=False)
+    slice: str = column("Slice")
+    editor: str = column("Method")
+    scores: Mapping[str, Estimate] = columns_by_key(score_column)
+    pictures: int | None = column("Pictures", "count")
+    clean: int | None = column("Clean pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each scene, degradation and pair of both, and method; a method's prompts are averaged."""
-    found = each_method(analysis, method_rows, with_baselines=True)
-    order = list(dict.fromkeys((row["by"], row["slice"]) for row in found))
-    kinds = ["scene", "degradation", CROSSED]
-    return sorted(found, key=lambda row: (kinds.index(row["by"]), order.index((row["by"], row["slice"]))))
+    methods = methods_by_table(analysis, with_baselines=True)
+    rows = [row for table, method in methods for row in _method_rows(table, method)]
+    order = list(dict.fromkeys((row.by, row.slice) for row in rows))
+    return sorted(rows, key=lambda row: (_KINDS.index(row.by), order.index((row.by, row.slice))))
 
 
-def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
-    slices: dict[tuple[str, str], set[tuple[str, str, str]]] = {}
-    for one in each.pictures:
-        if one.method == method:
-            names = {"scene": one.scene, "degradation": one.degradation}
-            if one.scene and one.degradation:
-                names[CROSSED] = f"{one.scene}, {one.degradation.replace('-', ' ')}"
-            for by, name in names.items():
+def _method_rows(table: RestoredSet, method: str) -> list[Row]:
+    slices: dict[tuple[str, str], list[Restored]] = defaultdict(list)
+    for restored in table.pictures:
+        if restored.method == method:
+            scene, degradation = restored.scene.replace("-", " "), restored.degradation.replace("-", " ")
+            crossed = f"{scene}, {degradation}" if scene and degradation else ""
+            for by, name in zip(_KINDS, (scene, degradation, crossed), strict=True):
                 if name:
-                    own = slices.setdefault((by, name.replace("-", " ")), set())
-                    own.add((one.picture, one.scene, one.degradation))
-    return [
-        {"by": by, "slice": name} | slice_scores(each, method, wanted) for (by, name), wanted in sorted(slices.items())
-    ]
+                    slices[by, name].append(restored)
+    return [_row(table, method, by, name, pictures) for (by, name), pictures in sorted(slices.items())]
 
 
-def slice_scores(each: RestoredSet, method: str, wanted: set[tuple[str, str, str]]) -> dict[str, Any]:
+def _row(table: RestoredSet, method: str, by: str, name: str, restored: list[Restored]) -> Row:
     """The means over some pictures; published means of a scene or a degradation stand for themselves."""
-    part = RestoredSet(
-        each.name, [p for p in each.pictures if p.method == method and (p.picture, p.scene, p.degradation) in wanted]
-    )
-    found: dict[str, Any] = {}
+    part = RestoredSet(table.name, restored)
     values = {
         metric: mean_over([part.by_picture(method, prompt, metric) for prompt in part.prompts(method)], every=False)
-        for metric in part.metrics
+        for metric in table.metrics
     }
-    for metric, own in values.items():
-        found |= part.with_limits(metric, own)
-    return found | part.counts(values.values())
+    pictures, clean = part.counts(values.values())
+    return Row(
+        table=table.name or None,
+        by=by,
+        slice=name,
+        editor=method,
+        scores={metric: part.mean(metric, by_picture) for metric, by_picture in values.items()},
+        pictures=pictures,
+        clean=clean,
+    )
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
     return (

@@ -1,153 +1,153 @@
 """Perception against distortion: do prompts that look better without a reference stray further from the truth?"""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import field
+from typing import NamedTuple
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import drawn_clusters
 from scipy import stats
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column
+from ....analysis.tables import Estimate, column, estimate
+from ....palette import SERIES
 from ....reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_figure
-from ....statistics import OnPage, Rows
+from ....statistics import OnPage
 from ..prompts import prompt_group, prompt_name, prompt_scores
-from ..restored import RestoredSet, better_sign, each_method, is_mean, metric_title, needs_clean
+from ..restored import MethodRow, RestoredSet, better_sign, is_mean, methods_by_table, metric_title, needs_clean
 
 TITLE = "Perception against distortion"
 SECTION = "Restoration"
-LEAST = 4  # prompts for a correlation
 ON_PAGE = OnPage(order=28, part_by="editor", folded=True)
-COLUMNS = (
-    Column("table", "Table", shown=False),
-    Column("editor", "Method", shown=False),
-    Column("distortion", "Fidelity by"),
-    Column("perception", "Looks by"),
-    Column("correlation", "Rank correlation over prompts", "signed", interval=True),
-    Column("best_looking", "Best-looking prompt"),
-    Column("its_place", "Its place in fidelity", "count"),
-    Column("prompts", "Prompts", "count"),
-    Column("clean", "Clean pictures", "count"),
-)
+_FEWEST = 4  # prompts for a correlation
 
 
-def rows(analysis: Analysis) -> list[dict[str, Any]]:
+class _Point(NamedTuple):
+    """One prompt in the figure."""
+
+    group: str
+    prompt: str
+    distortion: float
+    perception: float
+
+
+class Row(MethodRow):
+    distortion: str = column("Fidelity by")
+    perception: str = column("Looks by")
+    correlation: Estimate = column("Rank correlation over prompts", "signed")
+    best_looking: str = column("Best-looking prompt")
+    its_place: int = column("Its place in fidelity", "count")
+    prompts: int = column("Prompts", "count")
+    clean: int | None = column("Clean pictures", "count")
+    points: list[_Point] = field(default_factory=list)
+
+
+def rows(analysis: Analysis) -> list[Row]:
     """A row for each method and pair of a metric that needs the clean picture and one that needs none.
 
     Both are turned so that higher is better: a negative correlation is a trade-off.
     """
-    return each_method(analysis, method_rows)
+    return [row for table, method in methods_by_table(analysis) for row in _method_rows(table, method)]
 
 
-def method_rows(each: RestoredSet, method: str) -> list[dict[str, Any]]:
-    prompts = [prompt for prompt in each.prompts(method) if prompt]
-    scores = prompt_scores(each, method, prompts if len(prompts) >= LEAST else [])
-    means = {one: {metric: float(values[place].mean()) for metric, values in scores.values.items()}
-             for place, one in enumerate(scores.prompts)}  # fmt: skip
-    there = list(means[prompts[0]]) if means else []
-    found = []
-    for distortion in [metric for metric in there if needs_clean(metric)]:
-        for perception in [metric for metric in there if not needs_clean(metric)]:
-            pair = (distortion, perception)
-            sides = [[better_sign(metric) * means[one][metric] for one in prompts] for metric in pair]
-            if any(len(set(side)) == 1 for side in sides):
+def _method_rows(table: RestoredSet, method: str) -> list[Row]:
+    prompts = [prompt for prompt in table.prompts(method) if prompt]
+    if len(prompts) < _FEWEST:
+        return []
+    means = {metric: values.mean(axis=1) for metric, values in prompt_scores(table, method, prompts).values.items()}
+    rows = []
+    for distortion in [metric for metric in means if needs_clean(metric)]:
+        for perception in [metric for metric in means if not needs_clean(metric)]:
+            fidelity, looks = (better_sign(metric) * means[metric] for metric in (distortion, perception))
+            if len({*fidelity}) == 1 or len({*looks}) == 1:
                 continue  # an editor that does not look at the words
-            low, high = limits(each, method, prompts, pair) or (None, None)
-            best = int(np.argmax(sides[1]))
-            found.append(
-                {
-                    "distortion": metric_title(distortion),
-                    "perception": metric_title(perception),
-                    "correlation": float(stats.spearmanr(*sides).statistic),
-                    "correlation_low": low,
-                    "correlation_high": high,
-                    "best_looking": prompt_name(prompts[best]),
-                    "its_place": 1 + sum(value > sides[0][best] for value in sides[0]),
-                    "prompts": len(prompts),
-                    "clean": each.counts([each.by_picture(method, one, distortion) for one in prompts])["clean"],
-                    "points": [
-                        (prompt_group(one), prompt_name(one), means[one][distortion], means[one][perception])
-                        for one in prompts
+            best = int(np.argmax(looks))
+            correlation = float(stats.spearmanr(fidelity, looks).statistic)
+            rows.append(
+                Row(
+                    table=table.name or None,
+                    editor=method,
+                    distortion=metric_title(distortion),
+                    perception=metric_title(perception),
+                    correlation=estimate(correlation, _limits(table, method, prompts, (distortion, perception))),
+                    best_looking=prompt_name(prompts[best]),
+                    its_place=1 + int((fidelity > fidelity[best]).sum()),
+                    prompts=len(prompts),
+                    clean=table.counts([table.by_picture(method, prompt, distortion) for prompt in prompts])[1],
+                    points=[
+                        _Point(prompt_group(prompt), prompt_name(prompt), float(across), float(up))
+                        for prompt, across, up in zip(prompts, means[distortion], means[perception], strict=True)
                     ],
-                }
+                )
             )
-    return found
+    return rows
 
 
-def limits(each: RestoredSet, method: str, prompts: Sequence[str], pair: tuple[str, str]) -> tuple[float, float] | None:
-    """The middle 95% of the correlation when clean pictures are drawn again."""
-    sums, counts = [], []
-    for metric in pair:
-        parts = [each.by_picture(method, one, metric) for one in prompts]
-        names = sorted(set.intersection(*(set(part) for part in parts)))
-        if any(map(is_mean, names)):
-            return None
-        clean = sorted({each.clean_of[name] for name in each.clean_of})
-        place = {name: number for number, name in enumerate(clean)}
-        own = np.zeros((len(prompts), len(clean)))
-        size = np.zeros(len(clean))
-        for name in names:
-            size[place[each.clean_of[name]]] += 1
-            own[:, place[each.clean_of[name]]] += [better_sign(metric) * part[name] for part in parts]
-        sums.append(own)
-        counts.append(size)
-    if len(counts[0]) < 2:
+def _limits(
+    table: RestoredSet, method: str, prompts: Sequence[str], metrics: tuple[str, str]
+) -> tuple[float, float] | None:
+    """The middle 95% of the correlation over bootstrap samples of the clean pictures."""
+    clean = {name: place for place, name in enumerate(sorted({*table.clean_of.values()}))}
+    if len(clean) < 2:
         return None
-    drawn = drawn_clusters(len(counts[0]))
+    drawn = drawn_clusters(len(clean))
+    ranks = []
+    for metric in metrics:
+        parts = [table.by_picture(method, prompt, metric) for prompt in prompts]
+        common = sorted(set.intersection(*(set(part) for part in parts)))
+        if any(map(is_mean, common)):
+            return None
+        sums, sizes = np.zeros((len(prompts), len(clean))), np.zeros(len(clean))
+        for picture in common:
+            place = clean[table.clean_of[picture]]
+            sizes[place] += 1
+            sums[:, place] += [better_sign(metric) * part[picture] for part in parts]
+        with np.errstate(invalid="ignore", divide="ignore"):  # a sample may hold no picture of a metric
+            ranks.append(stats.rankdata(drawn @ sums.T / (drawn @ sizes)[:, None], axis=1))
+    first, second = (rank - rank.mean(axis=1, keepdims=True) for rank in ranks)
     with np.errstate(invalid="ignore", divide="ignore"):
-        ranks = [stats.rankdata(drawn @ own.T / (drawn @ size)[:, None], axis=1)
-                 for own, size in zip(sums, counts, strict=True)]  # fmt: skip
-        centred = [each - each.mean(axis=1, keepdims=True) for each in ranks]
-        norms = np.sqrt((centred[0] ** 2).sum(1) * (centred[1] ** 2).sum(1))
-        found = (centred[0] * centred[1]).sum(1) / norms
-    known = found[np.isfinite(found)]
-    return (float(np.quantile(known, 0.025)), float(np.quantile(known, 0.975))) if len(known) else None
+        correlations = (first * second).sum(1) / np.sqrt((first**2).sum(1) * (second**2).sum(1))
+    finite = correlations[np.isfinite(correlations)]
+    return (float(np.quantile(finite, 0.025)), float(np.quantile(finite, 0.975))) if len(finite) else None
 
 
-def note(analysis: Analysis, rows: Rows) -> str:
+def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
-    trades = [row for row in rows if row["correlation"] < 0]
-    last = [row for row in rows if row["its_place"] == row["prompts"]]
+    trades = sum(row.correlation.value < 0 for row in rows)
+    least_faithful = [row.best_looking for row in rows if row.its_place == row.prompts]
     words = (
         "Both metrics of a pair are turned so that higher is better: below zero, prompts that look better without a "
-        f"reference are further from the truth. That is so in {len(trades)} of {len(rows)} pairs"
+        f"reference are further from the truth. That is so in {trades} of {len(rows)} pairs"
     )
-    if last:
-        words += (
-            f"; in {len(last)} the best-looking prompt is the least faithful of all "
-            f"({', '.join(sorted({str(row['best_looking']) for row in last}))})"
-        )
+    if least_faithful:
+        names = ", ".join(sorted(set(least_faithful)))
+        words += f"; in {len(least_faithful)} the best-looking prompt is the least faithful of all ({names})"
     return f"{words}. Ranges draw clean pictures again."
 
 
-def figures(rows: Rows, context: FigureContext) -> list[Drawing]:
-    """Each method's prompts as points: fidelity across, looks up."""
+def figures(rows: list[Row], context: FigureContext) -> list[Drawing]:
+    """Each method's prompts as points, of its first pair of metrics: fidelity across, looks up."""
     from matplotlib.ticker import MaxNLocator
 
-    from ....palette import SERIES
-
-    found = []
-    for number, own in enumerate(first_pairs(rows), 1):
+    first_pairs = list({(row.table, row.editor): row for row in reversed(rows)}.values())[::-1]
+    drawings = []
+    for number, row in enumerate(first_pairs, 1):
         figure, grid = new_figure(height=3.4)
         axes = grid[0, 0]
-        groups = list(dict.fromkeys(point[0] for point in own["points"]))
-        for place, group in enumerate(groups):
-            points = [point for point in own["points"] if point[0] == group]
+        for place, group in enumerate(dict.fromkeys(point.group for point in row.points)):
+            points = [point for point in row.points if point.group == group]
             colour = SERIES[place % len(SERIES)].light
-            axes.plot([p[2] for p in points], [p[3] for p in points], "o", color=colour, ms=7, label=group or "prompts")
-            for _, name, across, up in points:
-                axes.annotate(name, (across, up), (5, 4), textcoords="offset points", fontsize=SMALL)
+            across, up = [point.distortion for point in points], [point.perception for point in points]
+            axes.plot(across, up, "o", color=colour, ms=7, label=group or "prompts")
+            for point in points:
+                at = point.distortion, point.perception
+                axes.annotate(point.prompt, at, (5, 4), textcoords="offset points", fontsize=SMALL)
         axes.xaxis.set_major_locator(MaxNLocator(5))
-        axes.set_xlabel(own["distortion"])
-        axes.set_ylabel(own["perception"])
+        axes.set_xlabel(row.distortion)
+        axes.set_ylabel(row.perception)
         add_legend(figure, axes, columns=4)
-        words = f"{own['editor']}: rank correlation over {own['prompts']} prompts {own['correlation']:+.2f}."
-        found.append(Drawing(f"restoration-tradeoff-{number}", f"{own['perception']} against {own['distortion']} "
-                             f"of each prompt, {own['editor']}", words, figure))  # fmt: skip
-    return found
-
-
-def first_pairs(rows: Rows) -> list[Any]:
-    """Of each method and table the first pair of metrics."""
-    return list({(row["table"], row["editor"]): row for row in reversed(rows)}.values())[::-1]
+        title = f"{row.perception} against {row.distortion} of each prompt, {row.editor}"
+        words = f"{row.editor}: rank correlation over {row.prompts} prompts {row.correlation.value:+.2f}."
+        drawings.append(Drawing(f"restoration-tradeoff-{number}", title, words, figure))
+    return drawings
