@@ -68,12 +68,15 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
             outcome.wrong.append(f"chain {first}: its scores are of other pictures, or of another engine than this one")
             continue
         medians = Job(folder, reader, chains, chosen, tasks, recorded).floor_medians()
-        outcome.wrong += _retained_differences(signed, chosen, medians, recorded, rows)
+        retained = [column.retained for run in chosen.runs for column in run.spec.columns if column.floor]
+        exact = dict.fromkeys(retained, _PIXELS_TOLERANCE)
+        outcome.wrong += _differences(signed, recorded, chosen, medians, exact, rows, "score and floor")
         job = Job(folder, reader, [chain for chain in sample if chain in signed], chosen, task_sample, Results())
         images = sum(len(chain.scored_steps) for chain in job.chains)
         with progress_bar("score again", images, "images", quiet) as advance:
             _compute_again(job, medians, advance)
-        outcome.wrong += _differences(job, rows)
+        tolerances = {column: _tolerance(run) for run in chosen.runs for column in run.spec.names}
+        outcome.wrong += _differences(job.chains, job.results, chosen, {}, tolerances, rows, "picture")
         outcome.wrong += _floor_differences(job, recorded)
         outcome.steps += images
     return outcome
@@ -119,43 +122,26 @@ def _compute_again(job: Job, medians: Mapping[FloorPlace, Medians], advance: Adv
         job.take_in(ShardLines(Path(temporary)))
 
 
-def _differences(job: Job, rows: _Rows) -> Iterator[str]:
-    """One sentence for each chain with a score that differs from what its pictures give."""
-    for chain in job.chains:
-        for number in [placed.step.step for placed in chain.scored_steps]:
-            row = rows[chain.chain.id, number]
-            values = {
-                column: (value, _tolerance(run))
-                for run in job.metrics.runs
-                for column, value in job.results.scores[chain.chain.id, run.name][1][number].items()
-            }
-            if wrong := next((name for name, value in values.items() if _differs(row.get(name), *value)), None):
-                said, computed = _shown(row.get(wrong)), _shown(table.stored(values[wrong][0]))
-                yield (
-                    f"chain {chain.chain.id}, step {number}: {wrong} is {said} in the scores "
-                    f"and {computed} from its picture"
-                )
-                break
-
-
-def _retained_differences(
+def _differences(
     chains: Sequence[DatasetChain],
+    results: Results,
     chosen: metrics.Metrics,
-    medians: Mapping[FloorPlace, Medians],
-    recorded: Results,
+    floors: Mapping[FloorPlace, Medians],
+    tolerances: Mapping[str, float],
     rows: _Rows,
+    origin: str,
 ) -> Iterator[str]:
-    """One sentence for each chain with a retained value that does not follow from its score and floor."""
-    names = [column.retained for run in chosen.runs for column in run.spec.columns if column.floor]
+    """One sentence for each chain that has another value in a column than these results give."""
     for chain in chains:
-        floors = medians.get(floor_place(chain), {})
-        for computed, _ in table.chain_rows(chain, recorded, chosen.specs, {}, floors, {}):
+        medians = floors.get(floor_place(chain), {})
+        for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians, {}):
             row = rows.get((chain.chain.id, computed["step"]), {})
-            wrong = [name for name in names if _differs(row.get(name), computed[name], _PIXELS_TOLERANCE)]
+            wrong = [name for name in tolerances if _differs(row.get(name), computed[name], tolerances[name])]
             if wrong:
+                said, made = _shown(row.get(wrong[0])), _shown(computed[wrong[0]])
                 yield (
-                    f"chain {chain.chain.id}, step {computed['step']}: {wrong[0]} is {_shown(row.get(wrong[0]))} in "
-                    f"the scores and {_shown(computed[wrong[0]])} from its score and floor"
+                    f"chain {chain.chain.id}, step {computed['step']}: {wrong[0]} is {said} in the scores "
+                    f"and {made} from its {origin}"
                 )
                 break
 
@@ -180,9 +166,8 @@ def _tolerance(run: metrics.MetricRun) -> float:
     return _PIXELS_TOLERANCE if run.spec.kind == "picture" and "dtype" not in run.signature else _TOLERANCE
 
 
-def _differs(said: object, value: Any, tolerance: float) -> bool:
+def _differs(said: object, computed: object, tolerance: float) -> bool:
     """Whether a value of the scores is another than the one that was computed."""
-    computed = table.stored(value) if not isinstance(value, str) else value
     if isinstance(computed, float) and isinstance(said, float):
         return not isclose(said, computed, rel_tol=tolerance, abs_tol=tolerance)
     return said != computed
