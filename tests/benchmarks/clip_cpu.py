@@ -5,17 +5,14 @@ python tests/benchmarks/clip_cpu.py [--layers 24] [--pictures 4]
 Weights are random, because the real ones may not be here; nothing is fetched. So that activations spread as those of
 the real model do, a few channels of every layer norm are twenty times as strong (`--outliers 0` leaves that out).
 Seconds are those of the processor, the least of some turns, with the machine's speed in float32 and bfloat16 beside
-them. OpenVINO and ONNX Runtime are tried where they are installed: pip install openvino onnx onnxruntime.
+them.
 """
 
 import argparse
 import copy
-import importlib.util
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -61,7 +58,7 @@ def plain(made) -> See:
     return lambda values: made.get_image_features(pixel_values=values).pooler_output
 
 
-def ways(made, example) -> dict[str, Callable[[], See]]:
+def ways(made) -> dict[str, Callable[[], See]]:
     """What is tried, by name; each makes its own network, so that only one is in memory beside the first."""
     import torch
     from convergebench.metric_modules.clip_similarity.tower import Tower
@@ -88,7 +85,7 @@ def ways(made, example) -> dict[str, Callable[[], See]]:
         project = bfloat16().visual_projection
         return lambda values: project(see(pixel_values=values.to(torch.bfloat16)).pooler_output)
 
-    found = {
+    return {
         "float32, transformers": lambda: plain(made),
         "bfloat16, transformers": lambda: (lambda own: lambda values: plain(own)(values.to(torch.bfloat16)))(
             bfloat16()
@@ -99,55 +96,6 @@ def ways(made, example) -> dict[str, Callable[[], See]]:
         "int8, torch dynamic": dynamic_int8,
         "int8, torch dynamic, MLP only": mlp_int8,
     }
-    if importlib.util.find_spec("openvino"):
-        found["bfloat16, OpenVINO"] = lambda: openvino(made, example, "bf16")
-        found["float32, OpenVINO"] = lambda: openvino(made, example, "f32")
-    if importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxruntime"):
-        found["int8, ONNX Runtime dynamic"] = lambda: onnx_int8(made, example)
-    return found
-
-
-class Features:
-    """The image side as one module for exporters."""
-
-    def __new__(cls, made):
-        import torch
-
-        class Module(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.vision, self.projection = made.vision_model, made.visual_projection
-
-            def forward(self, values):
-                return self.projection(self.vision(pixel_values=values).pooler_output)
-
-        return Module().eval()
-
-
-def openvino(made, example, precision: str) -> See:
-    import openvino as ov
-    import torch
-
-    core = ov.Core()
-    converted = ov.convert_model(Features(made), example_input=example[:1])
-    words = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1}
-    compiled = core.compile_model(converted, "CPU", words)
-    return lambda values: torch.from_numpy(compiled(values.numpy())[0])
-
-
-def onnx_int8(made, example) -> See:
-    import onnxruntime
-    import torch
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    folder = Path(tempfile.mkdtemp())
-    torch.onnx.export(Features(made), (example[:1],), str(folder / "a.onnx"), dynamo=False, input_names=["values"])
-    quantize_dynamic(folder / "a.onnx", folder / "b.onnx", weight_type=QuantType.QInt8, per_channel=True,
-                     op_types_to_quantize=["MatMul", "Gemm"])  # fmt: skip
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(folder / "b.onnx", options, providers=["CPUExecutionProvider"])
-    return lambda values: torch.from_numpy(session.run(None, {"values": values.numpy()})[0])
 
 
 def speed(dtype: str) -> float:
@@ -184,7 +132,7 @@ def main(layers: int, count: int, outliers: int, only: str) -> None:
     made, values = network(layers, outliers), pictures(count)
     print(f"one core: {speed('float32'):.0f} GFLOPS in float32, {speed('bfloat16'):.0f} in bfloat16; {layers} layers")
     known, base = None, None
-    for name, make in ways(made, values).items():
+    for name, make in ways(made).items():
         if only and not any(word in name for word in ("float32, transformers", "engine", *only.split("+"))):
             continue
         try:

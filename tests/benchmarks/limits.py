@@ -15,7 +15,6 @@ import platform
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import scoring
+from timing import Spent, remove_scores, run_programs, write_between
 
 ASKED = "psnr,ssim,lpips"
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
@@ -49,16 +49,6 @@ class Fit(NamedTuple):
     clock: float  # pictures a second, between the two sizes of job
 
 
-def measured(commands: list[list[str]]) -> tuple[float, float]:
-    """Seconds of the processor and by the clock, of programs that run at the same time."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
-    if any(process.wait() for process in running):
-        raise SystemExit("a part failed")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - started
-
-
 def busy() -> float:
     """Seconds that all cores together were at work since the machine started; 0 where the system does not say."""
     try:
@@ -69,19 +59,23 @@ def busy() -> float:
     return (sum(map(int, words[:8])) - idle - waiting) / os.sysconf("SC_CLK_TCK")
 
 
-def score(dataset: Path, processes: int) -> tuple[float, float]:
-    for made in ("data/scores", "data/floors", ".scoring"):
-        shutil.rmtree(dataset / made, ignore_errors=True)
+def command(dataset: Path, *words: str) -> list[str]:
+    """The program that scores a dataset anew."""
+    remove_scores(dataset)
+    scored = [sys.executable, "-m", "convergebench.cli", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
+    return [*scored, "--dtype", "float32", "--json", *words]
+
+
+def score(dataset: Path, processes: int) -> Spent:
     os.environ["LOCAL_WORLD_SIZE"] = str(processes)
-    command = [sys.executable, "-m", "convergebench.cli", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
-    parts = [[*command, "--dtype", "float32", "--shard", f"{part}/{processes}", "--json"] for part in range(processes)]
-    return measured(parts)
+    parts = [command(dataset, "--shard", f"{part}/{processes}") for part in range(processes)]
+    return run_programs(*((part, None) for part in parts))
 
 
 def fit_scores(few: Path, many: Path) -> tuple[list[Fit], float]:
     """A line through two sizes for each number of processes, and by how much turns differ in the median."""
     sizes = {few: FEW[0] * FEW[1], many: MANY[0] * MANY[1]}
-    seen: dict[tuple[int, Path], list[tuple[float, float]]] = defaultdict(list)
+    seen: dict[tuple[int, Path], list[Spent]] = defaultdict(list)
     for turn in range(TURNS):
         for processes in (1, 2, 4):
             for dataset in sizes:
@@ -89,14 +83,14 @@ def fit_scores(few: Path, many: Path) -> tuple[list[Fit], float]:
         print(f"turn {turn + 1} of {TURNS}", file=sys.stderr)
     found = []
     for processes in (1, 2, 4):
-        (less, quick), (more, long) = (
-            [min(each) for each in zip(*seen[processes, dataset], strict=True)] for dataset in sizes
-        )
+        turns = [seen[processes, dataset] for dataset in sizes]
+        less, more = (min(spent.processor for spent in each) for each in turns)
+        quick, long = (min(spent.clock for spent in each) for each in turns)
         between = sizes[many] - sizes[few]
         picture = (more - less) / between
         start = max(0.0, less - picture * sizes[few]) / processes
         found.append(Fit(processes, start, picture, between / (long - quick)))
-    spread = [max(turn[0] for turn in turns) / min(turn[0] for turn in turns) for turns in seen.values()]
+    spread = [max(turn.processor for turn in turns) / min(turn.processor for turn in turns) for turns in seen.values()]
     return found, statistics.median(spread) - 1
 
 
@@ -107,7 +101,6 @@ def parts_of_a_picture(dataset: Path) -> dict[str, float]:
     worker.count_cores = lambda: 1
     asked, turns = ["psnr", "ssim", "lpips", "registration", "edit_applied"], []
     for _ in range(TURNS):
-        shutil.rmtree(dataset / ".scoring", ignore_errors=True)
         shutil.rmtree(dataset / "data" / "scores", ignore_errors=True)
         job, started = engine.prepare(dataset, asked, "cpu", "float32"), time.process_time()
         outcome = engine.run(job)
@@ -200,12 +193,10 @@ def main() -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--write", action="store_true")
-    told = parser.parse_args()
-    made = main()
-    print(made)
-    if told.write:
-        text = PAGE.read_text()
-        before, rest = text.split("<!-- fit -->\n")
-        PAGE.write_text(f"{before}<!-- fit -->\n{made}\n<!-- end -->{rest.split('<!-- end -->')[1]}")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="into docs/limits.md")
+    options = parser.parse_args()
+    text = main()
+    print(text)
+    if options.write:
+        write_between(PAGE, "fit", text)

@@ -10,65 +10,23 @@ which share nothing: where they hinder each other, no program can do better. Wan
 """
 
 import argparse
-import contextlib
 import ctypes
 import os
-import resource
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import limits
 import scoring
+from timing import Spent, run_programs, write_between
 
 TASKS = ("--executor", "local", "--tasks", "8")
 CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
-LONG = 10_000  # pictures of a job that is foretold from the two
+LONG = 10_000  # pictures of a job that is predicted from the two
 ALLOWED = "two jobs, a core each"
-
-
-class Took(NamedTuple):
-    clock: float  # seconds from the start of the program to its end
-    processor: float
-
-
-def command(dataset: Path, *words: str) -> list[str]:
-    """The program that scores a dataset anew."""
-    for made in ("data/scores", "data/floors", ".scoring"):
-        shutil.rmtree(dataset / made, ignore_errors=True)
-    asked = [sys.executable, "-m", "convergebench.cli", "score", str(dataset), "--metrics", limits.ASKED]
-    return [*asked, "--device", "cpu", "--dtype", "float32", "--json", *words]
-
-
-def took(*jobs: tuple[list[str], set[int]]) -> Took:
-    """Of programs that start together, each on the cores that it is given."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    running = [
-        subprocess.Popen(
-            words,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda cores=cores: os.sched_setaffinity(0, cores),
-        )
-        for words, cores in jobs
-    ]
-    for process in running:
-        complaint = process.communicate()[1]
-        if process.returncode:
-            raise SystemExit(complaint)
-    clock = time.perf_counter() - started
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.wait()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Took(clock, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def adopt_orphans() -> None:
@@ -88,13 +46,16 @@ def main(turns: int, few: int, many: int) -> str:
             (place / str(steps)).mkdir()
             datasets[CHAINS * steps] = scoring.chains(place / str(steps), CHAINS, steps)
         twins = {size: shutil.copytree(path, path.with_name("twin")) for size, path in datasets.items()}
-        ways: dict[str, Callable[[int], Took]] = {
-            "one core": lambda size: took((command(datasets[size]), {first})),
-            "two cores, eight tasks": lambda size: took((command(datasets[size], *TASKS), {first, second})),
-            "two cores, threads": lambda size: took((command(datasets[size]), {first, second})),
-            ALLOWED: lambda size: took((command(datasets[size]), {first}), (command(twins[size]), {second})),
+        both = {first, second}
+        ways: dict[str, Callable[[int], Spent]] = {
+            "one core": lambda size: run_programs((limits.command(datasets[size]), {first})),
+            "two cores, eight tasks": lambda size: run_programs((limits.command(datasets[size], *TASKS), both)),
+            "two cores, threads": lambda size: run_programs((limits.command(datasets[size]), both)),
+            ALLOWED: lambda size: run_programs(
+                (limits.command(datasets[size]), {first}), (limits.command(twins[size]), {second})
+            ),
         }
-        seen: dict[tuple[str, int], list[Took]] = defaultdict(list)
+        seen: dict[tuple[str, int], list[Spent]] = defaultdict(list)
         for turn in range(turns):
             for size in datasets:
                 for title, way in ways.items():
@@ -103,7 +64,7 @@ def main(turns: int, few: int, many: int) -> str:
         return report(list(ways), sorted(datasets), seen)
 
 
-def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[Took]]) -> str:
+def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[Spent]]) -> str:
     """Each way beside one core: the larger job as a whole, and what it does once it has started."""
     few, many = sizes
     lines = [
@@ -135,14 +96,12 @@ def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[T
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    options.add_argument("--turns", type=int, default=2)
-    options.add_argument("--steps", type=int, nargs=2, default=(6, 60), help="of a chain in both jobs")
-    options.add_argument("--write", action="store_true", help="into docs/limits.md")
-    given = options.parse_args()
-    told = main(given.turns, *given.steps)
-    print(told)
-    if given.write:
-        before, rest = limits.PAGE.read_text().split("<!-- scaling -->\n")
-        after = rest.split("<!-- end scaling -->")[1]
-        limits.PAGE.write_text(f"{before}<!-- scaling -->\n```text\n{told}\n```\n<!-- end scaling -->{after}")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--steps", type=int, nargs=2, default=(6, 60), help="of a chain in both jobs")
+    parser.add_argument("--write", action="store_true", help="into docs/limits.md")
+    options = parser.parse_args()
+    text = main(options.turns, *options.steps)
+    print(text)
+    if options.write:
+        write_between(limits.PAGE, "scaling", f"```text\n{text}\n```")

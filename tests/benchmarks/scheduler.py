@@ -18,13 +18,12 @@ import resource
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from convergebench.generation import editors, pictures, plan, scheduler, suites
 from convergebench.generation.editors import seedream
 from PIL import Image
 
-CHAINS, ROUNDS, SLEEP, FLYING = 64, 10, 0.2, 32
+CHAINS, ROUNDS, SLEEP, IN_FLIGHT = 64, 10, 0.2, 32
 SUITE = suites.Suite(
     name="scheduler",
     title="as many chains as runs",
@@ -40,29 +39,26 @@ SUITE = suites.Suite(
 def vendor(port: "multiprocessing.Queue[int]", busy: float, broken: float) -> None:
     """Seedream's interface, answering the same picture after 200 ms, sometimes with an error at once."""
     picture = pictures.encode_png(Image.effect_noise((96, 64), 60).convert("RGB"))
-    row = {"b64_json": base64.b64encode(picture).decode(), "size": "96x64"}
     chance = random.Random(1)
 
     def reply(status: str, body: object) -> bytes:
         data = json.dumps(body).encode()
-        head = (
-            f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\nconnection: close"
-        )
-        return head.encode() + b"\r\n\r\n" + data
+        head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(data)}"
+        return head.encode() + b"\r\nconnection: close\r\n\r\n" + data
 
-    good = reply("200 OK", {"model": "m", "data": [row]})
+    good = reply("200 OK", {"model": "m", "data": [{"b64_json": base64.b64encode(picture).decode(), "size": "96x64"}]})
     limit = reply("429 Too Many Requests", {"error": {"code": "RequestLimit", "message": "slow down"}})
     error = reply("500 Internal Server Error", {"error": {"code": "InternalServiceError", "message": "sorry"}})
 
-    class Line(asyncio.Protocol):
-        """One connection: 200 ms after it was made the answer is there, however busy this server is."""
+    class Connection(asyncio.Protocol):
+        """200 ms after it was made the answer is there, however busy this server is."""
 
-        def connection_made(self, transport: Any) -> None:
-            self.made, self.got, self.transport = asyncio.get_running_loop().time(), b"", transport
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            self.began, self.data, self.transport = asyncio.get_running_loop().time(), b"", transport
 
         def data_received(self, data: bytes) -> None:
-            self.got += data
-            head, end, body = self.got.partition(b"\r\n\r\n")
+            self.data += data
+            head, end, body = self.data.partition(b"\r\n\r\n")
             length = re.search(rb"content-length: *(\d+)", head.lower())
             if not end or (length and len(body) < int(length[1])):
                 return
@@ -70,15 +66,15 @@ def vendor(port: "multiprocessing.Queue[int]", busy: float, broken: float) -> No
             if draw < busy:
                 self.answer(limit)
             else:
-                ready = self.made + SLEEP
-                asyncio.get_running_loop().call_at(ready, self.answer, error if draw < busy + broken else good)
+                answer = error if draw < busy + broken else good
+                asyncio.get_running_loop().call_at(self.began + SLEEP, self.answer, answer)
 
         def answer(self, reply: bytes) -> None:
             self.transport.write(reply)
             self.transport.close()
 
     async def listen() -> None:
-        server = await asyncio.get_running_loop().create_server(Line, "127.0.0.1", 0, backlog=256)
+        server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", 0, backlog=256)
         port.put(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
@@ -95,39 +91,37 @@ class Small(seedream.Editor):
 def planned(port: int) -> plan.Plan:
     editor = Small(base_url=f"http://127.0.0.1:{port}")
     assert editor.client is not None  # its import is not the scheduler's
-    choice = editors.Choice("small", "small", "small", {"seed": "per-step"}, editor, {"concurrency": FLYING})
+    choice = editors.Choice("small", "small", "small", {"seed": "per-step"}, editor, {"concurrency": IN_FLIGHT})
     chains = plan.variant_chains(SUITE, SUITE.variants[0], choice, ROUNDS, CHAINS)
     return plan.Plan(SUITE, (choice,), tuple(chains))
 
 
-def timed(busy: float, broken: float) -> tuple[float, scheduler.Outcome, int]:
+def timed(busy: float, broken: float) -> tuple[float, int]:
+    """Seconds of a run, and its calls."""
     context = multiprocessing.get_context("spawn")
     port = context.Queue()
     server = context.Process(target=vendor, args=(port, busy, broken), daemon=True)
     server.start()
     os.environ["ARK_API_KEY"] = "a-key-for-this-machine"
     try:
-        made = planned(port.get(timeout=60))
+        work = planned(port.get(timeout=60))
         with tempfile.TemporaryDirectory() as folder:
             started = time.perf_counter()
-            outcome = scheduler.generate(made, made.chains, Path(folder) / "run")
-            return time.perf_counter() - started, outcome, made.calls
+            outcome = scheduler.generate(work, work.chains, Path(folder) / "run")
+            seconds = time.perf_counter() - started
     finally:
         server.kill()
-
-
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--repeats", type=int, default=1)
-    repeats = options.parse_args().repeats
-    for name, busy, broken in (("quiet", 0.0, 0.0), ("10% 429, 5% 500", 0.10, 0.05)):
-        seconds, outcome, calls = min((timed(busy, broken) for _ in range(repeats)), key=lambda run: run[0])
-        ideal = calls * SLEEP / FLYING
-        assert outcome.clean, outcome
-        assert outcome.ends == {"complete": CHAINS}, outcome
-        print(f"{name}: {calls} calls in {seconds:.2f} s, ideal {ideal:.2f} s, ratio {seconds / ideal:.3f}")
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    assert outcome.clean, outcome
+    assert outcome.ends == {"complete": CHAINS}, outcome
+    return seconds, work.calls
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=1)
+    repeats = parser.parse_args().repeats
+    for name, busy, broken in (("quiet", 0.0, 0.0), ("10% 429, 5% 500", 0.10, 0.05)):
+        seconds, calls = min(timed(busy, broken) for _ in range(repeats))
+        ideal = calls * SLEEP / IN_FLIGHT
+        print(f"{name}: {calls} calls in {seconds:.2f} s, ideal {ideal:.2f} s, ratio {seconds / ideal:.3f}")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")

@@ -7,7 +7,6 @@ Gradio app of one picture until its page is. It ends with exit code 1 where a li
 asked.
 """
 
-import io
 import json
 import os
 import random
@@ -18,13 +17,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import httpx
 import numpy as np
 import twelve_editors
 from PIL import Image
+from scored import encoded
 from space_server import serving
+from timing import resident
 
 SIDE, STARTS = 1024, 5
 MOST_RATIO, MOST_STEP, MOST_MEMORY = 1.3, 150, 450  # times a one-picture app, ms, MB
@@ -59,9 +60,7 @@ def noisy(number):
     rng = np.random.default_rng(number)
     small = Image.fromarray(rng.integers(0, 255, (64, 64, 3), dtype=np.uint8)).resize((SIDE, SIDE))
     values = np.asarray(small).astype(int) + rng.integers(-5, 6, (SIDE, SIDE, 3))
-    buffer = io.BytesIO()
-    Image.fromarray(values.clip(0, 255).astype(np.uint8)).save(buffer, "PNG", compress_level=3)
-    return buffer.getvalue()
+    return encoded(values.clip(0, 255).astype(np.uint8))
 
 
 def start(folder, root, command=None, holds=b""):
@@ -110,11 +109,6 @@ def visitors(count, steps, one):
 
     with ThreadPoolExecutor(count) as pool:
         return [each for times in pool.map(visit, range(count)) for each in times]
-
-
-def resident(process):
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def told(name, times):
