@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..analysis.display_names import display_names
+from ..analysis.round_curves import CurveRow
 from ..palette import MUTED
 from ..reporting.figures import (
     Drawing,
-    Rows,
     draw_lines,
     house_style,
     label_ends,
@@ -31,9 +31,9 @@ _LINK_SIZE = (1200, 630)  # of the picture that a link has elsewhere, as those w
 _MOST_BANDS = 6  # the bands of more lines hide each other
 
 
-def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Rows) -> Drawing:
+def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Sequence[CurveRow]) -> Drawing:
     """A metric over rounds, a line with its band for each editor."""
-    editors = {row["editor"] for row in rows}
+    editors = {row.editor for row in rows}
     looks = {name: look for name, look in dataset.looks.items() if name in editors}
     with house_style():
         figure, grid = new_figure(height=4.2)

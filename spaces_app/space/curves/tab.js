@@ -1,6 +1,6 @@
 // The tab of curves: a metric over rounds, with the editors to draw.
 import { chart } from "convergebench/chart.js";
-import { addFilters, ask, choose, dot, editor, fileLinks, filtered, filters, get, go, has, known, make, many, percent, save, set } from "convergebench/shared.js";
+import { addFilters, ask, choose, dot, editor, fileLinks, filtered, filters, get, go, has, known, make, many, save, set } from "convergebench/shared.js";
 
 let turn = 0;
 
@@ -44,11 +44,9 @@ export async function open() {
   const first = found.share ? 0 : 1;
   const title = found.title.charAt(0).toUpperCase() + found.title.slice(1);
   const plot = chart({
-    name: `curves-${metric.replace(/\W+/g, "-")}`, title, x: "Round", y: found.title.split(" (")[0] + (found.unit ? ` (${found.unit})` : ""),
-    xs: [first, Math.max(last, first + 1)], ys: found.share ? [0, 1] : [Math.min(0, ...values), Math.max(...values) * 1.02],
-    xTicks: Array.from({ length: last - first + 1 }, (_, each) => each + first).filter((round) => last < 14 || round % Math.ceil(last / 10) === 0 || round === last),
-    yTicks: found.share ? [0, 0.25, 0.5, 0.75, 1] : null, format: found.share ? percent : number, read: found.share ? (value) => percent(value) : number,
-    limit: found.share ? 0.5 : null, lines, csv: csv(lines), links: fileLinks("curves", { ...filters(), metric, editors: lines.map((each) => each.id) }),
+    name: `curves-${metric.replace(/\W+/g, "-")}`, title, y: found.title.split(" (")[0] + (found.unit ? ` (${found.unit})` : ""),
+    share: found.share, xs: [first, Math.max(last, first + 1)], ...(found.share ? {} : { ys: [Math.min(0, ...values), Math.max(...values) * 1.02], format: number }),
+    lines, csv: csv(lines), links: fileLinks("curves", { ...filters(), metric, editors: lines.map((each) => each.id) }),
     thin: found.chains.map((each) => ({ id: single, place: editor(single).place, chain: each.chain, single: each.name, points: [...(found.share ? [[0, 1]] : []), ...each.values.map((value, place) => [place + 1, value])].filter(([, value]) => has(value)) })),
   });
   const table = () => ask("table", "tex", ...filtered(), "convergence", known.threshold, lines.map((each) => each.id)).then((words) => save("convergebench-table.tex", words));

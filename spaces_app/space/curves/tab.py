@@ -8,7 +8,7 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
 
 from ...analysis.cases import Case
-from ...analysis.round_curves import slice_curves
+from ...analysis.round_curves import CurveRow, slice_curves
 from ..chains.tab import pick
 from ..headline import ALL, HALF, Choice, leaderboard
 from ..served_dataset import Answer, ServedDataset
@@ -52,12 +52,14 @@ def curves(
     threshold: float = HALF,
 ) -> list[dict]:
     """Mean, limits and median of a metric for each editor and round."""
+    return [row.cells for row in _curve_rows(dataset, metric, Choice(group, kind, category, threshold=threshold))]
+
+
+def _curve_rows(dataset: ServedDataset, metric: str, choice: Choice) -> list[CurveRow]:
     if metric not in metric_titles(dataset):
         raise UserError(f"no metric {metric[:40]!r}; the metrics are {', '.join(metric_titles(dataset))}")
-    board = leaderboard(dataset, Choice(group, kind, category, threshold=threshold))
-    if board.group is None:
-        return []
-    return [row.cells for row in slice_curves(board.group, board.outcomes, ALL, metrics=(metric,))]
+    board = leaderboard(dataset, choice)
+    return slice_curves(board.group, board.outcomes, ALL, metrics=(metric,)) if board.group else []
 
 
 def lines(
@@ -69,13 +71,13 @@ def lines(
     single: str = "",
 ) -> dict:
     """What the page draws: a line for each editor, with the chain it leads to, and single chains of one editor."""
-    rows = curves(dataset, metric, group, kind, category)
+    choice = Choice(group, kind, category)
     column = score_columns().get(metric)
-    board = leaderboard(dataset, Choice(group, kind, category))
+    board = leaderboard(dataset, choice)
     kept = {row["editor"]: row["rounds_kept"] for row in board.table.rows}
-    by_editor: dict[str, list[dict]] = {}
-    for row in rows:
-        by_editor.setdefault(row["editor"], []).append(row)
+    by_editor: dict[str, list[CurveRow]] = {}
+    for row in _curve_rows(dataset, metric, choice):
+        by_editor.setdefault(row.editor, []).append(row)
     start = [[0, 1.0, 1.0, 1.0]] if column is None else []  # a share begins at the untouched original
     cases = board.group.cases.get(single, []) if board.group else []
     return {
@@ -89,9 +91,9 @@ def lines(
                 "editor": editor,
                 "points": [
                     *start,
-                    *([row["round"], row["mean"], row["mean_low"], row["mean_high"]] for row in editor_rows),
+                    *([row.round, row.mean.value, row.mean.low, row.mean.high] for row in editor_rows),
                 ],
-                "cases": editor_rows[0]["cases"],
+                "cases": editor_rows[0].cases,
                 "kept": kept.get(editor) or 0,
                 "chain": _telling_chain(dataset, editor),
             }
@@ -136,7 +138,8 @@ def _curves_figure(
     from ..saved_figures import curves_over_rounds
 
     dataset.check_editors(editors)
-    rows = [row for row in curves(dataset, metric, group, kind, category) if not editors or row["editor"] in editors]
+    rows = _curve_rows(dataset, metric, Choice(group, kind, category))
+    rows = [row for row in rows if not editors or row.editor in editors]
     return curves_over_rounds(dataset, metric, metric_titles(dataset)[metric], rows)
 
 

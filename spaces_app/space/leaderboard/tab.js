@@ -1,6 +1,5 @@
-// The first tab: the story, and the table with its search, columns, files and scatter.
-import { chart } from "convergebench/chart.js";
-import { ask, choose, filtered, get, go, has, known, make, many, menu, percent, save, set } from "convergebench/shared.js";
+// The first tab: the story, and the table with its search, columns and files.
+import { ask, choose, filtered, get, go, known, make, many, menu, percent, save, set } from "convergebench/shared.js";
 
 // Rows stay within their part, empty values at the end.
 function sort(button, down) {
@@ -23,7 +22,6 @@ function sort(button, down) {
 }
 
 const board = () => document.getElementById("board");
-let rows = [];
 let shown = null; // the filters that the table now shows; the page comes with the table of no filter
 
 function arrange() {
@@ -68,25 +66,9 @@ export async function open() {
     const found = await ask("board", ...asked);
     board().innerHTML = found.html;
     document.getElementById("versus").innerHTML = found.versus;
-    rows = found.rows;
   }
   shown = key;
   arrange();
-  if (document.getElementById("scatter").open) scatter();
-}
-
-async function scatter() {
-  const box = document.getElementById("scatter").lastElementChild;
-  if (!rows.length) rows = (await ask("board", ...filtered(), get("metric", "convergence"), Number(get("threshold", known.threshold)), [])).rows;
-  const priced = rows.filter((row) => has(row.cost) && has(row.rounds_kept));
-  if (!priced.length) return box.replaceChildren(make("p", { class: "cb-note" }, "No editor's price is known."));
-  const most = Math.max(...priced.map((row) => row.cost));
-  const plot = chart({
-    name: "cost-against-rounds", title: "Rounds survived against the cost of a round", x: "US dollars a round", y: "Rounds survived",
-    xs: [0, most * 1.15], ys: [0, Math.max(...priced.map((row) => row.last_round))], format: (value) => value.toFixed(1),
-    points: priced.map((row) => ({ editor: row.editor, x: row.cost, y: row.rounds_kept, low: row.rounds_kept_low, high: row.rounds_kept_high })),
-  });
-  return box.replaceChildren(plot.node);
 }
 
 document.addEventListener("click", (event) => {
@@ -100,4 +82,3 @@ document.addEventListener("click", (event) => {
   const next = event.target.closest("[data-story]");
   if (next) ask("story", Number(next.dataset.story)).then((text) => { document.getElementById("story").innerHTML = text; });
 });
-document.addEventListener("toggle", (event) => { if (event.target.id === "scatter" && event.target.open) scatter(); }, true);

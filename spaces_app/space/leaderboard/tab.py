@@ -93,12 +93,7 @@ def board(
 ) -> dict:
     """The table as HTML, and the comparisons of the editors that were chosen."""
     found = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
-    keys = ("editor", "role", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "last_round", "cost")
-    return {
-        "html": leaderboard_html(found, dataset),
-        "versus": comparisons_html(found.versus, editors),
-        "rows": [{key: row.get(key) for key in keys} for row in found.table.rows],
-    }
+    return {"html": leaderboard_html(found, dataset), "versus": comparisons_html(found.versus, editors)}
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:

@@ -1,6 +1,6 @@
 // The tab on the metrics: one chain through all of them, and how far they agree.
 import { chart } from "convergebench/chart.js";
-import { ask, choose, get, go, known, make, percent } from "convergebench/shared.js";
+import { ask, choose, get, go, known, make } from "convergebench/shared.js";
 
 let turn = 0;
 
@@ -22,8 +22,7 @@ export async function open() {
   const names = [...new Set(rows.map((row) => row.metric))];
   const lines = names.map((name, place) => ({ id: name, name, place, baseline: name.includes("no reference"), points: [...(name.includes("no reference") ? [] : [[0, 1]]), ...rows.filter((row) => row.metric === name).map((row) => [row.round, row.value])] }));
   if (!lines.length) return box.replaceChildren(bar, make("p", { class: "cb-note" }, "There are no retained scores of this chain."));
-  const plot = chart({ name: `metrics-${chain}`, title: `All metrics of ${view.name}`, x: "Round", y: "Retained", xs: [0, view.rounds], ys: [0, 1], yTicks: [0, 0.25, 0.5, 0.75, 1], format: percent,
-    xTicks: Array.from({ length: view.rounds + 1 }, (_, each) => each).filter((round) => view.rounds < 14 || round % Math.ceil(view.rounds / 10) === 0), limit: 0.5, lines, csv: () => `metric,round,value\n${rows.map((row) => `${row.metric},${row.round},${row.value ?? ""}`).join("\n")}\n` });
+  const plot = chart({ name: `metrics-${chain}`, title: `All metrics of ${view.name}`, y: "Retained", share: true, xs: [0, view.rounds], lines, csv: () => `metric,round,value\n${rows.map((row) => `${row.metric},${row.round},${row.value ?? ""}`).join("\n")}\n` });
   box.replaceChildren(bar, plot.node, plot.files);
   return plot.draw();
 }

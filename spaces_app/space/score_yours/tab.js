@@ -59,7 +59,7 @@ async function answer(box) {
   const rounds = Math.max(returns.length, 1);
   const curves = (await ask("lines", "quality", "", "all", "all", "")).curves.filter((each) => !editor(each.editor).baseline).map((each) => ({ ...each, ...editor(each.editor) }));
   const own = { id: "yours", name: "Yours", place: 0, points: [[0, 1], ...returns.map((row) => [row.round, row.quality])], baseline: false };
-  const plot = chart({ name: "yours", title: "Your series beside the editors", x: "Round", y: "Retained quality", xs: [0, Math.max(rounds, ...curves.map((each) => each.points.at(-1)[0]))], ys: [0, 1], yTicks: [0, 0.25, 0.5, 0.75, 1], format: percent, limit: state.threshold, lines: [own, ...curves], chosen: ["yours"], high: 360 });
+  const plot = chart({ name: "yours", title: "Your series beside the editors", y: "Retained quality", share: true, xs: [0, Math.max(rounds, ...curves.map((each) => each.points.at(-1)[0]))], limit: state.threshold, lines: [own, ...curves], chosen: ["yours"], high: 360 });
   box.replaceChildren(
     make("h3", {}, view.lost_at ? `Lost in round ${view.lost_at}: ${view.clause}` : `Survived all ${returns.length} rounds`),
     make("p", { class: "cb-note" }, `${state.edits.length ? "Checked like every test of this dataset: edits, undos, quality and lost areas." : "Quality and lost areas were checked. Add the pictures after each edit to have edits and undos checked too."} One series is not enough to rank an editor. ${Object.entries(absent).map(([name, reason]) => `No ${name.toUpperCase()}: ${reason}.`).join(" ")}`),
