@@ -94,7 +94,7 @@ def plan_options(verb: Verb) -> Verb:
             shell_complete=lambda context, option, word: names_beginning_with(word, "editors"),
         ),
         click.option("--pictures", type=click.Path(), help="A folder of your own, instead of the suite's."),
-        click.option("--pictures-kind", "kind", help="face, object, scene, texture or text. Default: guessed."),
+        click.option("--pictures-kind", "kind", help="face, object, scene, texture or text."),
         click.option("--rounds", type=int, help="Rounds per chain, instead of the suite's."),
         click.option("--runs", type=int, help="Runs per case, instead of the suite's."),
         click.option("--program", "programs", multiple=True, help="Only this program; repeatable."),

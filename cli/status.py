@@ -95,9 +95,6 @@ def _as_text(status: "Status") -> str:
         lines.append(f"shards not started: {status.shards_unseen}")
     for end, reasons in status.reasons.items():
         lines += [f"\n{end}:", *(f"  {count:>6}  {reason}" for reason, count in reasons.items())]
-    if status.slowest:
-        lines += ["\nslowest, seconds a call:"]
-        lines += [f"  {chain['seconds_a_call']:>8.2f}  {chain['editor']} {chain['chain']}" for chain in status.slowest]
     if status.quiet:
         lines += ["\nrunning, seconds since the last answer:"]
         lines += [f"  {chain['seconds']:>8.1f}  {chain['editor']} {chain['chain']}" for chain in status.quiet]

@@ -28,7 +28,6 @@ def generate(
     max_cost: float | None = None,
     retry: Collection[str] = (),
     shard: str | None = None,
-    trackio: str | None = None,
     pictures: str | Path | None = None,
     kind: str | None = None,
     audit: bool = True,
@@ -47,13 +46,13 @@ def generate(
     as many at once as `concurrency`. Calling it again with the same arguments resumes, as long as the editor has the
     same name and version; unless you give them, they are the function's name and a hash of its file.
     `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
-    Without an editor, those of the suite run. `trackio` names the project under which trackio draws the progress.
+    Without an editor, those of the suite run.
     A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
-    say or that is guessed. Without `audit` no chain is disturbed to find editors that remember the original.
+    say. Without `audit` no chain is disturbed to find editors that remember the original.
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
     `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm they are `submitted` only.
     """
-    from . import audits, editors, plan, processes, run_log, scheduler, suites
+    from . import audits, editors, plan, processes, scheduler, suites
     from .progress import progress_bar
     from .records import UserError, one_of
 
@@ -84,7 +83,7 @@ def generate(
             "workers": workers,
             **own,
         }
-        arguments |= {"max_cost": max_cost, "trackio": trackio, "pictures": pictures, "kind": kind, **selection}
+        arguments |= {"max_cost": max_cost, "pictures": pictures, "kind": kind, **selection}
         arguments |= {"audit": audit, "salt_file": salt_file}
         launch = launch_of(executor, tasks, logs, executor_args, run, "generate")
         return generate_by(launch, planned, run, tuple(retry), arguments)
@@ -94,7 +93,6 @@ def generate(
         # The processes of a machine share the run's ledger; another machine may have another disk, and keeps to a part.
         max_cost /= processes.machines()
     title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
-    follow = [run_log.track(trackio, run.name)] if trackio else []
     with progress_bar(title, sum(chain.calls for chain in chains), "steps", quiet) as advance:
         spent = 0.0
 
@@ -103,6 +101,4 @@ def generate(
             spent += step.cost or 0.0
             advance(1, f"${spent:.2f}" if spent else "")
 
-        return scheduler.generate(
-            planned, chains, run, workers, max_cost, report, retry=retry, part=part, follow=follow
-        )
+        return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry, part=part)

@@ -13,7 +13,6 @@ from .records import Chain, UserError
 
 _BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
 _FEWEST_PICTURES = 3  # of one's own, for a floor that is more than one comparison
-_MOST_ROUNDS, _MOST_RUNS = 10_000, 1_000  # beyond any study, and a plan is held in memory
 
 Case = tuple[str, str]  # a source and a program, by their ids
 
@@ -94,9 +93,9 @@ def make_plan(
 
     Without `audit` no chain is disturbed to find editors that remember the original.
     """
-    for name, number, most in (("rounds", rounds, _MOST_ROUNDS), ("runs", runs, _MOST_RUNS)):
-        if number is not None and not 1 <= number <= most:
-            raise UserError(f"--{name} must be a whole number from 1 to {most}, got {number}")
+    for name, number in (("rounds", rounds), ("runs", runs)):
+        if number is not None and not 1 <= number <= 10_000:  # beyond any study, and a plan is held in memory
+            raise UserError(f"--{name} must be a whole number from 1 to 10000, got {number}")
     choices: dict[str, editors.Choice] = {}
     chains: dict[str, Chain] = {}
     for spec in specs or suite.editors:
@@ -182,8 +181,6 @@ def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
     """What to know before money is spent: models that have ended or end soon, those without a price, too many cases."""
     found = []
     own = plan.suite.own_pictures
-    if guessed := [f"{id} is a {picture.source.kind}" for id, picture in own.items() if picture.guessed]:
-        found.append(f"guessed: {', '.join(guessed)}; --pictures-kind or a folder's name says what pictures show")
     if own and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
         found.append(f"retained quality is measured against other pictures; give at least {_FEWEST_PICTURES} of them")
     hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}

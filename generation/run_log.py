@@ -14,25 +14,23 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from .files import disk_errors_explained
-from .records import Chain, Step, UserError, canonical
+from .records import Chain, Step, canonical
 
 FOLDER = "log"
 Event = Mapping[str, Any]  # as in the lines above
-Follow = Callable[[Event], None]  # called with each event, by whichever thread met it
 
 
 class RunLog:
     """The log of one process, which runs one part of the plan."""
 
-    def __init__(self, run: Path, part: tuple[int, int] = (0, 1), follow: Iterable[Follow] = ()):
+    def __init__(self, run: Path, part: tuple[int, int] = (0, 1)):
         self._path = run / FOLDER / f"{part[0]}-of-{part[1]}.jsonl"
-        self._followers = tuple(follow)
         self._calls_and_cost: dict[str, tuple[int, float]] = {}  # by chain, in this process
         self._writing = threading.Lock()
 
@@ -64,8 +62,6 @@ class RunLog:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab", buffering=0) as file:
                 file.write((canonical(event) + "\n").encode())
-            for follow in self._followers:
-                follow(event)
 
 
 def read_events(run: Path) -> dict[str, list[Event]]:
@@ -77,25 +73,3 @@ def read_events(run: Path) -> dict[str, list[Event]]:
             with suppress(ValueError):
                 part.append(json.loads(line))
     return events
-
-
-def track(project: str, run: str) -> Follow:
-    """A follower that draws a run's progress with trackio, on this machine or in a Space."""
-    try:
-        import trackio
-    except ModuleNotFoundError as error:
-        raise UserError("trackio is not installed: pip install trackio") from error
-    drawn = trackio.init(project=project, name=run)  # trackio.log would know it in this thread alone
-    done = {"chains_done": 0, "calls_done": 0, "spent": 0.0}
-
-    def follow(event: Event) -> None:
-        if event["event"] == "chain_ended":
-            done["chains_done"] += 1
-            done["calls_done"] += event["calls"]
-            done["spent"] += event.get("cost", 0.0)
-            pace = event["seconds"] / event["calls"] if event["calls"] else 0.0
-            drawn.log({**done, f"ended_{event['status']}": 1, "seconds_a_call": pace})
-        elif event["event"] == "ended":
-            drawn.finish()
-
-    return follow

@@ -19,7 +19,7 @@ from .plan import Plan
 from .prepare import prepare_from
 from .records import Chain, Step, UserError
 from .requirements import FetchedByFirstCall
-from .run_log import Follow, RunLog
+from .run_log import RunLog
 from .sources import catalogue
 
 
@@ -51,13 +51,12 @@ def generate(
     report: Report = lambda chain, step: None,
     retry: Collection[str] = (),
     part: tuple[int, int] = (0, 1),
-    follow: Sequence[Follow] = (),
 ) -> Outcome:
     """Fill the run's folder. What is there already is kept: calling it again with the same arguments resumes.
 
     `max_cost` is for the whole run: what it cost before counts, and what other processes spend on it meanwhile.
-    `retry` names the ends that are asked for again. `part` says which part of how many the chains are; `follow` is
-    called with each event of the run's log. SIGTERM is taken for Ctrl-C.
+    `retry` names the ends that are asked for again. `part` says which part of how many the chains are.
+    SIGTERM is taken for Ctrl-C.
     """
     if max_cost is not None:
         _require_prices(plan.choices)
@@ -72,7 +71,7 @@ def generate(
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()
-    log = RunLog(run, part, follow)
+    log = RunLog(run, part)
     log.start(chains)
 
     def report_step(chain: Chain, step: Step) -> None:

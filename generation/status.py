@@ -19,7 +19,7 @@ from .store import Damaged, read_json, read_run
 
 _WINDOW = 3600.0  # seconds; the pace is that of the last hour
 _FRESH = 600.0  # seconds; a chain of another machine that wrote something since then is taken for running
-_SHOWN = 5  # slowest chains, most frequent reasons
+_SHOWN = 5  # most frequent reasons, chains without an answer for longest
 _NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # ids and counts, by which two equal reasons may differ
 _Planned = Mapping[str, tuple[str, int]]  # by chain: its editor and its calls
 
@@ -82,7 +82,6 @@ class Status:
     shards: dict[str, Progress]
     shards_unseen: int  # parts that no process has taken up yet
     reasons: dict[str, dict[str, int]]  # by end: why, how often
-    slowest: list[dict[str, Any]]  # finished chains, by seconds a call
     quiet: list[dict[str, Any]]  # running chains that wrote nothing for longest
     calls_a_second: float | None
     seconds_left: float | None
@@ -117,7 +116,6 @@ def read_status(run: Path, now: float | None = None) -> Status:
         shards={part: Progress.of(chains[chain] for chain in own) for part, own in shards.items()},
         shards_unseen=size - len(shards),
         reasons=_common_reasons(chains.values()),
-        slowest=_slowest(events),
         quiet=[
             {"chain": chain.id, "editor": chain.editor, "seconds": round(chain.quiet, 1)} for chain in running[:_SHOWN]
         ],
@@ -215,26 +213,14 @@ def _common_reasons(chains: Iterable[_ChainState]) -> dict[str, dict[str, int]]:
     return {status: dict(counts.most_common(_SHOWN)) for status, counts in sorted(reasons.items())}
 
 
-def _chain_ends(events: Mapping[str, Sequence[Event]]) -> list[Event]:
-    return [event for part in events.values() for event in part if event["event"] == "chain_ended" and event["calls"]]
-
-
-def _slowest(events: Mapping[str, Sequence[Event]]) -> list[dict[str, Any]]:
-    """The finished chains that took longest for a call."""
-    rows = [
-        {"chain": end["chain"], "editor": end["editor"], "seconds_a_call": round(end["seconds"] / end["calls"], 3)}
-        for end in _chain_ends(events)
-    ]
-    return sorted(rows, key=lambda row: -row["seconds_a_call"])[:_SHOWN]
-
-
 def _calls_a_second(events: Mapping[str, Sequence[Event]], running: Sequence[_ChainState], now: float) -> float:
     """The pace of the last hour, of all parts together."""
     starts = [
         max((_seconds(event) for event in part if event["event"] == "started"), default=now) for part in events.values()
     ]
     since = max(min(starts, default=now), now - _WINDOW)
-    calls = sum(end["calls"] for end in _chain_ends(events) if _seconds(end) >= since)
+    ends = [event for part in events.values() for event in part if event["event"] == "chain_ended"]
+    calls = sum(end["calls"] for end in ends if _seconds(end) >= since)
     return (calls + sum(chain.calls_done for chain in running)) / max(now - since, 0.001)
 
 

@@ -1,4 +1,4 @@
-"""A folder of somebody's own pictures as sources; the kind of each is given or guessed."""
+"""A folder of somebody's own pictures as sources; each with the kind that is given for it."""
 
 import hashlib
 import re
@@ -7,15 +7,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
-
 from ..pictures import Undecodable, decode
 from ..records import KINDS, UNKNOWN, Source, UserError, check_fields, check_types, one_of
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
 _ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
-_TILES = 4  # a side, for the look of a texture
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,6 @@ class OwnPicture:
     path: Path
     source: Source
     unfit: tuple[str, ...] = ()  # programs that make no sense here
-    guessed: bool = False  # its kind
 
     def read(self) -> bytes:
         data = self.path.read_bytes()
@@ -72,35 +67,20 @@ def _read_picture(path: Path, about: Mapping[str, Any], kind: str | None) -> Own
     """One picture with what is said of it."""
     data = path.read_bytes()
     try:
-        pixels = np.asarray(decode(data))
+        picture = decode(data)
     except Undecodable as error:
         raise UserError(f"{path} is {error}") from error
-    given = about.get("kind", kind)
-    chosen = str(given or guess_kind(pixels))
-    one_of("kind", chosen, KINDS)
+    chosen = about.get("kind", kind)
+    if chosen is None:
+        raise UserError(
+            f"{path} has no kind, which decides what programs fit it: give --pictures-kind, put it into a folder named "
+            f"{', '.join(KINDS)}, or give its [[picture]] a kind"
+        )
+    one_of("kind", str(chosen), KINDS)
     known = {name: str(about[name]) for name in _ABOUT if name in about and name not in ("file", "unfit")}
     id = str(about.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture")
     whole = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": path.stem, **known}
-    size = {"width": pixels.shape[1], "height": pixels.shape[0], "sha256": hashlib.sha256(data).hexdigest()}
+    size = {"width": picture.width, "height": picture.height, "sha256": hashlib.sha256(data).hexdigest()}
     names = {field.name for field in fields(Source)}
     values = {key: value for key, value in {**whole, **size, "id": id, "kind": chosen}.items() if key in names}
-    return OwnPicture(path, Source(**values), tuple(about.get("unfit", ())), given is None)
-
-
-def guess_kind(pixels: np.ndarray) -> str:
-    """What the picture shows, by simple rules: a face if one is found, a texture, an object on a background, a scene.
-
-    It decides only which programs fit; `plan` says what was guessed.
-    """
-    from ..editors.paint.faces import find_face
-
-    if find_face(pixels).found:
-        return "face"
-    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    small = cv2.resize(grey, (128, 128), interpolation=cv2.INTER_AREA).astype(np.float32)
-    tiles = small.reshape(_TILES, 128 // _TILES, _TILES, 128 // _TILES).swapaxes(1, 2).reshape(_TILES**2, -1)
-    spread = float(tiles.std(1).mean())  # inside a tile
-    if tiles.mean(1).std() < 0.5 * spread and tiles.std(1).std() < 0.35 * spread:
-        return "texture"
-    border = np.concatenate([small[:12].ravel(), small[-12:].ravel(), small[:, :12].ravel(), small[:, -12:].ravel()])
-    return "object" if border.std() < 0.8 * small[32:96, 32:96].std() else "scene"
+    return OwnPicture(path, Source(**values), tuple(about.get("unfit", ())))

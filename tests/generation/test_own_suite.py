@@ -10,10 +10,8 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import verify
 from convergebench.generation import plan, suites
-from convergebench.generation.pictures import decode
 from convergebench.generation.plan import Selection, case_of
 from convergebench.generation.records import UserError
-from convergebench.generation.sources import catalogue, own_pictures
 from PIL import Image
 
 MINE = """
@@ -29,6 +27,10 @@ kind = "object"
 licence = "CC0-1.0"
 attribution = "me"
 unfit = ["logo"]
+
+[[picture]]
+file = "Two words.png"
+kind = "object"
 
 [[program]]
 id = "logo"
@@ -93,9 +95,8 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
     assert {chain.source.id for chain in made.chains} == {"mug", "two-words", "yard"}
     assert {"red-ball", "chair-left"} <= {chain.program.id for chain in made.chains}
     assert not plan.warnings(made)
-    guessed = plan.warnings(plan.make_plan(suites.load("demo", folder / "shots"), ["identity"]))
-    assert "mug is a " in guessed[0]
-    assert "yard" not in guessed[0]
+    with pytest.raises(UserError, match="has no kind"):
+        suites.load("demo", folder / "shots")
 
 
 @pytest.mark.parametrize(
@@ -131,16 +132,10 @@ def test_a_name_that_is_taken_or_given_twice_is_refused(folder):
         suites.load(str(folder / "demo.toml"))
     shutil.copy(folder / "shots" / "mug.png", folder / "shots" / "Mug.jpg")
     with pytest.raises(UserError, match="both be called 'mug'"):
-        suites.load("demo", folder / "shots")
+        suites.load("demo", folder / "shots", "object")
     (folder / "shots" / "Mug.jpg").rename(folder / "shots" / "coffee.jpg")
     with pytest.raises(UserError, match="picture 'coffee' has the name of a shipped one"):
-        suites.load("demo", folder / "shots")
-
-
-def test_kinds_are_guessed_where_simple_rules_can_tell():
-    pictures = {id: np.asarray(decode(catalogue.read(id))) for id in ("astronaut", "rocket", "brick")}
-    guessed = {id: own_pictures.guess_kind(pixels) for id, pixels in pictures.items()}
-    assert guessed == {"astronaut": "face", "rocket": "scene", "brick": "texture"}
+        suites.load("demo", folder / "shots", "object")
 
 
 def test_without_audit_no_chain_is_disturbed():
