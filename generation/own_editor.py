@@ -13,10 +13,11 @@ import queue
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -67,7 +68,7 @@ _Asked = tuple[Image.Image, str, int, "Future[object]"]
 class _Batch:
     """Calls a function of lists with what several chains ask for at the same time, in a thread of its own."""
 
-    def __init__(self, function: Callable[..., Iterable[object]], size: int):
+    def __init__(self, function: Callable[..., Any], size: int):
         self.function, self.size = function, size
         self.waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
         threading.Thread(target=self._run, name="own batches", daemon=True).start()
@@ -106,7 +107,7 @@ def wrap(function: Callable[..., object], concurrency: int | None = None) -> Own
     """The editor that asks it; async functions and batches take several calls at once."""
     # The function of lists is one called `edit_batch`, or an object's method of that name.
     named = getattr(function, "__name__", "") == "edit_batch"
-    of_lists: Callable[..., Iterable[object]] | None = function if named else getattr(function, "edit_batch", None)
+    of_lists = function if named else getattr(function, "edit_batch", None)
     is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
     at_once = concurrency or (_AT_ONCE if of_lists or is_async else 1)
     return OwnEditor(function, at_once, _Batch(of_lists, at_once) if of_lists else None)

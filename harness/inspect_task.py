@@ -8,7 +8,7 @@ asks only for the steps that are missing. Its scorer gives the numbers of `conve
 import base64
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -152,7 +152,7 @@ class _AskedThroughInspect:
     """The model as the loop's editor: each call is one of Inspect's, with its event, its limits and its log."""
 
     editor: Edits
-    generate: Callable[[list[ChatMessage], GenerateConfig], Awaitable[ModelOutput]]
+    generate: Callable[[list[ChatMessage], GenerateConfig], Coroutine[object, object, ModelOutput]]
     keep: Callable[[Answer, float], None]
 
     def __getattr__(self, name: str) -> object:  # the traits are the editor's own

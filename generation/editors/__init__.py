@@ -97,15 +97,15 @@ def choose(spec: str, find_out: bool = True) -> Choice:
     """
     if ".py:" in spec or spec.endswith(".py"):  # a function in a file: ./my_editor.py:edit,version=2
         path, _, rest = spec.partition(".py")
-        function, *words = rest.removeprefix(":").split(",")
-        return own_choice(own_editor.load(Path(path + ".py"), function or "edit"), spec, _split(words))
+        function, *given = rest.removeprefix(":").split(",")
+        return own_choice(own_editor.load(Path(path + ".py"), function or "edit"), spec, _split(given))
     name, _, words = spec.partition(":")
     kind = load(name)
     if not isinstance(kind, type):
         return own_choice(kind, spec, {"name": name, **_split(filter(None, words.split(",")))})
-    given, rates = options.parse_words("editor", name, words, kind, ("seed",))
-    seed = options.take_seed(name, given)
-    editor = kind(**given)
+    values, rates = options.parse_words("editor", name, words, kind, ("seed",))
+    seed = options.take_seed(name, values)
+    editor = kind(**values)
     options.check_limits(name, editor)
     values, label = options.identity_and_label(name, editor, {} if seed == "per-step" else {"seed": seed})
     further = trait(editor, "identity")() if find_out else {}
@@ -158,7 +158,7 @@ def describe(name: str) -> dict[str, Any]:
     """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
     choice = choose(name, find_out=False)
     info, settings = editor_info(choice), {key: value for key, value in choice.settings.items() if key != "seed"}
-    every = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
+    every: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
     return {
         "name": name,
         "about": info.about,

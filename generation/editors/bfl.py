@@ -71,7 +71,7 @@ class Editor(hosted.PolledEditor):
         """What a finished task holds."""
         status, reason = str(task.get("status")), task.get("details")
         result = task["result"] if isinstance(task.get("result"), dict) else {}
-        details = {"request_id": request_id, "model": self.model, "finish_reason": status}
+        details: Json = {"request_id": request_id, "model": self.model, "finish_reason": status}
         details |= {name: result[name] for name in ("seed", "prompt", "start_time", "end_time") if name in result}
         if isinstance(prompt := result.get("prompt"), str) and prompt != instruction:
             details["rewritten_prompt"] = True

@@ -64,7 +64,7 @@ class Editor(hosted.PolledEditor):
         reply = wait_for(self, *places)
         if isinstance(reply, Answer):
             return reply
-        details = {"request_id": str(order.get("request_id")), "model": self.model}
+        details: Json = {"request_id": str(order.get("request_id")), "model": self.model}
         details |= {"uncontrolled": list(self.facts["cannot"])}
         details |= {name: reply[name] for name in ("seed", "timings", "description") if reply.get(name) is not None}
         return read(self, reply, details | hosted.rewritten(reply.get("prompt"), instruction))

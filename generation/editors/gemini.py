@@ -104,7 +104,7 @@ class Editor(hosted.HostedEditor):
         options = genai.types.HttpOptions(
             base_url=self.address(),
             api_version="v1beta",
-            httpx_client=wire.client("httpx2"),  # type: ignore[arg-type]
+            httpx_client=wire.client("httpx2"),
         )
         return genai.Client(api_key=keys.read_key(*self.vendor.keys), vertexai=False, http_options=options)
 
@@ -142,7 +142,7 @@ class Editor(hosted.HostedEditor):
             raise Transient(str(wire.connection_lost(error))) from error  # nothing is ordered yet
         contents = _conversation(parts, turns, instruction)
         try:
-            response = sdk.models.generate_content(model=self.model, contents=contents, config=config)  # type: ignore[arg-type]
+            response = sdk.models.generate_content(model=self.model, contents=contents, config=config)
         except errors.APIError as error:
             if uploaded and error.code in (400, 403, 404) and "file" in str(error.message).lower():
                 self.files.forget()
@@ -205,30 +205,34 @@ def _conversation(shown: "Sequence[types.Part]", turns: Sequence[Turn], instruct
 def _read_answer(reply: Json, headers: Mapping[str, str]) -> Answer:
     """A picture, a refusal or neither; thoughts are kept, and no picture is ever taken from them."""
     candidate = (reply.get("candidates") or [{}])[0]
-    parts = (candidate.get("content") or {}).get("parts") or []
-    shown = [part for part in parts if not part.get("thought")]
+    thoughts, shown = _parts_of(candidate)
     finish, feedback = candidate.get("finishReason", ""), reply.get("promptFeedback") or {}
     blocked = feedback.get("blockReason", "")
-    details = {
-        "finish_reason": finish,
-        "block_reason": blocked,
-        "model": reply.get("modelVersion"),
-        "request_id": reply.get("responseId") or headers.get("x-goog-request-id"),
-        "usage": reply.get("usageMetadata"),
-        "thoughts": _words([part for part in parts if part.get("thought")]),
-    }
-    details = {key: value for key, value in details.items() if value}
+    said = {"finish_reason": finish, "block_reason": blocked, "model": reply.get("modelVersion")}
+    said |= {"request_id": reply.get("responseId") or headers.get("x-goog-request-id")}
+    said |= {"usage": reply.get("usageMetadata"), "thoughts": _words(thoughts)}
+    details = {name: value for name, value in said.items() if value}
     images = [part for part in shown if (part.get("inlineData") or {}).get("data")]
     if images:
-        inline, signature = images[0]["inlineData"], images[0].get("thoughtSignature")
-        details |= {"declared": inline.get("mimeType"), "pictures": len(images)}
-        # Handed back with the picture, the signature keeps the model's train of thought.
-        details |= {"signature": signature} if signature else {}
-        return Answer(wire.from_base64(inline["data"]), text=_words(shown), details=details)
+        return _picture_answer(images, _words(shown), details)
     message = candidate.get("finishMessage") or feedback.get("blockReasonMessage")
-    reason = ": ".join(filter(None, (blocked or finish or "no candidates", message)))
     status = "refused" if blocked or finish in REFUSALS else "no_image"
+    reason = ": ".join(filter(None, (blocked or finish or "no candidates", message)))
     return Answer(status=status, reason=reason, text=_words(shown), details=details)
+
+
+def _parts_of(candidate: Json) -> tuple[list[Json], list[Json]]:
+    """Thoughts, and what is shown."""
+    parts = (candidate.get("content") or {}).get("parts") or []
+    return [part for part in parts if part.get("thought")], [part for part in parts if not part.get("thought")]
+
+
+def _picture_answer(images: Sequence[Json], text: str, details: Json) -> Answer:
+    inline, signature = images[0]["inlineData"], images[0].get("thoughtSignature")
+    details |= {"declared": inline.get("mimeType"), "pictures": len(images)}
+    # Handed back with the picture, the signature keeps the model's train of thought.
+    details |= {"signature": signature} if signature else {}
+    return Answer(wire.from_base64(inline["data"]), text=text, details=details)
 
 
 def _words(parts: Sequence[Json]) -> str:

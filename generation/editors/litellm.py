@@ -60,7 +60,7 @@ class Editor(hosted.HostedEditor):
     quality: str = field(default="", metadata={"identity": "where given"})
     python: str = field(default_factory=lambda: os.environ.get("LITELLM_PYTHON", ""), metadata={"identity": False})
     concurrency: ClassVar[int] = _CONCURRENT
-    needs: ClassVar[str] = "a Python with litellm, named by python= or LITELLM_PYTHON, and the vendor's key"  # type: ignore[misc]
+    needs: ClassVar[str] = "a Python with litellm, named by python= or LITELLM_PYTHON, and the vendor's key"
     vendor: ClassVar = hosted.Vendor("litellm", "", "")
 
     def address(self) -> str:

@@ -10,8 +10,10 @@ from ..records import Answer, one_of
 from ..vendors import hosted, wire
 from ..vendors.sizes import XAI, Size, nearest
 
-_REFUSALS = ("content_policy_violation", "content_moderation", "moderation_blocked", "respect_moderation")
-_REFUSALS += ("content moderation",)
+_REFUSALS = (
+    *("content_policy_violation", "content_moderation", "content moderation"),
+    *("moderation_blocked", "respect_moderation"),
+)
 _MEANINGS = (("refused", "code", _REFUSALS), ("refused", "message", _REFUSALS))
 
 

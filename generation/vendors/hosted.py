@@ -7,7 +7,7 @@ is in the answer. The models' prices and parameters are lines of models.toml, er
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
@@ -70,7 +70,7 @@ class HostedEditor:
         return models.find(self.vendor.name, self.model)
 
     @property
-    def facts(self) -> Json:
+    def facts(self) -> Mapping[str, Any]:
         return self.hosted().facts
 
     def address(self) -> str:

@@ -29,6 +29,9 @@ from . import keys
 if TYPE_CHECKING:
     import httpcore
     import httpx
+    import httpx2
+
+    Response = httpx.Response | httpx2.Response
 
 Json = dict[str, Any]
 
@@ -148,7 +151,9 @@ def _transport_class(package: str) -> "type[httpx.BaseTransport]":
         def __init__(self) -> None:
             proxies = urllib.request.getproxies()
             self.direct = pool()
-            self.proxied = {scheme: pool(proxies[scheme]) for scheme in ("http", "https") if scheme in proxies}
+            self.proxied: dict[str, httpcore.ConnectionPool] = {
+                scheme: pool(proxies[scheme]) for scheme in ("http", "https") if scheme in proxies
+            }
 
         def handle_request(self, request: "httpx.Request") -> "httpx.Response":
             target = request.url
@@ -226,7 +231,7 @@ Meanings = Sequence[tuple[str, str, Sequence[str]]]
 
 
 def declined(
-    response: "httpx.Response",
+    response: "Response",
     code: str,
     message: str,
     meanings: Meanings,
@@ -259,7 +264,7 @@ def declined(
     raise Rejected(f"an error instead of a picture: {text[:200]}", charged=charged)
 
 
-def parse_json(response: "httpx.Response") -> Json:
+def parse_json(response: "Response") -> Json:
     """A response's JSON object; an HTML page instead of it comes from something between us and the vendor."""
     try:
         value = json.loads(response.content)

@@ -76,14 +76,14 @@ class _Canvas:
         self.cover[part] = self.cover[part] * keep + weight
 
 
-def _outline(kind: str, numbers: Sequence[Any]) -> list[_Point]:
+def _outline(kind: str, numbers: Sequence[Any]) -> Sequence[_Point]:
     """The points of a shape."""
     if kind == "oval":
         return _arc(*numbers)
     if kind == "box":
         left, top, right, bottom = numbers
         return [(left, top), (right, top), (right, bottom), (left, bottom)]
-    points = [point for row in numbers for point in ([row] if len(row) == 2 else _arc(*row))]
+    points: list[_Point] = [point for row in numbers for point in ([row] if len(row) == 2 else _arc(*row))]
     if kind == "ring":
         line = _smooth(points, closed=True)
         return [*line, line[0]]
@@ -92,7 +92,7 @@ def _outline(kind: str, numbers: Sequence[Any]) -> list[_Point]:
 
 def _arc(
     x: float, y: float, rx: float, ry: float, start: float = 0.0, end: float = 1.0, step: float = 1
-) -> list[_Point]:
+) -> list[tuple[float, float]]:
     """Points along an ellipse, from one part of a turn to another; a turn starts at the right and runs down."""
     turns = np.linspace(start, end, 64) * 2 * np.pi
     return list(zip(x + rx * np.cos(turns), y + ry * np.sin(turns), strict=True))[:: int(step)]
