@@ -17,7 +17,7 @@ from convergebench.dataset_builder.dataset.columns import Column, Config, Row, S
 from .specs import specs
 
 CHANGED_SIZE = "changed_size"  # known from the sizes alone: no metric gives it
-CHANGED_SIZE_ORDER = 60  # its place among the metrics
+_CHANGED_SIZE_ORDER = 60  # its place among the metrics
 
 
 class Fault(Enum):
@@ -107,7 +107,7 @@ class Missing(NamedTuple):
 
 Value = float | bool | dict[str, Any] | Missing  # a dictionary is stored as JSON
 Values = dict[str, Value]
-Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numbers depend on
+_Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numbers depend on
 
 
 def missing_values(row: Mapping[str, Any]) -> dict[str, Missing]:
@@ -126,7 +126,7 @@ def signature_json(signature: Mapping[str, Any]) -> str:
     return json.dumps(signature, ensure_ascii=False)
 
 
-def signature_of(row: Mapping[str, Any]) -> Signature:
+def signature_of(row: Mapping[str, Any]) -> _Signature:
     """What a row's numbers depend on, by metric; empty where the row does not say it in JSON."""
     try:
         found = json.loads(row.get("signature") or "{}")
@@ -164,7 +164,7 @@ def scores_config(optional: Collection[str] = ()) -> Config:
     held = [spec for spec in specs().values() if not spec.optional or spec.name in optional]
     ordered = [(spec.order, Column(one.name, one.type, one.meaning)) for spec in held for one in spec.columns]
     sizes = Column(CHANGED_SIZE, "bool", "whether the answer's size differs from its input's")
-    place = sum(order < CHANGED_SIZE_ORDER for order, _ in ordered)
+    place = sum(order < _CHANGED_SIZE_ORDER for order, _ in ordered)
     measured = [column for _, column in ordered]
     retained = [
         Column(one.retained, "float64", f"retained {one.headline} by {one.name}: 1 untouched, 0 another picture "

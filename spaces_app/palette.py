@@ -39,9 +39,9 @@ SERIES = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "h", "<", ">")  # as matplotlib calls them
 BASELINE_MARKER = "d"
-DASHES = ("--", (0, (5, 1.5, 1, 1.5)), (0, (1.5, 1.5)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-DARK = "@media screen and (prefers-color-scheme: dark)"
+_DASHES = ("--", (0, (5, 1.5, 1, 1.5)), (0, (1.5, 1.5)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+_DARK = "@media screen and (prefers-color-scheme: dark)"
 
 
 class Look(NamedTuple):
@@ -63,11 +63,11 @@ def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str,
         at = place % len(SERIES)
         found[editor] = Look(SERIES[at].light, MARKERS[at], "-", 2.2, False, at)
     for place, editor in enumerate(sorted(references)):
-        found[editor] = Look(MUTED.light, BASELINE_MARKER, DASHES[place % len(DASHES)], 1.5, True, len(SERIES))
+        found[editor] = Look(MUTED.light, BASELINE_MARKER, _DASHES[place % len(_DASHES)], 1.5, True, len(SERIES))
     return found
 
 
-def luminance(colour: str) -> float:
+def _luminance(colour: str) -> float:
     """Relative luminance by WCAG 2.2."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
@@ -80,7 +80,7 @@ def contrast(first: str, second: str) -> float:
     >>> round(contrast("#000000", "#ffffff"))
     21
     """
-    low, high = sorted((luminance(first), luminance(second)))
+    low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -94,16 +94,16 @@ def dark_rules() -> str:
         for colour in (PAPER, INK, MUTED, GRID, *SERIES)
         for name in ("fill", "stroke")
     ]
-    return f"{DARK}{{{''.join(rules)}}}"
+    return f"{_DARK}{{{''.join(rules)}}}"
 
 
-WIDE = 900  # pixels, where a drawing stands alone
+_WIDE = 900  # pixels, where a drawing stands alone
 
 
-def pixel_size(found: re.Match[str]) -> str:
+def _pixel_size(found: re.Match[str]) -> str:
     """The size in pixels of a drawing that stands alone, from its size in points."""
     width, height = (float(each) for each in re.findall(r'"([\d.]+)pt"', found[0]))
-    return f' width="{WIDE}" height="{WIDE * height / width:.0f}"'
+    return f' width="{_WIDE}" height="{_WIDE * height / width:.0f}"'
 
 
 def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -> str:
@@ -111,7 +111,7 @@ def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -
 
     `alone` carries the dark colours along; inside a page the page has them.
     """
-    body = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT).replace('"DejaVu Sans"', FONT)
+    body = svg[svg.index("<svg") :].replace("'DejaVu Sans'", _FONT).replace('"DejaVu Sans"', _FONT)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{name}-', body)
     body = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", body)
@@ -121,7 +121,7 @@ def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -
     opening = body[: body.index(">") + 1]
     labelled = opening[:-1] + f' role="img" aria-labelledby="{name}-title {name}-desc">'
     if alone:
-        labelled = re.sub(r' width="[^"]*" height="[^"]*"', pixel_size, labelled, count=1)
+        labelled = re.sub(r' width="[^"]*" height="[^"]*"', _pixel_size, labelled, count=1)
     else:
         labelled = re.sub(r' (width|height)="[^"]*"', "", labelled)
     return labelled + head + body[len(opening) :]

@@ -4,27 +4,27 @@ from .analysis import Analysis
 from .groups import is_missing_case
 from .program_groups import NO_GROUP, program_groups
 
-CASES = ("cases kept", "cases lost", "cases missing")
+_CASES = ("cases kept", "cases lost", "cases missing")
 LEFT_OUT = "left out: "
 AUDITED = LEFT_OUT + "under recall audit"
-LOOK_ALIKE = LEFT_OUT + "a reference that unrelated pictures resemble"
-UNSCORED = LEFT_OUT + "count twice or have no scores"
+_LOOK_ALIKE = LEFT_OUT + "a reference that unrelated pictures resemble"
+_UNSCORED = LEFT_OUT + "count twice or have no scores"
 UNKNOWN = LEFT_OUT + "a program of a study that is not installed"
 
 
 def counted_places() -> tuple[str, ...]:
     """The places of chains that count somewhere: as cases, or as a study counts its own programs."""
-    return (*CASES, *(place for group in program_groups().values() for place in group.outcomes))
+    return (*_CASES, *(place for group in program_groups().values() for place in group.outcomes))
 
 
 def places() -> tuple[str, ...]:
     """Every place that `account_for` gives."""
-    return (*counted_places(), AUDITED, LOOK_ALIKE, UNSCORED, UNKNOWN)
+    return (*counted_places(), AUDITED, _LOOK_ALIKE, _UNSCORED, UNKNOWN)
 
 
 def account_for(analysis: Analysis) -> dict[str, str]:
     """The place of every chain, one of `places()`, by the chain's id."""
-    found = dict.fromkeys((chain.id for chain in analysis.chains), UNSCORED)
+    found = dict.fromkeys((chain.id for chain in analysis.chains), _UNSCORED)
     for case in analysis.cases:
         group = program_groups().get(case.group)
         if group and group.outcome:
@@ -32,7 +32,7 @@ def account_for(analysis: Analysis) -> dict[str, str]:
         elif "audit" in case.chain.chain.settings:
             found[case.chain.id] = AUDITED
         else:
-            found[case.chain.id] = UNKNOWN if case.group == NO_GROUP else LOOK_ALIKE
+            found[case.chain.id] = UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE
     for name, group_cases in analysis.groups.items():
         for editor, cases in group_cases.cases.items():
             for case, outcome in zip(cases, analysis.outcomes[name][editor], strict=True):

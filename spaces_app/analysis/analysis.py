@@ -20,7 +20,7 @@ from .groups import HALF, CaseGroup, count_failures, group_cases, merge_reasons,
 from .stored_rows import StoredRows, narrow, score_rows
 
 Row = Mapping[str, Any]
-R = TypeVar("R", bound=dataset_columns.Row)
+_R = TypeVar("R", bound=dataset_columns.Row)
 T = TypeVar("T")
 
 
@@ -33,7 +33,7 @@ class Options:
     suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # what programs each suite has
 
 
-def _typed(rows: Iterable[R | Row], row_type: type[R]) -> list[R]:
+def _typed(rows: Iterable[_R | Row], row_type: type[_R]) -> list[_R]:
     return [row if isinstance(row, row_type) else row_type.from_values(row) for row in rows]
 
 
@@ -68,7 +68,7 @@ class Analysis:
             raise ValueError(f"the dataset has no table {name!r}; did you mean {near[0]!r}?")
         return self._tables.get(name, ())
 
-    def rows(self, row_type: type[R]) -> list[R]:
+    def rows(self, row_type: type[_R]) -> list[_R]:
         """The same as rows of their type."""
         return _typed(self.table(row_type.TABLE), row_type)
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 # Names of models as their makers write them; longest first, so that "gpt-image" is found before "gpt".
-BRANDS = {
+_BRANDS = {
     "gemini-nano-banana": "Nano Banana",
     "grok-imagine-image": "Grok Imagine",
     "chatgpt-image": "ChatGPT Image",
@@ -33,10 +33,10 @@ BRANDS = {
     "vae": "VAE only",
     "tint": "Tint only",
 }
-MODEL_OPTIONS = ("model", "checkpoint")
-DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
+_MODEL_OPTIONS = ("model", "checkpoint")
+_DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
 LONGEST = 34  # signs, for a phone
-LONGEST_EDIT = 44
+_LONGEST_EDIT = 44
 
 
 def display_names(editors: Iterable[str]) -> dict[str, str]:
@@ -60,11 +60,11 @@ def display_name(editor: str) -> str:
     if any(not sign for _, sign, _ in pairs):
         return editor
     options = {key: value for key, _, value in pairs}
-    model = next((options.pop(key) for key in MODEL_OPTIONS if key in options), name)
+    model = next((options.pop(key) for key in _MODEL_OPTIONS if key in options), name)
     others = [
         value if key == "quality" and not value.isdecimal() else f"{key} {value}" for key, value in options.items()
     ]
-    full = ", ".join([model_name(model), *others])
+    full = ", ".join([_model_name(model), *others])
     return full if len(full) <= LONGEST else editor
 
 
@@ -78,27 +78,27 @@ def program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
     for program, cycle in programs.items():
         more = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
         first = cycle[0][:1].upper() + cycle[0][1:].rstrip(".")
-        first = first if len(first) <= LONGEST_EDIT else f"{first[:LONGEST_EDIT].rsplit(' ', 1)[0]} …"
+        first = first if len(first) <= _LONGEST_EDIT else f"{first[:_LONGEST_EDIT].rsplit(' ', 1)[0]} …"
         names[program] = first + (f", {len(cycle)} times" if more and len(set(cycle)) == 1 else more)
     counts = Counter(names.values())
     return {program: name if counts[name] == 1 else f"{name} ({program})" for program, name in names.items()}
 
 
-def model_name(model: str) -> str:
+def _model_name(model: str) -> str:
     """A model's id as a name.
 
     >>> model_name("gemini-3.1-flash-image-preview"), model_name("gpt-image-1-mini"), model_name("my-editor")
     ('Gemini 3.1 Flash Image Preview', 'GPT Image 1 Mini', 'my-editor')
     """
-    model = DATES.sub("", model.rsplit("/", 1)[-1]).removeprefix("doubao-")
-    for start, brand in BRANDS.items():
+    model = _DATES.sub("", model.rsplit("/", 1)[-1]).removeprefix("doubao-")
+    for start, brand in _BRANDS.items():
         if model == start:
             return brand
         if model.startswith(f"{start}-"):
             version = re.sub(r"(?<![\d.])(\d)-(\d)(?![\d.b])", r"\1.\2", model[len(start) + 1 :])
-            return " ".join([brand, *(capitalised_part(part) for part in version.split("-"))])
+            return " ".join([brand, *(_capitalised_part(part) for part in version.split("-"))])
     return model
 
 
-def capitalised_part(part: str) -> str:
+def _capitalised_part(part: str) -> str:
     return part if any(sign.isdigit() for sign in part) else part.capitalize()

@@ -1,6 +1,6 @@
 """Edits judged again under other limits than the scores were made with, from the numbers that the scores hold.
 
-Whether CLIP's direction agreed is known only where the picture's own check passed; elsewhere it is taken to agree.
+Whether CLIP's direction agreed is known only if the picture's own check passed; otherwise it is taken to agree.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from .floors import Floors
 from .stored_rows import StoredRows, by_chain, narrow, rows_of
 
 # What `judge_again` looks at.
-JUDGED = (
+_JUDGED = (
     "chain", "edit_applied", "edit_share", "edit_undone", "undo_ratio", "undo_explained",
     "part_lost", "part_lost_share", "part_redrawn_share", "reasons",
 )  # fmt: skip
@@ -30,7 +30,7 @@ class EditLimits:
 
 
 class RejudgedCases:
-    """The cases of a dataset under other limits; only those that change are made anew."""
+    """The cases of a dataset under other limits; only those that change are made again."""
 
     def __init__(self, cases: Iterable[Case], scores: Sequence[ScoreRow] | StoredRows[ScoreRow], floors: Floors):
         self.cases = {case.chain.id: case for case in cases}
@@ -44,45 +44,55 @@ class RejudgedCases:
     def changed(self, limits: EditLimits) -> dict[str, Case]:
         """The cases that another judgement of some step changes, by chain."""
         changed = set()
-        for row in narrow(self.scores, JUDGED):
+        for row in narrow(self.scores, _JUDGED):
             case = self.cases.get(row.chain)
             if case and row.chain not in changed and judge_again(row, limits, case.chain.program.small) is not row:
                 changed.add(row.chain)
-        rows = rows_of(self.scores, changed)
-        found = {}
-        for name, own in by_chain(rows):
+        cases = {}
+        for name, rows in by_chain(rows_of(self.scores, changed)):
             chain = self.cases[name].chain
-            again = [judge_again(row, limits, chain.program.small) for row in own]
-            found[name] = case_of_chain(chain, again, self.floors)
-        return found
+            judged = [judge_again(row, limits, chain.program.small) for row in rows]
+            cases[name] = case_of_chain(chain, judged, self.floors)
+        return cases
 
 
 def judge_again(row: ScoreRow, limits: EditLimits, small: bool = False) -> ScoreRow:
-    """The row with its edit and part judged under these limits; the row itself where nothing changes.
+    """The row with its edit and part judged under these limits; the row itself if nothing changes.
 
     >>> judge_again(ScoreRow.from_scores({"edit_undone": True, "undo_ratio": 0.3}), EditLimits(left=0.2)).edit_undone
     False
     """
-    changes: dict[str, bool] = {}
-    made, share = row.edit_applied, row.edit_share
-    if made is not None and share is not None:
-        least, usual = ((each * SHARE_SMALL / SHARE if small else each) for each in (limits.share, SHARE))
-        changes["edit_applied"] = share >= least and (made or share < usual)
-    undone, ratio = row.edit_undone, row.undo_ratio
-    part = row.part_lost
-    areas = [share for share in (row.part_lost_share, row.part_redrawn_share) if share is not None]
-    lost_by_undo = None
-    if undone is not None and ratio is not None and not is_geometric(row):
-        another = row.undo_explained is not None and row.undo_explained < EXPLAINED
-        changes["edit_undone"] = (ratio <= limits.left or another) and (undone or (ratio > LEFT and not another))
-        lost_by_undo = ratio > limits.left and changes["edit_undone"]
-    if part is not None and (areas or lost_by_undo is not None):
-        changes["part_lost"] = bool(lost_by_undo) or max(areas, default=0.0) >= limits.part
-    changes = {column: value for column, value in changes.items() if value != row.value(column)}
+    undone = _undone_again(row, limits)
+    judged = {
+        "edit_applied": _applied_again(row, limits, small),
+        "edit_undone": undone,
+        "part_lost": _part_lost_again(row, limits, undone),
+    }
+    changes = {column: value for column, value in judged.items() if value is not None and value != row.value(column)}
     return ScoreRow.from_values({**row.values, **changes}) if changes else row
 
 
-def is_geometric(row: ScoreRow) -> bool:
-    """Whether the edit moves the whole picture, and an exact oracle judges it without any limit."""
+def _applied_again(row: ScoreRow, limits: EditLimits, small: bool) -> bool | None:
+    if row.edit_applied is None or row.edit_share is None:
+        return None
+    factor = SHARE_SMALL / SHARE if small else 1
+    return row.edit_share >= limits.share * factor and (row.edit_applied or row.edit_share < SHARE * factor)
+
+
+def _undone_again(row: ScoreRow, limits: EditLimits) -> bool | None:
+    # An edit that moves the whole picture is judged by an exact oracle, without any limit.
     reason = row.missing.get("undo_explained") if row.undo_explained is None else None
-    return reason is not None and reason.code == "whole_picture"
+    is_geometric = reason is not None and reason.code == "whole_picture"
+    if row.edit_undone is None or row.undo_ratio is None or is_geometric:
+        return None
+    another = row.undo_explained is not None and row.undo_explained < EXPLAINED
+    return (row.undo_ratio <= limits.left or another) and (row.edit_undone or (row.undo_ratio > LEFT and not another))
+
+
+def _part_lost_again(row: ScoreRow, limits: EditLimits, undone: bool | None) -> bool | None:
+    """An undo that leaves more than its limit, and counts as made, has lost a part."""
+    areas = [share for share in (row.part_lost_share, row.part_redrawn_share) if share is not None]
+    if row.part_lost is None or (not areas and undone is None):
+        return None
+    lost_by_undo = bool(undone) and row.undo_ratio is not None and row.undo_ratio > limits.left
+    return lost_by_undo or max(areas, default=0.0) >= limits.part

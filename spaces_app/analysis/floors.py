@@ -8,14 +8,14 @@ from convergebench.metric_modules.retained.floors import SHARE, floor, resemblin
 from convergebench.metric_modules.scores import FloorRow
 from convergebench.metric_modules.specs import ceilings, quality_columns
 
-ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value
+_ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value
 
 
 class Floors:
     """The dataset's floors by source and size, over the unrelated sources of each chain's own suite."""
 
     def __init__(self, floors: Iterable[FloorRow], chains: Iterable[FinishedChain]):
-        self.values: dict[tuple[str, int], ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
+        self.values: dict[tuple[str, int], _ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
         for row in floors:
             if row.value is not None:
                 self.values[row.source, row.short_side][row.metric][row.other] = row.value
@@ -24,9 +24,9 @@ class Floors:
         for chain in chains:
             self.sources_of_suite[chain.suite].add(chain.source.id)
             self.name_of[chain.source.id] = chain.source.id.removesuffix(f"-{chain.source.sha256[:8]}")
-        self.cached: dict[tuple[str, int | None, str], ValuesByMetric] = {}
+        self.cached: dict[tuple[str, int | None, str], _ValuesByMetric] = {}
 
-    def unrelated_values(self, chain: FinishedChain) -> ValuesByMetric:
+    def unrelated_values(self, chain: FinishedChain) -> _ValuesByMetric:
         """What the unrelated pictures of the chain's suite score against the chain's reference."""
         key = chain.source.id, chain.short_side, chain.suite
         if key not in self.cached:
@@ -41,13 +41,13 @@ class Floors:
             self.cached[key] = self.without_encodings(key[0], {metric: each for metric, each in own.items() if each})
         return self.cached[key]
 
-    def without_encodings(self, source: str, values: ValuesByMetric) -> ValuesByMetric:
+    def without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
         """The values without those of the same picture in another encoding: it has the name, and resembles it."""
         name = self.name_of.get(source)
-        of_other_names = choose_others(values, lambda other: self.name_of.get(other) != name)
-        alike = resembling_others(values, of_other_names) if of_other_names != values else {}
+        of_other_names = _choose_others(values, lambda other: self.name_of.get(other) != name)
+        alike = _resembling_others(values, of_other_names) if of_other_names != values else {}
         same = {other for other, is_like in alike.items() if is_like and self.name_of.get(other) == name}
-        return choose_others(values, lambda other: other not in same) if same else values
+        return _choose_others(values, lambda other: other not in same) if same else values
 
     def floor(self, chain: FinishedChain, metric: str) -> float | None:
         """The median over the unrelated pictures; None where there are none."""
@@ -61,19 +61,19 @@ class Floors:
         """
         found: dict[str, set[str]] = defaultdict(set)
         for chain in {(chain.source.id, chain.short_side, chain.suite): chain for chain in chains}.values():
-            marks = resembling_others(self.unrelated_values(chain))
+            marks = _resembling_others(self.unrelated_values(chain))
             if sum(marks.values()) > SHARE * len(marks):
                 found[chain.source.id] |= {other for other, is_like in marks.items() if is_like}
         return {name: sorted(others) for name, others in sorted(found.items())}
 
 
-def choose_others(values: ValuesByMetric, is_chosen: Callable[[str], bool]) -> ValuesByMetric:
+def _choose_others(values: _ValuesByMetric, is_chosen: Callable[[str], bool]) -> _ValuesByMetric:
     """The values of some of the other pictures; a metric without any is left out."""
     kept = {metric: {other: each[other] for other in each if is_chosen(other)} for metric, each in values.items()}
     return {metric: each for metric, each in kept.items() if each}
 
 
-def resembling_others(values: ValuesByMetric, floors_of: ValuesByMetric | None = None) -> dict[str, bool]:
+def _resembling_others(values: _ValuesByMetric, floors_of: _ValuesByMetric | None = None) -> dict[str, bool]:
     """Whether each unrelated picture resembles the reference on all qualities; empty where they are not all known.
 
     The floors are medians of the values, or of others.

@@ -17,12 +17,12 @@ CHECK_TITLES = {
     **{name: COLUMNS[name].title for name in QUALITIES},
     **{name: f"{COLUMNS[name].aspect} by {COLUMNS[name].title}" for name in MEANINGS},
 }
-COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
+_COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
 HALF = 0.5
 # An editor under test, one that is listed apart for a reason, or a row that says where the scale begins and ends.
 ROLES = {"editor": "editors", "apart": "editors listed apart", "baseline": "baselines"}
 
-Reasons = Mapping[str, Sequence[str]]  # by editor; an editor without reasons has no entry, or an empty one
+_Reasons = Mapping[str, Sequence[str]]  # by editor; an editor without reasons has no entry, or an empty one
 OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
 
 
@@ -50,7 +50,7 @@ class CaseGroup:
         return name.replace("(", "(no edit check, ") if "(" in name else f"{name} (no edit check)"
 
     def checks_of(self, editor: str) -> tuple[str, ...]:
-        """What is checked in this editor's cases: less than in others' where its scores lack a metric."""
+        """What is checked in this editor's cases: less than in others' if its scores lack a metric."""
         return tuple(check for check in self.checks if check not in self.lacking[editor])
 
     def role_title(self, editor: str) -> str:
@@ -58,7 +58,7 @@ class CaseGroup:
         return ROLES[self.roles[editor]]
 
     def tested(self, least: int = 1) -> list[str]:
-        """The editors under test; all rows where there are fewer of them than `least`."""
+        """The editors under test; all rows if there are fewer of them than `least`."""
         names = [editor for editor in self.cases if self.roles[editor] == "editor"]
         return names if len(names) >= least else list(self.cases)
 
@@ -71,7 +71,7 @@ class CaseGroup:
 def group_cases(
     cases: Iterable[Case],
     excluded: Sequence[str] = (),
-    apart: Reasons | None = None,
+    apart: _Reasons | None = None,
     roles: Mapping[str, str] | None = None,
     only_common: bool = False,
 ) -> dict[str, CaseGroup]:
@@ -86,13 +86,13 @@ def group_cases(
         if "audit" not in case.chain.chain.settings and case.source not in excluded:
             by_group[case.group][case.editor].append(case)
     return {
-        name: make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
+        name: _make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
         for name, group in program_groups().items()
         if group.counted and name in by_group
     }
 
 
-def merge_reasons(*findings: Reasons) -> dict[str, tuple[str, ...]]:
+def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
     """The findings of several checks as one: an editor's reasons in the order of the checks, none twice.
 
     >>> merge_reasons({"a": ["no"], "b": []}, {"a": ["no", "never"]})
@@ -106,51 +106,50 @@ def merge_reasons(*findings: Reasons) -> dict[str, tuple[str, ...]]:
     return {editor: tuple(editor_reasons) for editor, editor_reasons in merged.items()}
 
 
-def make_group(
-    name: str, cases: dict[str, list[Case]], apart: Reasons, roles: Mapping[str, str], only_common: bool
+def _make_group(
+    name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str], only_common: bool
 ) -> CaseGroup:
-    """A check counts where at least half of the editors to be ranked have it; who lacks such a check is listed apart.
+    """A check counts if at least half of the editors to be ranked have it; editors that lack one are listed apart.
 
     So one editor that was scored with fewer metrics takes no check from the others, and has no rank among them.
     """
-    covered = {editor: covered_checks(own) for editor, own in cases.items()}
-    own_roles = {editor: role_in_tables(editor, roles, apart) for editor in cases}
-    measured = [editor for editor in cases if any_measured(cases[editor])] or list(cases)
-    voters = [editor for editor in measured if only_common or own_roles[editor] == "editor"] or measured
-    enough = {check: [editor for editor in voters if check in covered[editor]] for check in CHECKS}
+    covered = {
+        editor: [check for check, share in coverage(editor_cases).items() if share >= _COVERED]
+        for editor, editor_cases in cases.items()
+    }
+    # An editor that never answered lacks no metric: it has lost everything.
+    measured = [editor for editor in cases if _any_measured(cases[editor])] or list(cases)
+    ranked = [editor for editor in measured if only_common or role_in_tables(editor, roles, apart) == "editor"]
+    voters = ranked or measured
+    having = {check: [editor for editor in voters if check in covered[editor]] for check in CHECKS}
     needed = len(voters) if only_common else len(voters) / 2
-    checks = tuple(check for check in CHECKS if len(enough[check]) >= needed)
+    checks = tuple(check for check in CHECKS if len(having[check]) >= needed)
     lacking = {
         editor: tuple(check for check in checks if check not in covered[editor] and editor in measured)
         for editor in cases
     }
-    fewer = {editor: [fewer_metrics(own)] for editor, own in lacking.items() if own}
-    reasons = {} if only_common else merge_reasons({editor: apart.get(editor, ()) for editor in cases}, fewer)
-    partial = {check: names for check, names in enough.items() if names and check not in checks}
-    own_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
-    return CaseGroup(name, cases, checks, partial, own_roles, lacking, reasons)
+    reasons = {} if only_common else _with_lacking_checks({editor: apart.get(editor, ()) for editor in cases}, lacking)
+    partial = {check: editors for check, editors in having.items() if editors and check not in checks}
+    table_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
+    return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
 
 
-def role_in_tables(editor: str, roles: Mapping[str, str], apart: Reasons) -> str:
+def _with_lacking_checks(apart: _Reasons, lacking: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The reasons why editors are listed apart, with those that were scored with fewer metrics than the others."""
+    titles = {editor: ", ".join(CHECK_TITLES[check] for check in checks) for editor, checks in lacking.items()}
+    mark = "not checked, because its scores lack it"
+    return merge_reasons(apart, {editor: [f"{mark}: {text}"] for editor, text in titles.items() if text})
+
+
+def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:
     """A key of ROLES."""
     if roles.get(editor, "editor") != "editor":
         return "baseline"
     return "apart" if apart.get(editor) else "editor"
 
 
-def fewer_metrics(lacking: Sequence[str]) -> str:
-    """Why an editor is listed apart that was scored with fewer metrics than the others."""
-    return f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in lacking)}"
-
-
-def any_measured(cases: Sequence[Case]) -> bool:
-    """Whether anything was measured; an editor that never answered lacks no metric, it has lost everything."""
+def _any_measured(cases: Sequence[Case]) -> bool:
     return any(is_measured(case, place) for case in cases for place in range(case.rounds))
-
-
-def covered_checks(cases: Sequence[Case]) -> list[str]:
-    """The checks that reach enough of an editor's returns."""
-    return [check for check, share in coverage(cases).items() if share >= COVERED]
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
@@ -188,35 +187,35 @@ def outcome_of_case(
 ) -> Outcome:
     """What the headline counts for one case, looking no further than round `horizon`.
 
-    `framing` is the largest loss of framing that is no loss of the case; None where it is not asked.
+    `framing` is the largest loss of framing that is no loss of the case; None if it is not asked.
     """
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
-    end, end_round = end_seen_from(case, rounds[-1])
+    end, end_round = _end_seen_from(case, rounds[-1])
     values = {
         cause.name: series
         for cause in CAUSES.values()
         if cause.decided_by and (series := _series_of(case, cause, checks))
     }
     outcome = convergence(rounds, values, end, end_round, Limits(threshold, framing), case.not_judged)
-    return failed_if_unmeasured(outcome, rounds[-1])
+    return _failed_if_unmeasured(outcome, rounds[-1])
 
 
 def outcome_of_curve(case: Case, values: Values, threshold: float = HALF, horizon: int | None = None) -> Outcome:
     """The outcome of one retained metric, over all measured rounds, whatever ended convergence."""
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
-    end, end_round = end_seen_from(case, rounds[-1])
+    end, end_round = _end_seen_from(case, rounds[-1])
     outcome = curve_outcome(values[: len(rounds)], rounds, threshold, end=end, end_round=end_round)
-    return failed_if_unmeasured(outcome, rounds[-1])
+    return _failed_if_unmeasured(outcome, rounds[-1])
 
 
-def end_seen_from(case: Case, last: int) -> tuple[str, int | None]:
+def _end_seen_from(case: Case, last: int) -> tuple[str, int | None]:
     """How the case ended, and in which round; an end after round `last` had not happened yet."""
     if case.end_round is not None and case.end_round > last:
         return "complete", None
     return case.end, case.end_round
 
 
-def failed_if_unmeasured(outcome: Outcome, last: int) -> Outcome:
+def _failed_if_unmeasured(outcome: Outcome, last: int) -> Outcome:
     """A case that was not measured to its end, though nothing was lost, is a missing case."""
     return replace(outcome, failed=True) if not outcome.lost and outcome.kept < last else outcome
 
@@ -225,7 +224,7 @@ def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[O
     """One editor's outcomes as they count: a technical failure is a loss in the round in which it came.
 
     As if the editor had refused: what a case had kept before stays, and nothing is left out, so that failing never
-    helps. Whom a failure hit by accident asks again: `convergebench generate --retry failed`.
+    helps. After an accident `convergebench generate --retry failed` asks again.
     """
     return [
         replace(outcome, failed=False, lost_at=max(case.end_round or 1, outcome.kept + 1), cause=FAILED)
@@ -241,6 +240,6 @@ def is_missing_case(outcome: Outcome) -> bool:
 
 
 def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
-    """The lowest retained quality of those that are checked, round by round; empty where none is."""
+    """The lowest retained quality of those that are checked, round by round; empty if none is."""
     lists = [case.judged(name) for name in QUALITIES if name in checks]
     return [None if None in values else min(values) for values in zip(*lists, strict=True)]

@@ -11,11 +11,11 @@ from .groups import CaseGroup, OutcomesByEditor
 from .tables import Estimate, estimate
 
 Side = tuple[str, int]  # what the two programs have in common, and on which side this one is: 0 or 1
-SideOf = Callable[[str], Side | None]  # by the id of a program
+_SideOf = Callable[[str], Side | None]  # by the id of a program
 _CaseKey = tuple[str, str, int]  # source, what the programs have in common, run
 
 
-class Paired(NamedTuple):
+class _Paired(NamedTuple):
     """One editor, and how its first side compares with the second."""
 
     editor: str
@@ -31,9 +31,9 @@ class Paired(NamedTuple):
     sources: int
 
 
-def compare_sides(analysis: Analysis, names: tuple[str, str], side_of: SideOf) -> list[Paired]:
+def compare_sides(analysis: Analysis, names: tuple[str, str], side_of: _SideOf) -> list[_Paired]:
     """Each editor of each group with cases on both sides: the same picture, the same task, the same run."""
-    results: list[Paired] = []
+    results: list[_Paired] = []
     for name, group in analysis.groups.items():
         pairs = []
         for editor in group.cases:
@@ -49,7 +49,7 @@ def compare_sides(analysis: Analysis, names: tuple[str, str], side_of: SideOf) -
 
 
 def _both_sides(
-    group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: SideOf
+    group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: _SideOf
 ) -> tuple[list[dict[_CaseKey, float]], list[list[bool]]]:
     """The rounds kept of each case, and whether its edits were undone, side by side."""
     kept: list[dict[_CaseKey, float]] = [{}, {}]
@@ -64,11 +64,11 @@ def _both_sides(
 
 def _paired(
     editor: str, role: str, pair: Comparison, kept: list[dict[_CaseKey, float]], undone: list[list[bool]]
-) -> Paired:
+) -> _Paired:
     common = kept[0].keys() & kept[1].keys()
     first, second = (sum(side[key] for key in common) / len(common) for side in kept)
     first_undone, second_undone = (sum(values) / len(values) if values else None for values in undone)
-    return Paired(
+    return _Paired(
         editor,
         role,
         first,

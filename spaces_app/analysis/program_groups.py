@@ -38,7 +38,7 @@ def asks_for_edit(chain: FinishedChain) -> bool:
     return program.closes and any(role.kind == "forward" for role in roles(program.cycle, program.closes))
 
 
-ROUND_TRIPS = ProgramGroup(
+_ROUND_TRIPS = ProgramGroup(
     "round trips",
     "programs that ask for a change and then to undo it",
     holds=asks_for_edit,
@@ -51,11 +51,11 @@ ROUND_TRIPS = ProgramGroup(
 @lru_cache
 def program_groups() -> dict[str, ProgramGroup]:
     """Every group by name, in the order of the headlines."""
-    groups = [ROUND_TRIPS, *(group for module in study_modules("groups") for group in module.GROUPS)]
+    groups = [_ROUND_TRIPS, *(group for module in study_modules("groups") for group in module.GROUPS)]
     return {group.name: group for group in sorted(groups, key=lambda group: group.order)}
 
 
 def group_of_chain(chain: FinishedChain) -> str:
     """The name of the group that a chain belongs to. A study's group comes before the core's."""
     names = [group.name for group in program_groups().values() if group.holds(chain)]
-    return next((name for name in names if name != ROUND_TRIPS.name), names[0] if names else NO_GROUP)
+    return next((name for name in names if name != _ROUND_TRIPS.name), names[0] if names else NO_GROUP)

@@ -8,7 +8,7 @@ from convergebench.metric_modules.edit_applied.cycles import roles
 from .cases import Case, CaseKey, spread_rounds
 from .groups import CaseGroup, OutcomesByEditor, lowest_quality
 
-RETURNS = 4  # in a strip
+_RETURNS = 4  # in a strip
 
 
 def typical_cases(
@@ -37,7 +37,7 @@ def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[
     cycle, calls = case.chain.program.cycle, case.chain.calls
     quality = lowest_quality(case, checks)
     forward = [place for place, role in enumerate(roles(cycle, True), 1) if role.kind == "forward"]
-    returns = [round * len(cycle) for round in spread_rounds(case.rounds, RETURNS)]
+    returns = [round * len(cycle) for round in spread_rounds(case.rounds, _RETURNS)]
     steps = [0, *forward[:1], *returns]
     if lost_step and lost_step not in steps:
         nearest = min(returns, key=lambda step: abs(step - lost_step))

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SMALL = 9.3  # the smallest letters: 12 pixels where two figures just find room beside each other
-WIDTH = 5.2  # inches at 72 units each: a desk shows two figures beside each other
-NARROW = 4.45  # inches of a phone's figures, whose letters have 12 pixels where a page is 360 wide
-NARROW_LINE = 38  # letters in a line of these
-NARROW_NAME = 24  # letters of a name beside its line
-LINE, LEGEND_LINE = 1.2, 1.66  # heights of a letter
-BELOW = 5.2  # the same: all below a panel, with its margins
-MOST_BANDS = 6  # editors in one panel; the bands of more lie on each other
-SHARP = 216  # dots an inch in the PNGs: three times the size on a page
-STYLE = {
-    "figure.figsize": (WIDTH, 3.4),
+_WIDTH = 5.2  # inches at 72 units each: a desk shows two figures beside each other
+_NARROW = 4.45  # inches of a phone's figures, whose letters have 12 pixels where a page is 360 wide
+_NARROW_LINE = 38  # letters in a line of these
+_NARROW_NAME = 24  # letters of a name beside its line
+_LINE, _LEGEND_LINE = 1.2, 1.66  # heights of a letter
+_BELOW = 5.2  # the same: all below a panel, with its margins
+_MOST_BANDS = 6  # editors in one panel; the bands of more lie on each other
+_SHARP = 216  # dots an inch in the PNGs: three times the size on a page
+_STYLE = {
+    "figure.figsize": (_WIDTH, 3.4),
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "svg.fonttype": "none",
@@ -56,7 +56,7 @@ STYLE = {
     "axes.facecolor": PAPER.light,
     "savefig.transparent": False,
 }
-NARROW_STYLE: dict[str, Any] = {"figure.figsize": (NARROW, 3.4), "font.size": 12.5, "axes.titlesize": 12.5}
+_NARROW_STYLE: dict[str, Any] = {"figure.figsize": (_NARROW, 3.4), "font.size": 12.5, "axes.titlesize": 12.5}
 
 
 class FigureContext(NamedTuple):
@@ -81,8 +81,8 @@ class Drawing:
 
     @cached_property
     def matplotlib_svg(self) -> str:
-        """What `print_svg` gives for the figure."""
-        return print_svg(self.figure)
+        """What `_print_svg` gives for the figure."""
+        return _print_svg(self.figure)
 
     def svg(self, alone: bool = True) -> str:
         words = html.escape(self.title), html.escape(self.description)
@@ -93,7 +93,7 @@ class Drawing:
         if self.narrow is None:
             return ""
         words = html.escape(self.title), html.escape(self.description)
-        return finish_svg(print_svg(self.narrow), f"{self.name}-narrow", *words, alone=False)
+        return finish_svg(_print_svg(self.narrow), f"{self.name}-narrow", *words, alone=False)
 
     def pdf(self) -> bytes:
         """For a paper; its layout is that of the SVG, which is made first."""
@@ -108,19 +108,19 @@ class Drawing:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         buffer = io.BytesIO()
-        self.figure.set_dpi(SHARP)
+        self.figure.set_dpi(_SHARP)
         FigureCanvasAgg(self.figure).print_png(buffer, metadata={"Software": None})
         return buffer.getvalue()
 
 
-def print_svg(figure: "Figure") -> str:
+def _print_svg(figure: "Figure") -> str:
     """Straight through the backend: `savefig` would lay out and draw everything once more."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
         patch.set_visible(False)
     buffer = io.StringIO()
-    with house_style(narrow=figure.get_figwidth() == NARROW):
+    with house_style(narrow=figure.get_figwidth() == _NARROW):
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
     figure.patch.set_visible(True)
     figure.set_layout_engine("none")  # the PNG keeps this layout
@@ -131,14 +131,14 @@ def house_style(narrow: bool = False) -> Any:
     """Within this, everything is drawn in the house's style; what a phone shows has larger letters."""
     import matplotlib
 
-    return matplotlib.rc_context(STYLE | NARROW_STYLE if narrow else STYLE)
+    return matplotlib.rc_context(_STYLE | _NARROW_STYLE if narrow else _STYLE)
 
 
 def is_narrow() -> bool:
     """Whether a phone's figure is drawn."""
     import matplotlib
 
-    return matplotlib.rcParams["figure.figsize"][0] == NARROW
+    return matplotlib.rcParams["figure.figsize"][0] == _NARROW
 
 
 def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, **options: Any) -> Any:
@@ -156,14 +156,14 @@ def fit_to_phone(figure: "Figure") -> None:
     """Nothing is written smaller than the rest, long lines are broken, and hidden panels take no room."""
     from matplotlib.text import Text
 
-    least = NARROW_STYLE["font.size"]
+    least = _NARROW_STYLE["font.size"]
     for text in figure.findobj(Text):
         text.set_fontsize(max(text.get_fontsize(), least))
     shown = [axes for axes in figure.axes if axes.get_visible()]
     for axes in shown:
-        axes.set_title(textwrap.fill(axes.get_title("left"), NARROW_LINE))
+        axes.set_title(textwrap.fill(axes.get_title("left"), _NARROW_LINE))
         for label in (axes.xaxis.label, axes.yaxis.label):
-            label.set_text(textwrap.fill(label.get_text(), NARROW_LINE))
+            label.set_text(textwrap.fill(label.get_text(), _NARROW_LINE))
     if hidden := [axes for axes in figure.axes if not axes.get_visible()]:
         figure.set_figheight(figure.get_figheight() * len(shown) / len(figure.axes))
         grid = figure.add_gridspec(len(shown), 1)
@@ -184,27 +184,29 @@ def draw_lines(
     """A line per editor with its band; medians are dotted. Shares go down in steps, from all before the first round."""
     from matplotlib.ticker import MaxNLocator
 
-    step: Literal["post"] | None = "post" if share else None
     for editor, look in looks.items():
-        curve = [row for row in rows if row.editor == editor]
-        if not curve:
-            continue
-        start = [(0, Estimate(1.0, 1.0, 1.0))] if share else []
-        points = start + [(row.round, row.mean) for row in curve]
-        rounds, means = [round for round, _ in points], [mean.value for _, mean in points]
-        axes.plot(rounds, means, color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
-                  markevery=(len(start), max(1, len(curve) // 10)), label=editor, clip_on=False, zorder=3,
-                  drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
-        band = [(round, mean) for round, mean in points if mean.low is not None]
-        if bands and band and not (share and look.is_reference):
-            low, high = [mean.low for _, mean in band], [mean.high for _, mean in band]
-            axes.fill_between([round for round, _ in band], low, high, color=look.colour, alpha=0.13, lw=0, step=step)
-        if medians:
-            axes.plot([row.round for row in curve], [row.median for row in curve], color=look.colour, ls=":", lw=1)
+        if curve := [row for row in rows if row.editor == editor]:
+            _draw_line(axes, curve, look, share, bands and not (share and look.is_reference))
+            if medians:
+                axes.plot([row.round for row in curve], [row.median for row in curve], color=look.colour, ls=":", lw=1)
     axes.set_xlabel("round")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     first, last = 0 if share else 1, max((row.round for row in rows), default=None)
     axes.set_xlim(*((first - 0.5, first + 0.5) if last == first else (first, last)))
+
+
+def _draw_line(axes: "Axes", curve: Sequence[CurveRow], look: Look, share: bool, with_band: bool) -> None:
+    step: Literal["post"] | None = "post" if share else None
+    start = [(0, Estimate(1.0, 1.0, 1.0))] if share else []
+    points = start + [(row.round, row.mean) for row in curve]
+    rounds, means = [round for round, _ in points], [mean.value for _, mean in points]
+    axes.plot(rounds, means, color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
+              markevery=(len(start), max(1, len(curve) // 10)), label=curve[0].editor, clip_on=False, zorder=3,
+              drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
+    band = [(round, mean) for round, mean in points if mean.low is not None]
+    if with_band and band:
+        low, high = [mean.low for _, mean in band], [mean.high for _, mean in band]
+        axes.fill_between([round for round, _ in band], low, high, color=look.colour, alpha=0.13, lw=0, step=step)
 
 
 def set_unit_scale(axes: "Axes", share: bool = False) -> None:
@@ -226,7 +228,7 @@ def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
     given = 10 * -(-len(labels) // columns)  # what the figure's height allows for
     columns = max(min(columns, fitting, len(labels)), 1)
     lines = -(-sum(name.count("\n") + 1 for name in names.values()) // columns)
-    figure.set_figheight(figure.get_figheight() + max(letters * lines - given, 0) * LEGEND_LINE / 72)
+    figure.set_figheight(figure.get_figheight() + max(letters * lines - given, 0) * _LEGEND_LINE / 72)
     figure.legend(
         handles,
         [names[label] for label in labels],
@@ -238,7 +240,7 @@ def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
 
 def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
     """The names that readers know, in lines that leave room for the rest of a figure with so many panels in a row."""
-    width = NARROW_NAME if is_narrow() else LONGEST if panels == 1 else 48 // panels
+    width = _NARROW_NAME if is_narrow() else LONGEST if panels == 1 else 48 // panels
     return {label: broken(name, width) for label, name in display_names(labels).items()}
 
 
@@ -265,10 +267,10 @@ def label_ends(figure: "Figure", axes: "Axes", rows: Sequence[CurveRow], looks: 
     ends = sorted((row.mean.value, editor) for editor, row in last.items() if editor in looks)
     places = [value for value, _ in ends]
     letters = matplotlib.rcParams["font.size"]
-    high = 72 * figure.get_figheight() - BELOW * letters
+    high = 72 * figure.get_figheight() - _BELOW * letters
     names = figure_names(looks)
     lines = max((names[editor].count("\n") + 1 for _, editor in ends), default=1)
-    gap = min(lines * LINE * letters / high, 1.02 / max(len(places), 1))
+    gap = min(lines * _LINE * letters / high, 1.02 / max(len(places), 1))
     for _ in range(1000):  # until a dozen names lie evenly
         for low in range(len(places) - 1):
             over = gap - (places[low + 1] - places[low])
@@ -297,9 +299,9 @@ def one_panel(
     if not rows:
         return None
     editors = {row.editor for row in rows}
-    names_high = (LINE * len(editors) + BELOW) * NARROW_STYLE["font.size"] / 72
+    names_high = (_LINE * len(editors) + _BELOW) * _NARROW_STYLE["font.size"] / 72
     figure, axes = new_figure(height=max(3.0, names_high) if is_narrow() else 3.36)
-    draw_lines(axes[0, 0], rows, looks, share=share, bands=len(editors) <= MOST_BANDS)
+    draw_lines(axes[0, 0], rows, looks, share=share, bands=len(editors) <= _MOST_BANDS)
     set_unit_scale(axes[0, 0], share=share)
     axes[0, 0].set_ylabel("share of tests" if share else "retained quality")
     label_ends(figure, axes[0, 0], rows, looks)

@@ -18,7 +18,7 @@ from ..analysis.tables import Table, format_value
 from ..analysis.typical import frames_of
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
-QUALITY = 55
+_QUALITY = 55
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,6 @@ def make_frame(data: bytes | None, label: str, words: str) -> Frame:
         return Frame(label, f"unreadable: {error}")
     small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     buffer = io.BytesIO()
-    small.save(buffer, "WEBP", quality=QUALITY, method=4)
+    small.save(buffer, "WEBP", quality=_QUALITY, method=4)
     uri = "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()
     return Frame(label, words, uri, *small.size)

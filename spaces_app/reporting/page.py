@@ -33,8 +33,8 @@ WORDS = {
     "cases": "Tests",
     "sources": "Pictures",
 }
-VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
-NAMED = ("editor", "first", "second")  # columns that hold an editor
+_VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
+_NAMED = ("editor", "first", "second")  # columns that hold an editor
 STRIPS = 3  # shown under a table that stands alone
 WORST_CASES, METHODS = "Worst cases", "Methods"
 # The sections in their order, with their ids. A section that only a statistic names comes before the appendix.
@@ -50,33 +50,33 @@ SECTIONS = {
 Rows = Sequence[Mapping[str, Any]]
 
 
-class Cell(NamedTuple):
+class _Cell(NamedTuple):
     value: str
     limits: str
     is_number: bool
     label: str = ""  # the editor's own, where its name stands here
 
 
-class PageRow(NamedTuple):
-    cells: list[Cell]
+class _PageRow(NamedTuple):
+    cells: list[_Cell]
     line_above: bool
 
 
-class TablePart(NamedTuple):
+class _TablePart(NamedTuple):
     """One table of the page: a part of a statistic's."""
 
     caption: str
     columns: list[Column]
-    rows: list[PageRow]
+    rows: list[_PageRow]
 
 
-class ShownTable(NamedTuple):
+class _ShownTable(NamedTuple):
     """A statistic's table in a section."""
 
     note: str
     heading: str
     folded: bool
-    parts: list[TablePart]
+    parts: list[_TablePart]
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Section:
     title: str
     is_group: bool = False
     sentences: list[str] = field(default_factory=list)
-    tables: list[ShownTable] = field(default_factory=list)
+    tables: list[_ShownTable] = field(default_factory=list)
     drawings: list[Drawing] = field(default_factory=list)
     strips: Sequence[Strip] = ()
 
@@ -115,20 +115,20 @@ def make_sections(
             for name, statistic in statistics.items():
                 if statistic.SECTION == EACH_GROUP:
                     context = FigureContext(tables, looks, group, place == 0)
-                    add_statistic(section, statistic, tables[name].of_group(group), context, names, prefix)
+                    _add_statistic(section, statistic, tables[name].of_group(group), context, names, prefix)
             sections.append(section)
         for title in titles:
             section = Section(SECTIONS.get(title) or slug(title), title)
             for name, statistic in statistics.items():
                 if title == statistic.SECTION:
                     context = FigureContext(tables, looks, groups[0] if groups else "", True)
-                    add_statistic(section, statistic, tables[name], context, names)
+                    _add_statistic(section, statistic, tables[name], context, names)
                     section.strips = (strips or {}).get(name) or section.strips
             sections.append(section)
     return sections
 
 
-def add_statistic(
+def _add_statistic(
     section: Section,
     statistic: ModuleType,
     table: Table,
@@ -138,16 +138,16 @@ def add_statistic(
 ) -> None:
     """The statistic's table, where the page shows it, and its figures."""
     if on_page(statistic).show:
-        section.tables.append(show_table(statistic, table, "" if section.is_group else table.note, names))
+        section.tables.append(_show_table(statistic, table, "" if section.is_group else table.note, names))
     if hasattr(statistic, "figures"):
         drawings = [drawing for drawing in statistic.figures(table.own_rows, context) if drawing]
-        narrow = narrow_figures(statistic, table.own_rows, context)
+        narrow = _narrow_figures(statistic, table.own_rows, context)
         section.drawings += [
             replace(each, name=prefix + each.name, table=table.name, narrow=narrow.get(each.name)) for each in drawings
         ]
 
 
-def narrow_figures(statistic: ModuleType, rows: Sequence[Any], context: FigureContext) -> dict[str, Any]:
+def _narrow_figures(statistic: ModuleType, rows: Sequence[Any], context: FigureContext) -> dict[str, Any]:
     """A statistic's figures once more, for phones."""
     with house_style(narrow=True):
         drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
@@ -156,7 +156,7 @@ def narrow_figures(statistic: ModuleType, rows: Sequence[Any], context: FigureCo
     return {drawing.name: drawing.figure for drawing in drawings}
 
 
-def show_table(statistic: ModuleType, table: Table, note: str, names: Mapping[str, str] | None = None) -> ShownTable:
+def _show_table(statistic: ModuleType, table: Table, note: str, names: Mapping[str, str] | None = None) -> _ShownTable:
     """A table in the parts that the page shows; without rows, the note alone."""
     about = on_page(statistic)
     chosen = about.choose(table.rows) if about.choose else table.rows
@@ -165,24 +165,24 @@ def show_table(statistic: ModuleType, table: Table, note: str, names: Mapping[st
         own = [row for row in chosen if row.get(about.part_by) == value]
         default = table.title if value is None else f"{table.title}: {value}"
         caption = about.caption(own) if about.caption else default
-        parts.append(table_part(table, caption, own, about.line_where, names))
-    return ShownTable(note, about.heading, about.folded, parts)
+        parts.append(_table_part(table, caption, own, about.line_where, names))
+    return _ShownTable(note, about.heading, about.folded, parts)
 
 
-def table_part(
+def _table_part(
     table: Table,
     caption: str = "",
     rows: Rows | None = None,
     line_where: str = "",
     names: Mapping[str, str] | None = None,
-) -> TablePart:
+) -> _TablePart:
     """The columns that the page shows, in a reader's words; editors go by their `names`.
 
     A line is drawn above rows with another value of `line_where`.
     """
     names = names or {}
     columns = [column for column in table.columns if column.shown]
-    shown: list[PageRow] = []
+    shown: list[_PageRow] = []
     before: Mapping[str, Any] | None = None
     for row in table.rows if rows is None else rows:
         cells = []
@@ -190,14 +190,14 @@ def table_part(
             text = format_cell(row, column)
             value, bracket, limits = text.partition(" [") if column.interval else (text, "", "")
             named = in_words(column.key, value, names)
-            label = value if column.key in NAMED and named != value else ""
-            cells.append(Cell(named, f"[{limits}" if bracket else "", column.form != "text", label))
+            label = value if column.key in _NAMED and named != value else ""
+            cells.append(_Cell(named, f"[{limits}" if bracket else "", column.form != "text", label))
         changed = bool(line_where and before is not None and row.get(line_where) != before.get(line_where))
-        shown.append(PageRow(cells, changed))
+        shown.append(_PageRow(cells, changed))
         before = row
     titles = {**WORDS, **names}
     columns = [column._replace(title=titles.get(column.key, column.title)) for column in columns]
-    return TablePart(caption or table.title, columns, shown)
+    return _TablePart(caption or table.title, columns, shown)
 
 
 def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
@@ -206,8 +206,8 @@ def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
     >>> in_words("cause", "part lost (43%)", {}), in_words("verdict", "jpeg", {"jpeg": "JPEG only"})
     ('one area lost (43%)', 'JPEG only')
     """
-    if key in NAMED or key == "verdict":
-        return names.get(value, VERDICTS.get(value, value))
+    if key in _NAMED or key == "verdict":
+        return names.get(value, _VERDICTS.get(value, value))
     cause = next((each for each in TITLES if key == "cause" and value.startswith(each)), None)
     return value if cause is None else TITLES[cause].lower() + value[len(cause) :]
 
@@ -224,7 +224,7 @@ def slug(title: str) -> str:
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def templates() -> jinja2.Environment:
+def _templates() -> jinja2.Environment:
     """The page's templates; everything that comes from a table is escaped."""
     return jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
 
@@ -235,7 +235,7 @@ class Answer:
 
     strips: Sequence[Strip] = ()
     drawing: Drawing | None = None
-    table: TablePart | None = None
+    table: _TablePart | None = None
 
 
 def take_answer(sections: Sequence[Section], board: Table, strips: Sequence[Strip]) -> Answer:
@@ -249,7 +249,7 @@ def take_answer(sections: Sequence[Section], board: Table, strips: Sequence[Stri
     short = [column for column in board.columns if column.key in SHORT and any(row.get(column.key) for row in rows)]
     names = display_names(row["editor"] for row in rows)
     caption = capitalised(str(rows[0]["name"]))
-    return Answer(strips, drawing, table_part(replace(board, columns=tuple(short)), caption, rows, "role", names))
+    return Answer(strips, drawing, _table_part(replace(board, columns=tuple(short)), caption, rows, "role", names))
 
 
 class PageWords(NamedTuple):
@@ -286,15 +286,15 @@ def render_page(
     style = (HERE / "page.css").read_text(encoding="utf-8") + dark_rules()
     shown = [section for section in sections if not section.is_empty]
     words = stand_in.words if stand_in else ROUNDS
-    page = templates().get_template("page.html")
+    page = _templates().get_template("page.html")
     return page.render(sections=shown, lead=lead, style=style, answer=answer, words=words)
 
 
 def render_board(table: Table, strips: Sequence[Strip], page: Path) -> str:
     """One table and a few strips of pictures, to stand inside another page such as a notebook."""
-    template = templates().get_template("board.html")
+    template = _templates().get_template("board.html")
     return template.render(
-        part=table_part(table, names=display_names(row["editor"] for row in table.rows)),
+        part=_table_part(table, names=display_names(row["editor"] for row in table.rows)),
         strips=strips[:STRIPS],
         page=page.as_posix(),
         sections=[],

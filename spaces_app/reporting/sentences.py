@@ -21,10 +21,10 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
     known = {row["fact"]: row["value"] for row in tables["facts"].rows}
     groups = list(dict.fromkeys(row["group"] for row in board))
     found = {
-        group: group_sentences(group, [row for row in board if row["group"] == group], tables, known)
+        group: _group_sentences(group, [row for row in board if row["group"] == group], tables, known)
         for group in groups
     }
-    found["lead"] = first_lines(board, tables, known)
+    found["lead"] = _first_lines(board, tables, known)
     found["lead"] += [
         f"ALARM: {alarm}"
         for name, statistic in find_statistics().items()
@@ -38,15 +38,17 @@ def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
     return found
 
 
-def first_lines(board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]) -> list[str]:
+def _first_lines(
+    board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]
+) -> list[str]:
     """Who lasts; or what a study says instead; or why nothing counts."""
     if board:
-        return lead_sentences(board, tables, known)
+        return _lead_sentences(board, tables, known)
     other = stand_in(tables)
     return other.lead if other else [why_nothing_counts(known)]
 
 
-def lead_sentences(
+def _lead_sentences(
     board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]
 ) -> list[str]:
     """The first lines: who lasts, on how much."""
@@ -90,7 +92,7 @@ def counted(number: Any, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def group_sentences(
+def _group_sentences(
     group: str, board: Sequence[Mapping[str, Any]], tables: Mapping[str, Table], known: Mapping[str, Any]
 ) -> list[str]:
     """What the group asks for, what was checked and what was not, and how much the ranks can bear."""
@@ -173,15 +175,15 @@ def methods_paragraph(facts: Table) -> str:
     groups = [name.partition(":")[0] for name in known if name.endswith(": headline")]
     signatures = [str(value) for name, value in known.items() if name.startswith("signature ")]
     parts = [
-        what_was_measured(known),
-        *(group_methods(known, group) for group in groups),
-        how_editors_are_compared(known),
+        _what_was_measured(known),
+        *(_group_methods(known, group) for group in groups),
+        _how_editors_are_compared(known),
     ]
     parts += [f"Signatures: {'; '.join(signatures)}."] if signatures else []
     return "# Methods\n\n" + "\n\n".join(parts) + "\n"
 
 
-def what_was_measured(known: Mapping[str, Any]) -> str:
+def _what_was_measured(known: Mapping[str, Any]) -> str:
     return (
         f"We used ConvergeBench (suite {known['suite']}): {known['editors']} editors, {known['chains']} chains on "
         f"{known['sources']} source pictures, {known['score rows']} scored steps. Every distance is measured between a "
@@ -217,7 +219,7 @@ def where_chains_went(known: Mapping[str, Any]) -> str:
     return words + (f"; edits that nobody can judge, where the other checks count: {', '.join(gaps)}" if gaps else "")
 
 
-def group_methods(known: Mapping[str, Any], group: str) -> str:
+def _group_methods(known: Mapping[str, Any], group: str) -> str:
     own = {name.removeprefix(f"{group}: "): value for name, value in known.items() if name.startswith(f"{group}: ")}
     covered = ", ".join(f"{CHECK_TITLES[check]} {own[f'coverage of {check}']}" for check in CHECKS)
     return (
@@ -227,7 +229,7 @@ def group_methods(known: Mapping[str, Any], group: str) -> str:
     )
 
 
-def how_editors_are_compared(known: Mapping[str, Any]) -> str:
+def _how_editors_are_compared(known: Mapping[str, Any]) -> str:
     mark = "chains that ended "
     ends = [f"{value} {name.removeprefix(mark)}" for name, value in known.items() if name.startswith(mark)]
     return (

@@ -34,14 +34,14 @@ class _Difference(TableRow):
 
 
 @dataclass(frozen=True)
-class PairReport:
+class _PairReport:
     """What to print, and the same as values."""
 
     text: str
     values: list[dict[str, Any]]
 
 
-def compare_pair(analysis: Analysis, first: str, second: str) -> PairReport:
+def compare_pair(analysis: Analysis, first: str, second: str) -> _PairReport:
     """The pair in each group of programs that both have; only what both have is checked."""
     names = sorted({case.editor for case in analysis.cases})
     for name in (first, second):
@@ -63,7 +63,7 @@ def compare_pair(analysis: Analysis, first: str, second: str) -> PairReport:
     ]
     if not reports:
         raise ValueError(f"{first!r} and {second!r} have no group of programs in common")
-    return PairReport("\n\n".join(text for text, _ in reports), [values for _, values in reports])
+    return _PairReport("\n\n".join(text for text, _ in reports), [values for _, values in reports])
 
 
 def _compare_in_group(group: CaseGroup, first: str, second: str, threshold: float) -> tuple[str, dict[str, Any]]:

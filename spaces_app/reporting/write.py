@@ -22,7 +22,7 @@ from .sentences import methods_paragraph, page_sentences, stand_in
 
 PAGE = "index.html"
 MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
-READ_OTHERWISE = ("steps", "chains", "sources", "editors", "scores", "floors")
+_READ_OTHERWISE = ("steps", "chains", "sources", "editors", "scores", "floors")
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
 
@@ -35,7 +35,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class WrittenReport:
+class _WrittenReport:
     """What came of it."""
 
     report: Report
@@ -49,7 +49,7 @@ def read_analysis(reader: Reader, options: Options = Options(), steps: bool = Tr
     scores, floors = StoredRows(reader, ScoreRow), reader.rows_of(FloorRow)
     calls = StoredRows(reader, StepRow, CALLS) if steps and reader.files("steps") else ()
     roles = {label: editor.role for label, editor in reader.editors().items()}
-    tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in READ_OTHERWISE}
+    tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in _READ_OTHERWISE}
     return Analysis(scores, reader.chains(), floors, calls, roles, options, tables)
 
 
@@ -57,7 +57,7 @@ def make_report(analysis: Analysis) -> Report:
     return Report(analysis, compute_tables(analysis))
 
 
-def write_report(dataset: Path, out: Path, options: Options = Options()) -> WrittenReport:  # noqa: B008 - frozen
+def write_report(dataset: Path, out: Path, options: Options = Options()) -> _WrittenReport:  # noqa: B008 - frozen
     """The whole report of a dataset folder."""
     reader = Reader(dataset)
     report = make_report(read_analysis(reader, options))
@@ -66,10 +66,10 @@ def write_report(dataset: Path, out: Path, options: Options = Options()) -> Writ
         for name, statistic in find_statistics().items()
         if hasattr(statistic, "strips")
     }
-    return write_files(report, out, strips, typical_strips(report, reader))
+    return write_files(report, out, strips, _typical_strips(report, reader))
 
 
-def typical_strips(report: Report, reader: Reader) -> list[Strip]:
+def _typical_strips(report: Report, reader: Reader) -> list[Strip]:
     """One typical case of the first group, of its best editor and its last."""
     group = next(iter(report.analysis.groups.values()), None)
     rows = [row for row in report.tables["leaderboard"].rows if group and row["group"] == group.name]
@@ -91,11 +91,11 @@ def typical_strips(report: Report, reader: Reader) -> list[Strip]:
 
 def write_files(
     report: Report, out: Path, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
-) -> WrittenReport:
+) -> _WrittenReport:
     """Everything made first, then put in place of an earlier report."""
     files = make_files(report, strips, top)
     replace_files(out, files)
-    return WrittenReport(report, out / PAGE, len(files), (strips or {}).get("worst", ()))
+    return _WrittenReport(report, out / PAGE, len(files), (strips or {}).get("worst", ()))
 
 
 def make_files(
@@ -136,7 +136,7 @@ def replace_files(out: Path, files: Mapping[str, bytes]) -> None:
     """
     with locked(out):
         before = manifest.listed(out, MANIFEST)
-        foreign = [name for name, data in files.items() if name not in before and not is_free(out / name, data)]
+        foreign = [name for name, data in files.items() if name not in before and not _is_free(out / name, data)]
         advice = "move them or choose another folder"
         manifest.refuse(out, foreign, "`convergebench report` did not write", advice)
         draft = out / ".report-draft"
@@ -156,6 +156,6 @@ def replace_files(out: Path, files: Mapping[str, bytes]) -> None:
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def is_free(path: Path, data: bytes) -> bool:
+def _is_free(path: Path, data: bytes) -> bool:
     """Whether nothing lies there, or exactly what would be written."""
     return not path.exists() or (path.is_file() and path.read_bytes() == data)

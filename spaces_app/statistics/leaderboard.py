@@ -124,9 +124,7 @@ def editor_row(
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     summary = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
-    causes = Counter(outcome.cause for outcome in outcomes if outcome.lost)
-    first = max(causes, key=lambda cause: (causes[cause], -list(CAUSES).index(cause))) if causes else None
-    first_share = causes[first] / max(sum(not outcome.failed for outcome in outcomes), 1) if first else None
+    cause, cause_share = _main_cause(outcomes)
     checks = group.checks_of(editor)
     lowest = [lowest_quality(case, checks) for case in cases]
     meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
@@ -160,12 +158,20 @@ def editor_row(
         failed=sum(is_missing_case(outcome) for outcome in outcomes) / len(cases),
         cost=_known_mean([case.cost for case in cases]),
         seconds=_known_mean([case.seconds for case in cases]),
-        cause=first and f"{first} ({first_share:.0%})",
-        cause_share=first_share,
+        cause=cause and f"{cause} ({cause_share:.0%})",
+        cause_share=cause_share,
         cases=len(cases),
         sources=len(set(sources)),
         apart="; ".join(group.apart.get(editor, ())) or None,
     )
+
+
+def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:
+    """What most cases were lost to, of several the first in the table of causes; and the share of cases."""
+    counts = Counter(outcome.cause for outcome in outcomes if outcome.lost)
+    cause = max(CAUSES, key=lambda name: counts[name])
+    share = counts[cause] / max(sum(not outcome.failed for outcome in outcomes), 1)
+    return (cause, share) if counts else (None, None)
 
 
 def _curve_columns(

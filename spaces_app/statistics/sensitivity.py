@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import area, kaplan_meier
@@ -12,6 +13,9 @@ from ..analysis.edit_limits import EditLimits, RejudgedCases
 from ..analysis.groups import CaseGroup, count_failures, outcome_of_case, outcome_of_curve
 from ..analysis.tables import Column, TableRow, column, columns_by_key
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TITLE = "Rounds survived when the rules change"
 SECTION = "How stable is the ranking?"
@@ -98,11 +102,11 @@ def _by_one_metric(case: Case, name: str, threshold: float) -> Outcome:
 
 
 def _mean_rounds(group: CaseGroup, editors: Sequence[str], rule: Rule, horizon: int) -> dict[str, float]:
-    found = {}
+    means = {}
     for editor in editors:
         cases = group.cases[editor]
-        found[editor] = _mean_rounds_kept(count_failures(cases, [rule(case) for case in cases]), horizon)
-    return {editor: value for editor, value in found.items() if value is not None}
+        means[editor] = _mean_rounds_kept(count_failures(cases, [rule(case) for case in cases]), horizon)
+    return {editor: mean for editor, mean in means.items() if mean is not None}
 
 
 def _mean_rounds_kept(outcomes: Sequence[Outcome], horizon: int) -> float | None:
@@ -115,15 +119,15 @@ def _mean_rounds_kept(outcomes: Sequence[Outcome], horizon: int) -> float | None
     return round(float(area(*kaplan_meier(kept, [outcome.lost for outcome in watched]), horizon)), 6)
 
 
-def kendall_tau(own: Mapping[str, float], base: Mapping[str, float]) -> float | None:
-    """Kendall's tau-b between two orders of editors; None where one of them has no order."""
-    from scipy import stats  # half a second of a start, and only a report's
+def kendall_tau(values: Mapping[str, float], others: Mapping[str, float]) -> float | None:
+    """Kendall's tau-b between two orders of editors; None if one of them has no order."""
+    from scipy import stats  # takes half a second, which only a report should pay
 
-    both = [editor for editor in own if editor in base]
+    both = [editor for editor in values if editor in others]
     if len(both) < 2:
         return None
-    found = stats.kendalltau([own[each] for each in both], [base[each] for each in both]).statistic
-    return None if found is None or found != found else float(found)
+    tau = stats.kendalltau([values[editor] for editor in both], [others[editor] for editor in both]).statistic
+    return None if tau is None or tau != tau else float(tau)
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
@@ -133,8 +137,8 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     if not looks:
         return []
     panels = {what: [row for row in rows if row.what == what] for what in dict.fromkeys(row.what for row in rows)}
-    across = 1 + (len(panels) > 2)
-    figure, grid = new_figure(across, min(len(panels), 2), 3.2 * across, sharey=True)
+    down = 1 + (len(panels) > 2)
+    figure, grid = new_figure(down, min(len(panels), 2), 3.2 * down, sharey=True)
     sentences = []
     for number, (what, axes) in enumerate(zip(panels, grid.flat, strict=False)):
         for editor, look in looks.items():
@@ -142,11 +146,7 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
             axes.plot(*zip(*points, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker,
                       ms=5, label=None if number else editor, clip_on=False)  # fmt: skip
             sentences.append(f"{editor}, {what}: " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in points))
-        levels = sorted({float(row.setting) for row in panels[what]})
-        if levels[-1] > 8 * levels[0]:
-            axes.set_xscale("log")
-        axes.set_xticks(levels, [f"{level:.2g}" if level >= 0.1 else f"{level:.2%}" for level in levels], minor=False)
-        axes.minorticks_off()
+        _set_levels(axes, sorted({float(row.setting) for row in panels[what]}))
         axes.set_xlabel("threshold of what has to be retained" if what == "threshold" else what)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
@@ -156,3 +156,11 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     add_legend(figure, grid[0, 0])
     title = "Rounds survived under other thresholds" + (" and limits of the edit checks" if len(panels) > 1 else "")
     return [Drawing("sensitivity", title, "; ".join(sentences) + ".", figure)]
+
+
+def _set_levels(axes: "Axes", levels: Sequence[float]) -> None:
+    """The settings as ticks; far apart, on a logarithmic scale."""
+    if levels[-1] > 8 * levels[0]:
+        axes.set_xscale("log")
+    axes.set_xticks(levels, [f"{level:.2g}" if level >= 0.1 else f"{level:.2%}" for level in levels], minor=False)
+    axes.minorticks_off()
