@@ -1,6 +1,6 @@
 """The doors through which bytes come in from outside, and what each may do with them: use them, or say what is wrong.
 
-A door has `seeds`, bytes that are right, and `enter`, which raises where something else happens.
+A door has `seeds`, bytes that are right, and `use`, which raises if something else happens.
 """
 
 import base64
@@ -8,20 +8,34 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest import mock
 
+import scored
+import small_dataset
 import stores
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import manifest
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import layout_pairs, layout_table
+from convergebench.dataset_builder.studies.labels.label_files import import_labels, read_label_file
+from convergebench.dataset_builder.studies.labels.labels import latest
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
-from convergebench.generation import ledger, loop, pictures, plan, records, store, store_reader, suites
-from convergebench.generation.calls import Caller, CallLimits, Fault
-from convergebench.generation.records import Answer, UserError
-from convergebench.generation.vendors import models, wire
+from convergebench.dataset_builder.studies.submissions import submission, submission_checks
+from convergebench.generation import ledger, pictures, plan, records, store, store_reader, suites
+from convergebench.generation.records import UserError
+from convergebench.generation.vendors import models
+from convergebench.metric_modules._engine import engine
+from convergebench.metric_modules._judges import asks, questions
+from convergebench.metric_modules._shared import images
+from convergebench.metric_modules.lpips import weights
+from convergebench.spaces_app.space import served_dataset, server
+from fuzz.mutations import mutate
+from fuzz.workshop import KINDS, SUITE
 from PIL import Image
 
 
@@ -36,64 +50,78 @@ class Door:
         self.open()
 
     def open(self) -> None:
-        """Make what stands beside the bytes."""
+        """Make what is needed beside the bytes."""
 
-    def enter(self, data: bytes) -> None:
+    def enter(self, data: bytes) -> str:
+        """Use the bytes; whether they were "taken" or "named" as wrong."""
         try:
             self.use(data)
         except UserError as error:
-            if not str(error).strip():
-                raise AssertionError("nothing is said") from error
+            said(error)
+            return "named"
+        return "taken"
+
+    def enter_mutated(self, chance: Random) -> str:
+        return self.enter(mutate(chance.choice(self.seeds), chance, self.seeds, text=True) or b"")
 
     def use(self, data: bytes) -> None:
         raise NotImplementedError
 
 
-class OfAChain(Door):
-    """A file of a chain's folder; what is read of a finished chain is what it was, or damage."""
+def said(error: Exception) -> None:
+    """Raise if an error says nothing."""
+    if not str(error).strip():
+        raise AssertionError("nothing is said") from error
 
-    file = ""
-    finished = True
+
+def json_list(data: bytes) -> list[Any]:
+    """A JSON list; nothing if the bytes are not one."""
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError):
+        return []
+    return values if isinstance(values, list) else []
+
+
+class ChainFile(Door):
+    """A file of a finished chain's folder: what is read is what it was, or damage."""
+
+    file = "chain.json"
 
     def open(self) -> None:
-        made = stores.chain(rounds=2)
-        self.chain = stores.keep(self.folder / "run", made)
-        if not self.finished:
-            (self.chain / "done.json").unlink()
-        else:
-            self.truth = self.what_is_read()
+        self.chain = stores.keep(self.folder / "run", stores.chain(rounds=2))
+        self.truth = self.what_is_read()
         self.seeds = [(self.chain / self.file).read_bytes()]
 
     def what_is_read(self) -> object:
-        found = store_reader.read_chain(self.chain, "test", "1")
-        return asdict(found.chain), found.status, found.calls, found.cost, store_reader.read_steps(found)
+        chain = store_reader.read_chain(self.chain, "test", "1")
+        return asdict(chain.chain), chain.status, chain.calls, chain.cost, store_reader.read_steps(chain)
 
     def use(self, data: bytes) -> None:
         (self.chain / self.file).write_bytes(data)
-        if not self.finished:
-            store_reader.check_unfinished(self.chain)
-        elif self.what_is_read() != self.truth:
+        if self.what_is_read() != self.truth:
             raise AssertionError(f"silent: another {self.file} gives another chain")
 
 
-class ChainJson(OfAChain):
-    file = "chain.json"
-
-
-class Steps(OfAChain):
+class Steps(ChainFile):
     file = "steps.jsonl"
 
 
-class Done(OfAChain):
+class Done(ChainFile):
     file = "done.json"
 
 
-class ChainUnfinished(OfAChain):
-    file, finished = "chain.json", False
+class UnfinishedChain(ChainFile):
+    """A file of a chain that goes on."""
+
+    def use(self, data: bytes) -> None:
+        (self.chain / "done.json").unlink(missing_ok=True)
+        (self.chain / self.file).write_bytes(data)
+        store_reader.check_unfinished(self.chain)
 
 
-class StepsUnfinished(OfAChain):
-    file, finished = "steps.jsonl", False
+class UnfinishedSteps(UnfinishedChain):
+    file = "steps.jsonl"
 
 
 class Run(Door):
@@ -104,29 +132,31 @@ class Run(Door):
         store.open_run(self.folder / "run", about, {"paint": records.EditorInfo("paint")})
         self.files = [self.folder / "run" / name for name in ("run.json", "editors.json")]
         self.seeds = [path.read_bytes() for path in self.files]
-        self.truth = store.read_run(self.folder / "run"), store_reader.read_editors(self.folder / "run")
+        self.truth = self.what_is_read()
+
+    def what_is_read(self) -> object:
+        return store.read_run(self.folder / "run"), store.read_editors(self.folder / "run")
 
     def use(self, data: bytes) -> None:
         path = self.files[b"paint" in data]
         before = path.read_bytes()
         path.write_bytes(data)
         try:
-            found = store.read_run(self.folder / "run"), store_reader.read_editors(self.folder / "run")
+            is_other = self.what_is_read() != self.truth
         finally:
             path.write_bytes(before)
-        checked = b"#check" in data
-        if checked and found != self.truth:
+        if b"#check" in data and is_other:
             raise AssertionError(f"silent: {path.name} says something else")
 
 
 class LedgerLines(Door):
     def open(self) -> None:
-        self.seeds = [b'{"opening":0}\n{"call":"a-1","intent":0.04}\n{"call":"a-1","settled":0.039}\n']
         budget = ledger.Ledger(self.folder / "run", 0.5)
         with budget.turn():
             budget.settle(budget.intend(ledger.Decimal("0.04")), ledger.Decimal("0.05"))
-        self.seeds.append(budget.path.read_bytes())
         self.path = budget.path
+        self.seeds = [self.path.read_bytes()]
+        self.seeds += [b'{"opening":0}\n{"call":"a-1","intent":0.04}\n{"call":"a-1","settled":0.039}\n']
 
     def use(self, data: bytes) -> None:
         self.path.write_bytes(data)
@@ -147,18 +177,19 @@ class Manifest(Door):
 
 
 class OwnSuite(Door):
-    def open(self) -> None:
-        from fuzz.workshop import SUITE
+    """A suite of one's own is planned, or refused."""
 
+    seeds = (SUITE.encode(),)
+
+    def open(self) -> None:
         for name in ("one", "two", "three"):
             stores.write(self.folder / "shots" / f"{name}.png", stores.picture(len(name), (96, 64)))
-        self.seeds = [SUITE.encode()]
 
     def use(self, data: bytes) -> None:
         (self.folder / "mine.toml").write_bytes(data)
-        found = suites.load(str(self.folder / "mine.toml"))
-        if found.rounds * found.runs * len(found.programs) < 10_000:
-            plan.summary(plan.make_plan(found, ["identity"]))
+        suite = suites.load(str(self.folder / "mine.toml"))
+        if suite.rounds * suite.runs * len(suite.programs) < 10_000:
+            plan.summary(plan.make_plan(suite, ["identity"]))
 
 
 class Prices(Door):
@@ -181,10 +212,9 @@ class Pictures(Door):
     """The one decoder, and what the metrics' own modules open."""
 
     def open(self) -> None:
-        from fuzz.workshop import KINDS
-
-        self.seeds = [self.encoded(kind, mode) for kind in KINDS for mode in ("RGB", "L")]
-        self.seeds += [self.encoded("PNG", mode) for mode in ("RGBA", "I;16", "1", "LA", "P")]
+        modes = [(kind, mode) for kind in KINDS for mode in ("RGB", "L")]
+        modes += [("PNG", mode) for mode in ("RGBA", "I;16", "1", "LA", "P")]
+        self.seeds = [self.encoded(kind, mode) for kind, mode in modes]
 
     def encoded(self, kind: str, mode: str) -> bytes:
         buffer = io.BytesIO()
@@ -194,43 +224,63 @@ class Pictures(Door):
 
     def use(self, data: bytes) -> None:
         try:
-            found = pictures.decode(data, 2**20)
+            picture = pictures.decode(data, 2**20)
+            if picture.mode != "RGB" or picture.width * picture.height > 2**20:
+                raise AssertionError(f"a picture of {picture.mode} {picture.size}")
         except pictures.Undecodable as error:
-            if not str(error):
-                raise AssertionError("nothing is said") from error
-            return
-        if found.mode != "RGB" or found.width * found.height > 2**20:
-            raise AssertionError(f"a picture of {found.mode} {found.size}")
-
-
-class MetricPictures(Pictures):
-    def use(self, data: bytes) -> None:
-        from convergebench.metric_modules._shared import images
-
+            said(error)
         try:
-            found = images.pixels(data)
+            pixels = images.pixels(data)
+            if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != "uint8":
+                raise AssertionError(f"an array of {pixels.shape} {pixels.dtype}")
         except ValueError as error:
-            if not str(error):
-                raise AssertionError("nothing is said") from error
-            return
-        if found.ndim != 3 or found.shape[2] != 3 or found.dtype != "uint8":
-            raise AssertionError(f"an array of {found.shape} {found.dtype}")
+            said(error)
 
 
-class Parquet(Door):
-    """A table of scores: what is read is what was written, or damage."""
+class NetworkWeights(Door):
+    """The weights of LPIPS are those that were fetched, or are not used."""
 
     def open(self) -> None:
-        import small_dataset
+        scored.lpips_weights(self.folder)
+        with self.cache():
+            self.path = weights.path("alex")
+            self.digest = weights.load("alex")[1]
+        self.seeds = [self.path.read_bytes()]
 
+    def cache(self) -> Any:
+        return mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.folder)})
+
+    def use(self, data: bytes) -> None:
+        self.path.write_bytes(data)
+        try:
+            with self.cache():
+                if weights.load("alex")[1] != self.digest:
+                    raise AssertionError("silent: other weights are loaded")
+        except (ValueError, FileNotFoundError) as error:
+            said(error)
+
+
+class OfADataset(Door):
+    """A door with a small dataset."""
+
+    def open(self) -> None:
         self.dataset = small_dataset.write(self.folder / "dataset")
+        (self.dataset / "README.md").unlink()
+        self.made()
+
+    def made(self) -> None:
+        """Go on when the dataset is there."""
+
+
+class Parquet(OfADataset):
+    """A table of scores: what is read is what was written, or damage."""
+
+    def made(self) -> None:
         self.path = self.dataset / "data" / "scores" / "0000.parquet"
         self.seeds = [self.path.read_bytes()]
         self.truth = self.what_is_read()
 
     def what_is_read(self) -> str:
-        from convergebench.dataset_builder.dataset.reader import Reader
-
         return repr(list(Reader(self.dataset).rows("scores")))
 
     def use(self, data: bytes) -> None:
@@ -240,27 +290,21 @@ class Parquet(Door):
 
 
 class Table(Door):
-    """A table of pictures from elsewhere."""
-
-    suffix = "csv"
+    """A table of pictures from elsewhere, as CSV or JSON lines."""
 
     def open(self) -> None:
-        for number in range(3):
-            stores.write(self.folder / f"a{number}.png", stores.picture(number))
         rows = [{"chain": "a", "round": n, "position": 1, "path": f"a{n}.png", "instruction": "x", "editor": "flux",
                  "status": "ok", "cost": 0.04, "seed": n} for n in range(3)]  # fmt: skip
+        for row in rows:
+            stores.write(self.folder / str(row["path"]), stores.picture(int(str(row["round"]))))
         lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
-        self.seeds = ["\n".join(lines if self.suffix == "csv" else map(json.dumps, rows)).encode() + b"\n"]
+        self.seeds = ["\n".join(text).encode() + b"\n" for text in (lines, map(json.dumps, rows))]
 
     def use(self, data: bytes) -> None:
-        path = self.folder / f"table.{self.suffix}"
+        path = self.folder / f"table.{'jsonl' if data[:1] == b'{' else 'csv'}"
         path.write_bytes(data)
         for found in layout_table.find_chains(path, "flux", {}):
             repr(found)
-
-
-class JsonTable(Table):
-    suffix = "jsonl"
 
 
 class Prompts(Door):
@@ -270,21 +314,22 @@ class Prompts(Door):
         b'{"a": {"b": {"glasses": {"forward": "Add", "backward": "Remove"}}}}',
     )
 
+    def open(self) -> None:
+        for name in ("I0_source", "I1_forward"):
+            stores.write(self.folder / "cases" / "a_01_glasses" / f"{name}.png", stores.picture(1))
+
     def use(self, data: bytes) -> None:
         (self.folder / "prompts.json").write_bytes(data)
-        layout_pairs.prompts_by_name(self.folder / "prompts.json", "flux")
+        list(layout_pairs.find_chains(self.folder / "cases", "flux", self.folder / "prompts.json"))
 
 
-class Published(Door):
+class Published(OfADataset):
+    """A table of scores from elsewhere is taken whole, or refused."""
+
     seeds = (
         b"case,image,editor,round,lpips,ssim\n" + b"".join(b"c%d,i%d,flux,1,0.1,0.8\n" % (n, n) for n in range(3)),
         b"case,editor,round,position,psnr\nc,flux,1,1,20.5\n",
     )
-
-    def open(self) -> None:
-        import small_dataset
-
-        self.dataset = small_dataset.write(self.folder / "dataset")
 
     def use(self, data: bytes) -> None:
         (self.folder / "published.csv").write_bytes(data)
@@ -292,239 +337,130 @@ class Published(Door):
         import_scores(self.folder / "published.csv", self.dataset, {})
 
 
-class VendorAnswer(Door):
-    """What vendors answer in JSON: an answer, or a fault of theirs that says what it is."""
+class Labels(OfADataset):
+    """A file of what people said of pictures: what is taken is in the dataset afterwards."""
 
-    seeds = (
-        json.dumps(["bfl", {"status": "Ready", "result": {"sample": "http://127.0.0.1/x", "seed": 7}}]).encode(),
-        json.dumps(["openai", {"data": [{"b64_json": "aGk=", "revised_prompt": "y"}], "output_format": "png",
-            "usage": {"output_tokens": 5, "input_tokens_details": {"text_tokens": 2, "image_tokens": 3}}}]).encode(),
-        json.dumps(["seedream", {"model": "m", "data": [{"b64_json": "aGk=", "size": "1x1"}], "usage": {}}]).encode(),
-        json.dumps(["seedream", {"error": {"code": "x", "message": "y"}}]).encode(),
-        json.dumps(["qwen", {"output": {"choices": [{"finish_reason": "stop", "message": {"content":
-            [{"image": "http://127.0.0.1/x"}, {"text": "t"}]}}]}, "request_id": "1", "usage": {}}]).encode(),
-        json.dumps(["qwen", {"code": "x", "message": "y", "request_id": "1"}]).encode(),
-        json.dumps(["xai", {"data": [{"url": "http://127.0.0.1/x", "revised_prompt": "r"}], "usage": {}}]).encode(),
-        json.dumps(["xai", {"error": {"code": "x", "message": "y"}}]).encode(),
-        json.dumps(["fal", {"images": [{"url": "http://127.0.0.1/x"}], "seed": 1, "has_nsfw_concepts": [False],
-            "status": "COMPLETED", "status_url": "http://127.0.0.1/s", "response_url": "http://127.0.0.1/r"}]).encode(),
-        json.dumps(["replicate", {"id": "1", "status": "succeeded", "output": ["http://127.0.0.1/x"], "metrics": {},
-            "urls": {"get": "http://127.0.0.1/x"}, "error": None}]).encode(),
-        json.dumps(["gemini", {"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": "t", "thought":
-            True}, {"inlineData": {"data": "aGk=", "mimeType": "image/png"}, "thoughtSignature": "s"}]}}],
-            "promptFeedback": {"blockReason": ""}, "usageMetadata": {}}]).encode(),
-    )  # fmt: skip
-
-    def open(self) -> None:
-        import httpx
-        import httpx2
-        from convergebench.generation import editors
-
-        names = ("BFL_API_KEY", "OPENAI_API_KEY", "ARK_API_KEY", "DASHSCOPE_API_KEY", "XAI_API_KEY", "FAL_KEY",
-            "REPLICATE_API_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY")  # fmt: skip
-        self.environment = dict.fromkeys(names, "sentinel-of-the-doors")
-        self.body = b""
-
-        def answer(http: Any) -> Callable[..., Any]:
-            return lambda package="httpx", **options: http.Client(
-                transport=http.MockTransport(lambda request: http.Response(200, content=self.body)), **options
-            )
-
-        clients = {"httpx": answer(httpx), "httpx2": answer(httpx2)}
-        self.client = lambda package="httpx", **more: clients[package](**more)
-        base = "base_url=http://127.0.0.1"
-        kinds = {name: f"{name}:{base}" for name in ("bfl", "openai", "seedream", "qwen", "xai", "fal", "replicate")}
-        self.editors = {name: editors.choose(spec, find_out=False).editor for name, spec in kinds.items()}
-        self.picture = Image.new("RGB", (32, 32), "olive")
-        self.left = 0
-        self.caller = Caller(CallLimits(attempts=2, first_wait=0.0, longest_wait=0.0), price=0.04)
-
-    def tire(self, seconds: float) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise wire.Transient("no picture before the time limit", charged=True)
+    def made(self) -> None:
+        first, other, *_ = Reader(self.dataset).chains()
+        rating = {"rater": "anna", "question": "rating", "answer": "3", "chain": first.id, "step": 2, "seconds": 1.5}
+        pair = {"rater": "ben", "question": "pair", "answer": "first", "chain": first.id, "step": 2,
+                "at": "2026-11-19", "other_chain": other.id, "other_step": 2}  # fmt: skip
+        table = f"rater,question,answer,chain,step\nanna,failure,count,{first.id},1\nben,applied,yes,{first.id},1\n"
+        lines = "".join(json.dumps(row) + "\n" for row in (rating, pair))
+        self.names = {b"{": "labels.json", b"r": "labels.csv", b"\n": "labels.jsonl"}
+        whole = json.dumps({"format": 1, "labels": [rating, pair]})
+        self.seeds = [whole.encode(), table.encode(), b"\n" + lines.encode()]
 
     def use(self, data: bytes) -> None:
-        try:
-            name, self.body = json.loads(data)
-        except (ValueError, RecursionError, TypeError):
-            return
-        self.body = json.dumps(self.body).encode()
-        self.left = 3
-        edit = gemini_answer if name == "gemini" else self.edit(name)
-        if edit is None:
-            return
-        self.caller._failures = 0
-        try:
-            with (
-                mock.patch.object(wire, "client", self.client),
-                mock.patch.object(wire, "pause", self.tire),
-                mock.patch.dict(os.environ, self.environment),
-            ):
-                reply = self.caller.ask(lambda: edit(self.body), lambda answer: loop.judge(answer, 4)[0])
-        except Fault as fault:
-            said = {"reason": str(fault)}
-            if not str(fault):
-                raise AssertionError("nothing is said") from fault
-        else:
-            said = reply.answer.step_fields()
-            if reply.answer.cost is not None and not 0 <= reply.answer.cost < float("inf"):
-                raise AssertionError(f"a cost of {reply.answer.cost}")
-        step = records.Step(1, 1, 1, "x", "failed", **said)
-        (self.folder / "steps.jsonl").write_bytes(records.canonical(step.to_dict()).encode() + b"\n")
-        line = json.loads((self.folder / "steps.jsonl").read_bytes(), parse_constant=self.refuse)
-        if records.Step.from_dict(line) != step:
-            raise AssertionError(f"{line} is not {step}")
-
-    def refuse(self, word: str) -> None:
-        raise AssertionError(f"{word} in a step")
-
-    def edit(self, name: object) -> Callable[[bytes], Answer] | None:
-        editor = self.editors.get(name) if isinstance(name, str) else None
-        return None if editor is None else lambda body: editor.edit(self.picture, "x", 1)
+        path = self.folder / self.names.get(data[:1], "labels.json")
+        path.write_bytes(data)
+        labels, before = latest(read_label_file(path)), len(list(Reader(self.dataset).rows("labels", ["rater"])))
+        done = import_labels([path], self.dataset)
+        if done.labels != before + done.new or done.new + done.changed > len(labels):
+            raise AssertionError("more labels than were given")
 
 
-def gemini_answer(body: bytes) -> Answer:
-    """As the editor reads it once the SDK has handed the response on."""
-    from convergebench.generation.editors import gemini
+class Questions(OfADataset):
+    """A question of one's own to judges."""
 
-    editor = gemini.Editor()
-    response = mock.Mock(sdk_http_response=mock.Mock(body=body.decode(), headers={}))
-    client = mock.Mock()
-    client.models.generate_content.return_value = response
-    with mock.patch.dict(editor.__dict__, {"sdk": client}):
-        return editor.edit(Image.new("RGB", (32, 32)), "x", 1)
-
-
-class Words(Door):
-    """Words on the command line, one a line, for the verbs that only read."""
-
-    seeds = (
-        b"plan\n--suite\nsmoke\n--editor\njpeg:quality=40\n--rounds\n2\n--json",
-        b"plan\n--suite\nsmoke\n--editor\nidentity\n--max-cost\n3\n--program\nflip-horizontally",
-        b"plan\n--suite\nsmoke\n--editor\nbfl:model=flux-2-max\n--limit\n3\n--runs\n2",
-        b"verify\nDATASET\n--json",
-        b"status\nRUN\n--json",
-        b"metrics\n--json",
-        b"editors",
-        b"suites",
-        b"report\nDATASET\n--threshold\n0.4\n--compare\nsteady\nfading",
-    )
-    reading = ("plan", "verify", "status", "metrics", "editors", "suites", "report")
-
-    def open(self) -> None:
-        import small_dataset
-        from convergebench.cli.__main__ import main
-
-        self.main = main
-        self.dataset = small_dataset.write(self.folder / "dataset")
-        stores.keep(self.folder / "run", stores.chain(rounds=1))
+    def made(self) -> None:
+        self.seeds = [path.read_bytes() for path in sorted(Path(str(questions.__file__)).parent.glob("*.toml"))]
+        self.reader = Reader(self.dataset)
 
     def use(self, data: bytes) -> None:
-        from click.testing import CliRunner
-
-        words = data.decode(errors="surrogateescape").replace("\0", "").split("\n")[:16]
-        places = {"DATASET": str(self.dataset), "RUN": str(self.folder / "run")}
-        words = [places.get(word, word) for word in words]
-        if words[0] not in self.reading or "--refresh" in words or "check" in words:
-            return
-        if words[0] == "report":
-            words += ["--compare", "steady", "fading"]
-        os.chdir(self.folder)
-        result = CliRunner().invoke(self.main, words)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        if result.exit_code not in (0, 1, 2):
-            raise AssertionError(f"exit code {result.exit_code}")
+        (self.folder / "mine.toml").write_bytes(data)
+        question = questions.load(str(self.folder / "mine.toml"))
+        for ask in asks.plan_asks(self.reader, question, lambda *_: True).asks[:3]:
+            ask.key.encode()
+            ask.words.encode()
+        for answer in ('{"applied": true}', "3", "[]", json.dumps({question.value: 1})):
+            questions.read_answer(question, answer, 1)
 
 
-class Endpoints(Door):
+class Submission(Door):
+    """What a submission says of itself: other chains, files or signatures than its own are named."""
+
+    def open(self) -> None:
+        self.made = scored.built(scored.runs(self.folder / "run"), self.folder / "submission")
+        engine.run(engine.prepare(self.made, ["psnr"], "cpu", None))
+        card.write(self.made)
+        self.truth = submission.write(self.made)
+        self.path = self.made / submission.FILE
+        self.seeds = [self.path.read_bytes()]
+
+    def use(self, data: bytes) -> None:
+        self.path.write_bytes(data)
+        with mock.patch.object(submission_checks, "verify_dataset", return_value=[]):  # of files that are the same
+            wrong = submission_checks.check(self.made)
+        about = submission.read(self.made)
+        if not all(wrong) or not (wrong or all(about[part] == self.truth[part] for part in ("chains", "files"))):
+            raise AssertionError(f"silent: {wrong}")
+
+
+class Endpoints(OfADataset):
     """A request to the Space: the name of an endpoint and its values."""
 
-    def open(self) -> None:
-        import small_dataset
-        from convergebench.spaces_app.space import served_dataset, server
+    sets = ("PUBLIC", "FOR_THE_PAGE")
 
+    def made(self) -> None:
         os.environ.setdefault("CONVERGEBENCH_PREVIEWS", str(self.folder / "previews"))
-        served = served_dataset.open_dataset(str(small_dataset.write(self.folder / "dataset")))
-        self.answers = server.answers(served, "PUBLIC") | server.answers(served, "FOR_THE_PAGE")
-        chain = next(iter(served.chains))
-        about: dict[str, list[object]] = {"chain": [chain], "step": [chain, 1], "chains": ["steady", "", "", 0],
+        served = served_dataset.open_dataset(str(self.dataset))
+        self.answers = {name: answer for of in self.sets for name, answer in server.answers(served, of).items()}
+        self.seeds = [json.dumps([name, *values]).encode() for name, values in self.requests(next(iter(served.chains)))]
+
+    def requests(self, chain: str) -> list[tuple[str, list[object]]]:
+        values: dict[str, list[object]] = {"chain": [chain], "step": [chain, 1], "chains": ["steady", "", "", 0],
             "leaderboard": ["", "all", "all", "convergence", 0.5, []], "curves": ["quality", "", "all", "all", 0.5],
             "compare": ["steady", "fading", 0.5], "find": ["hat"], "pick": ["worst", "", "", 1]}  # fmt: skip
-        self.seeds = [json.dumps([name, *about.get(name, [])]).encode() for name in self.answers]
+        return [(name, values.get(name, [])) for name in self.answers]
 
     def use(self, data: bytes) -> None:
         import gradio as gr
 
-        try:
-            name, *values = json.loads(data)
-        except (ValueError, RecursionError, TypeError):
-            return
+        name, *values = json_list(data) or [None]
         if not isinstance(name, str) or name not in self.answers:
             return
         try:
             json.dumps(self.answers[name](*values))
         except gr.Error as error:
-            if not str(error):
-                raise AssertionError("nothing is said") from error
+            said(error)
         except TypeError as error:  # a number of arguments that Gradio refuses before us
             if "argument" not in str(error):
                 raise
 
 
-class Upload(Door):
+class Uploads(Endpoints):
     """Pictures that a visitor sends to be scored."""
 
-    def open(self) -> None:
+    sets = ("QUEUED",)
+
+    def requests(self, chain: str) -> list[tuple[str, list[object]]]:
         made = base64.b64encode(stores.picture(1, (40, 30))).decode()
-        values = ([made, [made, made], 0.5], ["data:image/png;base64," + made, [made], 0.5, [made], ["a", "b"]])
-        self.seeds = [json.dumps(each).encode() for each in values]
-        import small_dataset
-        from convergebench.spaces_app.space import served_dataset, server
-
-        served = served_dataset.open_dataset(str(small_dataset.write(self.folder / "dataset")))
-        self.score = server.answers(served, "QUEUED")["score_yours"]
-
-    def use(self, data: bytes) -> None:
-        import gradio as gr
-
-        try:
-            values = json.loads(data)
-        except (ValueError, RecursionError):
-            return
-        if not isinstance(values, list):
-            return
-        try:
-            json.dumps(self.score(*values))
-        except gr.Error as error:
-            if not str(error):
-                raise AssertionError("nothing is said") from error
-        except TypeError as error:
-            if "argument" not in str(error):
-                raise
+        values: list[list[object]] = [[made, [made, made], 0.5]]
+        values += [["data:image/png;base64," + made, [made], 0.5, [made], ["a", "b"]]]
+        return [("score_yours", each) for each in values]
 
 
 DOORS: dict[str, type[Door]] = {
-    "chain.json": ChainJson,
+    "chain.json": ChainFile,
     "steps.jsonl": Steps,
     "done.json": Done,
-    "chain.json, unfinished": ChainUnfinished,
-    "steps.jsonl, unfinished": StepsUnfinished,
+    "chain.json, unfinished": UnfinishedChain,
+    "steps.jsonl, unfinished": UnfinishedSteps,
     "run.json": Run,
     "ledger": LedgerLines,
     "manifest": Manifest,
     "suite": OwnSuite,
     "prices": Prices,
     "pictures": Pictures,
-    "pictures of metrics": MetricPictures,
+    "weights": NetworkWeights,
     "parquet": Parquet,
-    "table.csv": Table,
-    "table.jsonl": JsonTable,
+    "tables": Table,
     "prompts": Prompts,
     "published scores": Published,
-    "vendors": VendorAnswer,
-    "command line": Words,
+    "labels": Labels,
+    "questions": Questions,
+    "submission": Submission,
     "endpoints": Endpoints,
-    "uploads": Upload,
+    "uploads": Uploads,
 }

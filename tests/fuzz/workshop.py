@@ -1,14 +1,13 @@
 """What is mutated: a small run, its dataset with scores, a report, tables to import; and what is true of them."""
 
-import io
 import json
 import os
 import shutil
 import traceback
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import scored
@@ -19,19 +18,18 @@ from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
-from convergebench.metric_modules.lpips import weights
 from convergebench.spaces_app.analysis.analysis import Options
 from convergebench.spaces_app.analysis.tables import as_json
 from convergebench.spaces_app.reporting.board import check_dataset
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from fuzz.mutations import mutate
-from PIL import Image
 
 PICTURES = ("image", "reference")
 TABLES = ("steps", "chains", "sources", "editors")
 SCORED = ("scores", "floors")
 METRICS = ("--metrics", "psnr,ssim")
-KINDS = {"PNG": {}, "JPEG": {}, "WEBP": {}, "TIFF": {"compression": "tiff_lzw"}, "BMP": {}, "GIF": {}, "PPM": {}}
+KINDS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "PPM")
+D = TypeVar("D")
 
 
 class Wrong(AssertionError):
@@ -85,6 +83,7 @@ class Workshop:
     def __init__(self, root: Path):
         self.root = root
         self.scratch = root / "scratch"
+        self.doors: dict[str, Any] = {}
         self.scratch.mkdir(parents=True)
         os.environ["XDG_CACHE_HOME"] = str(root / "cache")
         self.generate = ("generate", "--suite", "smoke", "--editor", "identity", "--editor", "jpeg", "--limit", "2")
@@ -93,7 +92,7 @@ class Workshop:
         self.expect(*self.generate, "--out", self.run)
         self.expect("build", self.run, "--out", root / "built")
         self.tables = rows_of(root / "built", TABLES)
-        self.status = self.told(self.run)
+        self.status = self.status_of(self.run)
         self.small_run = scored.runs(root / "small-run")
         self.dataset = scored.built(self.small_run, root / "dataset")
         self.unfinished = self.with_shards(root / "unfinished")
@@ -103,7 +102,6 @@ class Workshop:
         self.expect("report", self.dataset, "--out", root / "report")
         self.board = (root / "report" / "leaderboard.json").read_bytes()
         self.report = tables_of(self.dataset)
-        self.pictures = [self.encoded(kind, side) for kind in KINDS for side in (24, 60)]
         self.layouts()
 
     def expect(self, *words: object) -> None:
@@ -111,13 +109,13 @@ class Workshop:
         if code:
             raise AssertionError(f"{words}: {said}")
 
-    def told(self, run: Path) -> dict[str, Any] | None:
-        """What status says that must not change; None where it says that something is wrong."""
-        code, said = invoke("status", run, "--json")
+    def status_of(self, run: Path) -> dict[str, Any] | None:
+        """What status says that must not change; None if it says that something is wrong."""
+        code, output = invoke("status", run, "--json")
         if code:
             return None
-        known = json.loads(said.splitlines()[-1])
-        return {name: known.get(name) for name in ("chains", "done", "ends", "spent", "cost", "editors")}
+        status = json.loads(output.splitlines()[-1])
+        return {name: status.get(name) for name in ("chains", "done", "ends", "spent", "cost", "editors")}
 
     def with_shards(self, folder: Path) -> Path:
         """The dataset as scoring leaves it that was cut short before its files were written."""
@@ -129,10 +127,11 @@ class Workshop:
                 return folder
         raise AssertionError("the scoring was not cut short")
 
-    def encoded(self, kind: str, side: int) -> bytes:
-        buffer = io.BytesIO()
-        Image.effect_noise((side, side // 2), 90).convert("RGB").save(buffer, kind, **KINDS[kind])
-        return buffer.getvalue()
+    def door(self, name: str, kind: type[D]) -> D:
+        """A door, made when it is first asked for."""
+        if name not in self.doors:
+            self.doors[name] = kind(self.root / "doors" / name)
+        return self.doors[name]
 
     def layouts(self) -> None:
         """A folder of cases with its words, a table with its pictures, a suite of one's own, published scores."""
@@ -140,7 +139,7 @@ class Workshop:
         for number, name in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
             stores.write(case / f"{name}.png", stores.picture(number))
         words = {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}}
-        stores.write(self.root / "prompts.json", json.dumps(words))
+        stores.write(self.root / "prompts" / "prompts.json", json.dumps(words))
         lines, objects = ["chain,round,position,path,instruction,editor,status,cost,seed"], []
         for chain in ("a", "b"):
             for number, place in enumerate((0, 1, 1, 2, 2)):
@@ -156,9 +155,6 @@ class Workshop:
         published = ["case,image,editor,round,lpips,ssim"]
         published += [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
         stores.write(self.root / "published.csv", "\n".join(published) + "\n")
-        scored.lpips_weights(self.root / "cache")
-        self.weights = weights.path("alex").read_bytes()
-        self.digest = weights.load("alex")[1]
 
     def copy(self, folder: Path, name: str = "copy") -> Path:
         return shutil.copytree(folder, self.scratch / name)
@@ -167,10 +163,10 @@ class Workshop:
         shutil.rmtree(self.scratch)
         self.scratch.mkdir()
 
-    def alter(self, path: Path, chance: Random, text: bool = False, others: Callable[[], list[Path]] = list) -> bool:
-        """Change a file in place; whether its bytes are others now."""
+    def alter(self, path: Path, chance: Random, text: bool = False, others: Sequence[Path] = ()) -> bool:
+        """Change a file in place, perhaps into another of its kind; whether its bytes are others now."""
         before = path.read_bytes()
-        data = mutate(before, chance, [each.read_bytes() for each in others() if each.suffix == path.suffix], text)
+        data = mutate(before, chance, [other.read_bytes() for other in others if other.suffix == path.suffix], text)
         if data is None:
             path.unlink()
         else:

@@ -5,7 +5,7 @@ import json
 import pytest
 from convergebench.generation.calls import Caller, CallLimits, Rejected
 from convergebench.generation.records import Answer, storable
-from fuzz.doors import VendorAnswer
+from fuzz.answers import VendorAnswer
 
 
 @pytest.fixture(scope="module")
