@@ -74,9 +74,9 @@ def _publish(api: "HfApi", folder: Path, repo: str, tag: str | None, dry_run: bo
         "last": plan.last,
         "level": change.level,
         "changes": change.words,
-        "added": change.added,
-        "removed": change.removed,
-        "bytes": change.bytes,
+        "added": plan.added,
+        "removed": plan.removed,
+        "bytes": plan.bytes,
         "rows": plan.rows,
         "foreign": plan.foreign,
     }
@@ -117,11 +117,11 @@ def _print_plan(plan: "Plan") -> None:
         click.echo(f"  {word}")
     for name, (before, after) in plan.rows.items():
         click.echo(f"  {name}: {before:,} -> {after:,} rows")
-    uploads = f"{count_text(len(plan.change.added), 'data file')} to upload ({size_text(plan.change.bytes)})"
+    uploads = f"{count_text(len(plan.added), 'data file')} to upload ({size_text(plan.bytes)})"
     if not plan.commit:
         uploads += " with the card and the manifest"
-    removed = count_text(len(plan.change.removed), "file")
-    unchanged = count_text(plan.change.unchanged, "file")
+    removed = count_text(len(plan.removed), "file")
+    unchanged = count_text(plan.unchanged, "file")
     click.echo(f"  {uploads}, {removed} to delete, {unchanged} unchanged")
     for file in plan.foreign:
         click.echo(f"  left alone: {file} is not a file of this dataset")

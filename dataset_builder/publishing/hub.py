@@ -5,8 +5,8 @@ What an earlier attempt uploaded is not uploaded again, so the same command fini
 
 import contextlib
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +21,29 @@ if TYPE_CHECKING:
 
 Files = Mapping[str, Path]  # by their path in the repository
 _HUBS_OWN_FILES = (".gitattributes",)
+_AGAIN = "give the same command again, what was uploaded stays there"
 
 
 @dataclass(frozen=True)
 class RepoState:
-    """What a repository on the Hub holds; `head` is None where it does not exist."""
+    """What a repository on the Hub holds; `head` is None if it does not exist."""
 
     head: str | None
     tags: Mapping[str, str]
     files: Mapping[str, tuple[str, int]]  # path: oid (sha256 of a large file, git's of a small one) and size
     revision: str | None = None  # of the files
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How some files differ from what a repository holds."""
+
+    remote: RepoState
+    ours: set[str]  # the files there that a version of ours listed
+    added: list[str]  # new or changed
+    removed: list[str]  # files of ours that are no longer among these
+    foreign: list[str]  # what none of our versions listed; it stays as it is
+    commit: str | None = None  # if the tag is there already, with exactly these files
 
 
 def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -> RepoState:
@@ -54,53 +67,54 @@ def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -
     return RepoState(head, tags, files, revision or head)
 
 
-def differences(files: Files, remote: RepoState, ours: Collection[str]) -> tuple[list[str], list[str]]:
-    """The paths to add, new or changed, and those of ours to delete."""
-    added = [path for path, local in sorted(files.items()) if not _is_same(local, remote.files.get(path))]
-    return added, sorted(set(remote.files) & set(ours) - set(files))
+def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = None) -> Comparison:
+    """Compare files with a repository; raises if the tag is there with others, or if a stranger's file is in the way.
+
+    In the way is a file in the place of ours, and one that would be read as part of the dataset.
+    """
+    remote = read_repo(api, repo, kind)
+    if tag in remote.tags:
+        tagged = read_repo(api, repo, kind, tag)
+        tagged_files = _differences(files, tagged, _listed_files(api, repo, kind, tagged))
+        if tagged_files.added or tagged_files.removed:
+            raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
+        return replace(tagged_files, remote=remote, commit=remote.tags[str(tag)])
+    comparison = _differences(files, remote, _listed_files(api, repo, kind, remote))
+    folders = {path.split("/")[1] for path in files if path.startswith("data/")}
+    in_the_way = [
+        path
+        for path in comparison.foreign
+        if path in files or (path.startswith("data/") and path.endswith(".parquet") and path.split("/")[1] in folders)
+    ]
+    manifest.refuse(repo, in_the_way, "no version of ours listed", "delete them there or choose another repository")
+    return comparison
 
 
-def listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[str]:
-    """The files that our last version listed in its manifest, in the revision that was read."""
+def _listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[str]:
+    """The files that our version in this revision listed in its manifest."""
     if MANIFEST not in remote.files:
         return set()
     with hub_errors_explained(repo):
         path = Path(api.hf_hub_download(repo, MANIFEST, repo_type=kind, revision=remote.revision))
-    files, _ = manifest.parse(path.read_bytes())
-    return {*files, MANIFEST}
+    return {*manifest.parse(path.read_bytes())[0], MANIFEST}
 
 
-def foreign_files(files: Files, remote: RepoState, ours: Collection[str]) -> list[str]:
-    """What the repository holds that none of our versions listed; it stays as it is."""
-    return sorted(path for path in set(remote.files) - set(ours) if not _is_same(files.get(path), remote.files[path]))
+def _differences(files: Files, remote: RepoState, ours: set[str]) -> Comparison:
+    same = {path for path, local in files.items() if _is_same(local, remote.files.get(path))}
+    return Comparison(
+        remote,
+        ours,
+        added=sorted(files.keys() - same),
+        removed=sorted((remote.files.keys() & ours) - files.keys()),
+        foreign=sorted(remote.files.keys() - ours - same),
+    )
 
 
-def is_published(api: "HfApi", repo: str, kind: str, files: Files, tag: str, remote: RepoState) -> bool:
-    """Whether a tag holds exactly these files already, as after a process that ended right after it gave the tag."""
-    if tag not in remote.tags:
-        return False
-    there = read_repo(api, repo, kind, tag)
-    return not any(differences(files, there, listed_files(api, repo, kind, there)))
-
-
-def refuse_foreign(repo: str, files: Files, foreign: Collection[str]) -> None:
-    """Refuse to write over a stranger's file, or beside one that would be read as part of the dataset."""
-    folders = {path.split("/")[1] for path in files if path.startswith("data/")}
-    mixed = [
-        path
-        for path in foreign
-        if path.startswith("data/") and path.endswith(".parquet") and path.split("/")[1] in folders
-    ]
-    taken = [path for path in foreign if path in files]
-    advice = "delete them there or choose another repository"
-    manifest.refuse(repo, {*mixed, *taken}, "no version of ours listed", advice)
-
-
-def _is_same(local: Path | None, published: tuple[str, int] | None) -> bool:
+def _is_same(local: Path, published: tuple[str, int] | None) -> bool:
     """Whether a published file, given by its oid and size, has the content of a local one."""
     from huggingface_hub.utils.sha import git_hash
 
-    if published is None or local is None or local.stat().st_size != published[1]:
+    if published is None or local.stat().st_size != published[1]:
         return False
     oid = published[0]
     return oid == (hash_file(local) if len(oid) == 64 else git_hash(local.read_bytes()))
@@ -117,26 +131,20 @@ def commit_files(
 
     with hub_errors_explained(repo):
         api.create_repo(repo, repo_type=kind, exist_ok=True, **creation)
-        remote = read_repo(api, repo, kind)
-        if tag and tag in remote.tags:
-            if is_published(api, repo, kind, files, tag, remote):
-                return remote.tags[tag]
-            raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-        ours = listed_files(api, repo, kind, remote)
-        refuse_foreign(repo, files, foreign_files(files, remote, ours))
-        added, removed = differences(files, remote, ours)
-        commit = remote.head or ""
-        if added or removed:
-            additions = [CommitOperationAdd(path, files[path]) for path in added]
+        before = compare(api, repo, kind, files, tag)
+        if before.commit:
+            return before.commit
+        commit = before.remote.head or ""
+        if before.added or before.removed:
+            additions = [CommitOperationAdd(path, files[path]) for path in before.added]
             api.preupload_lfs_files(repo, additions, repo_type=kind, free_memory=False)
-            deletions = [CommitOperationDelete(path) for path in removed]
+            operations = [*additions, *(CommitOperationDelete(path) for path in before.removed)]
             commit = api.create_commit(
-                repo, [*additions, *deletions], commit_message=message, repo_type=kind, parent_commit=remote.head
+                repo, operations, commit_message=message, repo_type=kind, parent_commit=before.remote.head
             ).oid
-        left = differences(files, read_repo(api, repo, kind, commit), ours)
-        if any(left):
-            first = next(path for paths in left for path in paths)
-            raise UserError(f"{repo} is not complete at {commit[:12]}: {first} differs; give the same command again")
+        after = _differences(files, read_repo(api, repo, kind, commit), before.ours)
+        if wrong := [*after.added, *after.removed]:
+            raise UserError(f"{repo} is not complete at {commit[:12]}: {wrong[0]} differs; give the same command again")
         if tag:
             api.create_tag(repo, tag=tag, revision=commit, repo_type=kind)
     return commit
@@ -148,7 +156,6 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
-    again = "give the same command again, what was uploaded stays there"
     try:
         yield
     except HfHubHTTPError as error:
@@ -159,17 +166,17 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
             403: "the token may not write there; `hf auth login` with one that may",
             409: "look at what is there and choose another name or tag",
             412: "somebody committed meanwhile; give the same command again to build on that",
-            429: "wait a little and " + again,
-        }.get(status, again)
+            429: "wait a little and " + _AGAIN,
+        }.get(status, _AGAIN)
         raise UserError(f"the Hub answered {status} for {repo} ({message.strip()}): {advice}") from error
     except HFValidationError as error:
-        raise UserError(f"{repo!r} is no repository of the Hub; it is NAMESPACE/NAME") from error
+        raise UserError(f"{repo!r} is not a repository of the Hub; give NAMESPACE/NAME") from error
     except OfflineModeIsEnabled as error:
         raise UserError("HF_HUB_OFFLINE is set; unset it to publish") from error
     except (httpx2.HTTPError, LocalEntryNotFoundError) as error:
-        raise UserError(f"the connection to the Hub broke for {repo} ({type(error).__name__}): {again}") from error
+        raise UserError(f"the connection to the Hub broke for {repo} ({type(error).__name__}): {_AGAIN}") from error
     except RuntimeError as error:  # what the client wraps a failed upload in
         if not isinstance(error.__cause__, (httpx2.HTTPError, HfHubHTTPError, OSError)):
             raise
         cause = type(error.__cause__).__name__
-        raise UserError(f"an upload to {repo} broke ({cause}): {again}") from error
+        raise UserError(f"an upload to {repo} broke ({cause}): {_AGAIN}") from error

@@ -7,7 +7,7 @@ or scores were added. Patch: the card alone changed.
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,16 +71,11 @@ class State:
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # data files: sha256 and size
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """What differs between two states, in words, and the level of version it asks for."""
 
     level: str
     words: tuple[str, ...]
-    added: tuple[str, ...]  # data files to upload
-    removed: tuple[str, ...]
-    unchanged: int
-    bytes: int  # of the files to upload
 
 
 @dataclass(frozen=True)
@@ -92,6 +87,10 @@ class Plan:
     last: str | None
     change: Change
     rows: dict[str, tuple[int, int]]  # of each config: before and after
+    added: tuple[str, ...] = ()  # data files to upload
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0  # data files
+    bytes: int = 0  # of the data files to upload
     foreign: tuple[str, ...] = ()  # files of others in the repository, which stay
     commit: str | None = None  # if the tag is there already, with exactly this folder: nothing is left to do
 
@@ -129,32 +128,31 @@ def published_files(folder: Path) -> dict[str, Path]:
 
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
     """Compare the folder with what is published, and refuse a tag that does not fit the change."""
-    remote = hub.read_repo(api, repo, "dataset")
-    last = next(reversed(version_tags([*remote.tags])), None)
+    there = hub.compare(api, repo, "dataset", published_files(folder), tag)
+    tags = version_tags([*there.remote.tags])
+    last = tags[-1] if tags else None
     new = _state_of_folder(folder)
     old = _state_of_version(api, repo, last) if last else None
     change = describe_change(old, new)
-    files = published_files(folder)
-    done = tag is not None and hub.is_published(api, repo, "dataset", files, tag, remote)
-    if tag in remote.tags and not done:
-        raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-    if tag and not done:
-        check_tag(tag, list(remote.tags), change)
+    if tag and not there.commit:
+        check_tag(tag, tags, change)
     elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
-    ours = hub.listed_files(api, repo, "dataset", remote)
-    foreign = hub.foreign_files(files, remote, ours)
-    if not done:
-        hub.refuse_foreign(repo, files, foreign)
-        # The commit adds and removes what differs from the head, which need not be the last version.
-        added, removed = hub.differences(files, remote, ours)
-        data = tuple(file for file in added if file in new.files)
-        size = sum(new.files[file][1] for file in data)
-        unchanged = len(new.files) - len(data)
-        change = replace(change, added=data, removed=tuple(removed), unchanged=unchanged, bytes=size)
+    added = tuple(file for file in there.added if file in new.files)
     before = old.rows if old else {}
-    rows = {name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}}
-    return Plan(repo, tag, last, change, rows, tuple(foreign), remote.tags[tag] if tag and done else None)
+    return Plan(
+        repo,
+        tag,
+        last,
+        change,
+        rows={name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}},
+        added=added,
+        removed=tuple(there.removed),
+        unchanged=len(new.files) - len(added),
+        bytes=sum(new.files[file][1] for file in added),
+        foreign=tuple(there.foreign),
+        commit=there.commit,
+    )
 
 
 def _state_of_folder(folder: Path) -> State:
@@ -187,17 +185,12 @@ def _state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -
 
 def describe_change(old: State | None, new: State) -> Change:
     """What changes from the last published version to what is to be published."""
-    old_files = old.files if old else {}
-    added = tuple(sorted(file for file, content in new.files.items() if old_files.get(file) != content))
-    removed = tuple(sorted(set(old_files) - set(new.files)))
     major = _major_changes(old, new) if old else []
     minor = _minor_changes(old, new)
-    if old and (added or removed) and not minor:
+    if old and old.files != new.files and not minor:
         minor = ["data files changed"]
     level = "major" if major else "minor" if minor else "patch"
-    size = sum(new.files[file][1] for file in added)
-    words = tuple([*major, *minor] or ["the card changed"])
-    return Change(level, words, added, removed, len(new.files) - len(added), size)
+    return Change(level, tuple([*major, *minor] or ["the card changed"]))
 
 
 def _major_changes(old: State, new: State) -> list[str]:

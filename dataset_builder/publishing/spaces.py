@@ -92,17 +92,12 @@ def publish_files(
     sdk = front_matter(files["README.md"])[0].get("sdk") if "README.md" in files else None
     if sdk not in ("gradio", "static", "docker"):
         raise UserError(f"the card for {repo} names no sdk in its YAML; a Space needs one, such as sdk: gradio")
-    remote = hub.read_repo(api, repo, "space")
-    ours = hub.listed_files(api, repo, "space", remote)
-    hub.refuse_foreign(repo, files, hub.foreign_files(files, remote, ours))
-    added, removed = hub.differences(files, remote, ours - {MANIFEST})
     with tempfile.TemporaryDirectory() as temporary:
         listing = Path(temporary) / MANIFEST
         listing.write_bytes(manifest.text({path: {} for path in files}))
         complete = {**files, MANIFEST: listing}
-        if tag in remote.tags and not hub.is_published(api, repo, "space", complete, str(tag), remote):
-            raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-        report(repo, len(files), len(added) + len(removed))
+        there = hub.compare(api, repo, "space", complete, tag)
+        report(repo, len(files), len({*there.added, *there.removed} - {MANIFEST}))
         if dry_run:
             return None
         message = f"Version {tag}" if tag else "Update"

@@ -76,7 +76,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, api, folder):
         "editors": (0, 2),
         "scores": (0, 8),
     }
-    assert plans[0].change.bytes == sum(len(data) for path, data in before.items() if path.startswith("data/"))
+    assert plans[0].bytes == sum(len(data) for path, data in before.items() if path.startswith("data/"))
     assert hub.store.repos == {}
     assert local(folder) == before
 
@@ -190,14 +190,14 @@ def test_files_of_others_in_the_repository_stay_and_are_named(hub, api, made, fo
     there = hub.store.contents("dataset", REPO, "v1.1.0")
     assert (there["train.csv"], there["data/train.parquet"], there["later.csv"]) == (b"theirs", b"theirs", b"later")
     assert plans[0].foreign == ("data/train.parquet", "later.csv", "train.csv")
-    assert plans[0].change.removed == ()
+    assert plans[0].removed == ()
 
 
 def test_a_file_of_ours_that_is_gone_is_deleted_as_the_plan_said(hub, api, made, folder):
     publish(api, made / "second" / "convergebench", REPO, "v1.0.0")
     plans = []
     publish(api, folder, REPO, "v2.0.0", report=plans.append)
-    assert plans[0].change.removed == ("data/steps/blur/0000.parquet",)
+    assert plans[0].removed == ("data/steps/blur/0000.parquet",)
     assert hub.store.contents("dataset", REPO, "v2.0.0") == local(folder)
 
 
@@ -227,8 +227,8 @@ def test_a_commit_of_the_card_alone_is_not_announced_as_no_file(capsys):
     from convergebench.cli.publish_dataset import _print_plan as print_plan
     from convergebench.dataset_builder.publishing.publish import Change, Plan
 
-    change = Change("patch", ("a new card",), (), (), 4, 0)
-    print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}))
+    change = Change("patch", ("a new card",))
+    print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}, unchanged=4))
     print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}, commit="abc"))
     told = capsys.readouterr().out
     assert (

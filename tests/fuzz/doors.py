@@ -135,7 +135,7 @@ class Run(Door):
         self.truth = self.what_is_read()
 
     def what_is_read(self) -> object:
-        return store.read_run(self.folder / "run"), store.read_editors(self.folder / "run")
+        return [read() for _, read, _ in store_reader.files_of_run(self.folder / "run")]
 
     def use(self, data: bytes) -> None:
         path = self.files[b"paint" in data]
