@@ -32,7 +32,6 @@ from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
 from .records import Chain, EditorInfo, Step, Turn, UserError, canonical
 
-_FORMAT = 1
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
 _ANSWER = re.compile(r"\d{4,}\.\w+")
 
@@ -46,12 +45,12 @@ class Damaged(UserError):
 
 def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorInfo] | None = None) -> None:
     """Begin a run in a folder, or find the same run there; add what its editors say of themselves."""
-    about = {"format": _FORMAT, **about}
+    about = {"format": 1, **about}
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
         if (run / "run.json").exists():
             if (before := read_run(run)) != about:
-                raise UserError(f"{run} holds a run of {_differing_words(before, about)}; choose another folder")
+                raise UserError(f"{run} holds another run, {canonical(before)}; choose another folder")
         elif (run / "chains").is_dir():
             raise Damaged(f"{run} holds chains and no run.json; restore it, or give another folder")
         else:
@@ -72,10 +71,7 @@ def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorIn
 
 def read_run(run: Path, missing: str = "") -> dict[str, Any]:
     """What a run is of."""
-    about = read_checked(run / "run.json", missing)
-    if about.get("format") != _FORMAT:
-        raise UserError(f"{run} is a store of format {about.get('format')!r}; this version reads format {_FORMAT}")
-    return about
+    return read_checked(run / "run.json", missing)
 
 
 def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
@@ -92,12 +88,6 @@ def _write_checked(path: Path, values: Mapping[str, Any]) -> None:
 
 def _checksum(values: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(values).encode()).hexdigest()[:16]
-
-
-def _differing_words(before: Mapping[str, Any], about: Mapping[str, Any]) -> str:
-    """What a run is of and what it was to be of: 'suite smoke version 1, not of suite demo version 1'."""
-    first, second = (f"suite {run.get('suite')} version {run.get('suite_version')}" for run in (before, about))
-    return f"{first}, not of {second}" if first != second else f"{canonical(before)}, not of {canonical(about)}"
 
 
 def keep_source(run: Path, sha256: str, data: bytes) -> None:

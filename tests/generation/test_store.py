@@ -113,12 +113,9 @@ def test_a_run_killed_while_its_folder_was_made_is_begun_again(tmp_path, monkeyp
 
 
 def test_a_run_of_another_suite_is_refused(run):
-    with pytest.raises(
-        UserError, match="holds a run of suite test version None, not of suite another version 2; choose"
-    ):
-        store.open_run(run, {"suite": "another", "suite_version": "2"})
-    with pytest.raises(UserError, match=r'not of \{"format":1,"short_side":64,"suite":"test"\}; choose'):
-        store.open_run(run, {"suite": "test", "short_side": 64})
+    for other in ({"suite": "another"}, {"suite": "test", "short_side": 64}):
+        with pytest.raises(UserError, match="holds another run"):
+            store.open_run(run, other)
 
 
 def test_a_chain_is_owned_by_one_living_process(run):
