@@ -7,7 +7,6 @@
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,14 +99,14 @@ def write_undos(
     choice: Choice,
     programs: Sequence[Program],
     out: Path,
-    known: Mapping[str, str],
     max_cost: float | None = None,
     advance: Callable[[], object] = lambda: None,
 ) -> Writing:
-    """Ask for the undo of each program, except those that are known already.
+    """Ask for the undo of each program, except those that were written before.
 
     `max_cost` covers all that this model costs for this file, earlier runs included.
     """
+    _refuse_others_file(out)
     refuse_impossible_cost(max_cost)
     price = price_of_one(choice, programs)
     refuse_unknown_price(max_cost, price, choice.label)
@@ -119,7 +118,7 @@ def write_undos(
         writing.before = budget.spent
         caller = Caller(CallLimits(**{"concurrency": 1, **choice.rates}), budget, price)
         for program in programs:
-            words = known.get(program_id(program, choice)) or kept.get(_digest(program))
+            words = kept.get(_digest(program))
             if words:
                 writing.undos.append(WrittenUndo(program, words))
             elif writing.stopped:
@@ -178,19 +177,12 @@ def price_of_one(choice: Choice, programs: Iterable[Program]) -> float | None:
     return price
 
 
-def to_ask(choice: Choice, programs: Iterable[Program], out: Path, known: Mapping[str, str]) -> list[Program]:
-    """Programs whose undo is neither in the file nor among the answers that were paid for."""
+def to_ask(choice: Choice, programs: Iterable[Program], out: Path) -> list[Program]:
+    """Programs whose undo was not written before."""
+    _refuse_others_file(out)
     _, kept = _journal(out, choice)
-    return [p for p in programs if program_id(p, choice) not in known and _digest(p) not in kept]
+    return [program for program in programs if _digest(program) not in kept]
 
 
-def known_undos(path: Path) -> dict[str, str]:
-    """The undos in an earlier file, by program id; a file that was not written by this command is refused."""
-    refuse_strangers_file(path, lambda data: data.startswith(_FIRST_WORDS.encode()))
-    if not path.exists():
-        return {}
-    try:
-        rows = tomllib.loads(path.read_text(encoding="utf-8")).get("program", [])
-        return {str(row["id"]): str(row["cycle"][1]) for row in rows}
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is damaged ({error}); remove it to ask for the undos again") from error
+def _refuse_others_file(out: Path) -> None:
+    refuse_strangers_file(out, lambda data: data.startswith(_FIRST_WORDS.encode()))

@@ -87,9 +87,9 @@ def test_the_question_on_the_page_can_be_asked(tmp_path):
     ("line", "words"),
     [
         ('scale = "stars"', "no scale 'stars'"),
-        ('shape = "round"', "says 'shape'"),
+        ('shape = "round"', "has no field shape"),
         ('pictures = ["sketch"]', "no picture 'sketch'"),
-        ('value = "x"', "needs both"),
+        ('value = "x"', "must have both"),
     ],
 )
 def test_a_question_that_cannot_be_asked_is_refused_with_what_is_allowed(tmp_path, line, words):
@@ -104,7 +104,7 @@ def test_a_question_that_cannot_be_asked_is_refused_with_what_is_allowed(tmp_pat
     ("schema", "words"),
     [
         ("type = false", "False is not valid under any of the given schemas"),
-        ('pattern = "("', "by which no answer can be judged"),
+        ('pattern = "("', "schema that cannot judge answers"),
         ('"$ref" = "http://127.0.0.1/x"', r"a schema with \$ref"),
     ],
 )

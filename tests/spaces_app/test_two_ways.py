@@ -153,9 +153,9 @@ def test_an_undo_whose_process_died_before_it_was_settled_is_settled_at_its_cost
         real = Budget.pay
         monkeypatch.setattr(Budget, "pay", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            undos.write_undos(choice, hat, out, {})
+            undos.write_undos(choice, hat, out)
         monkeypatch.setattr(Budget, "pay", real)
-        again = undos.write_undos(choice, hat, out, {})
+        again = undos.write_undos(choice, hat, out)
     assert len(server.requests) == 1
     assert (again.undos[0].words, again.spent) == (WRITTEN["hat"], 0.0)
     ledger = Ledger(undos.kept_folder(out, choice))

@@ -62,18 +62,16 @@ def command(
     edits = [program for program in chosen if writing.has_one_undo(program)]
     if not edits:
         raise UserError(f"suite {suite!r} has none of these programs with one edit and one undo")
-    written = writing.known_undos(out)
     if only_plan:
-        calls, price = len(writing.to_ask(choice, edits, out, written)), writing.price_of_one(choice, edits)
+        calls, price = len(writing.to_ask(choice, edits, out)), writing.price_of_one(choice, edits)
         dollars = None if price is None else round(price * calls, 6)
         cost = "at an unknown price" if dollars is None else f"${dollars} at most"
         values = {"programs": len(edits), "calls": calls, "dollars": dollars}
         click.echo(json.dumps(values) if as_json else f"{calls} calls of {choice.label}, {cost}")
         return
-    if missing := backends.trait(choice.judge, "ready")():
-        raise UserError(f"{choice.label} is not ready: {missing}")
+    choice.require_ready()
     with progress_bar("undos", len(edits), "undos", as_json) as advance:
-        outcome = writing.write_undos(choice, edits, out, written, max_cost, lambda: advance(1, ""))
+        outcome = writing.write_undos(choice, edits, out, max_cost, lambda: advance(1, ""))
     if any(undo.words for undo in outcome.undos):
         title = f"{loaded.title}: the suite's undos and those of {choice.label}"
         sizes = {"short_side": loaded.short_side, "rounds": loaded.rounds, "runs": loaded.runs}

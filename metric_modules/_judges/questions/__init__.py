@@ -20,12 +20,12 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from convergebench.generation.records import UserError, check_types, one_of
+from convergebench.generation.records import UserError, check_fields, check_types, one_of
 
 PICTURES = ("original", "reference", "before", "after")
 ASKED_OF = {
@@ -38,10 +38,10 @@ ASKED_OF = {
     "thoughts": "steps with a reasoning summary",
     "all": "all steps with a picture",
 }
-SCALES = ("yes or no", "count", "share of the things")
 FIELDS = ("instruction", "thing", "things", "shows", "reasoning_summary")
-MOST_COUNTED = 2**31
-SHOWN = 120  # characters of what a judge said in place of an answer
+_SCALES = ("yes or no", "count", "share of the things")
+_MOST_COUNTED = 2**31
+_SHOWN = 120  # characters of what a judge said instead of an answer
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class Question:
     labelled_as: str | None = None
     things: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    def fill(self, **known: str) -> str:
-        """The words with what is known of one step; braces that are no field of ours stay as they are."""
-        return re.sub(rf"\{{({'|'.join(FIELDS)})\}}", lambda found: known.get(found[1], ""), self.words)
+    def fill(self, **values: str) -> str:
+        """The words with their fields filled in for one step; other braces stay as they are."""
+        return re.sub(rf"\{{({'|'.join(FIELDS)})\}}", lambda match: values.get(match[1], ""), self.words)
 
 
 class Reading(NamedTuple):
-    """What an answer's text comes to: a value and the whole answer as JSON, or a reason with the judge's words."""
+    """What an answer's text says: a value and the whole answer as JSON, or a reason with the judge's words."""
 
     value: float | None = None
     answer: str | None = None
@@ -76,7 +76,7 @@ class Reading(NamedTuple):
 
 
 def names() -> list[str]:
-    """Every question that is here."""
+    """The questions that are shipped."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.toml"))
 
 
@@ -90,106 +90,87 @@ def load(name: str) -> Question:
         data = path.read_bytes()
         values = tomllib.loads(data.decode())
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} is no readable question ({error})") from error
-    question = from_values(path, values, hashlib.sha256(data).hexdigest())
-    if path.parent != Path(__file__).parent:
-        check_schema(path, question.schema)
-    return question
-
-
-def check_schema(path: Path, schema: Mapping[str, Any]) -> None:
-    """Raise UserError where a schema cannot judge answers: better than after they were paid for."""
-    try:
-        import jsonschema
-    except ModuleNotFoundError:
-        return  # then nothing is asked, and whoever asks is told what to install
-    try:
-        jsonschema.Draft202012Validator.check_schema(schema)
-        for name, value in parts(schema):
-            if name in ("$ref", "$dynamicRef"):
-                raise UserError(f"{path} has a schema with {name}; write out what it stands for")
-            for pattern in value if name == "patternProperties" else [value] if name == "pattern" else []:
-                re.compile(str(pattern))
-    except (jsonschema.SchemaError, re.error, RecursionError) as error:
-        said = getattr(error, "message", None) or str(error)
-        raise UserError(f"{path} has a schema by which no answer can be judged: {said[:SHOWN]}") from error
-
-
-def parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every name of a nested table with what stands under it."""
-    for name, inner in value.items() if isinstance(value, Mapping) else [("", each) for each in value]:
-        yield name, inner
-        if isinstance(inner, Mapping | list):
-            yield from parts(inner)
-
-
-def from_values(path: Path, values: Mapping[str, Any], sha256: str) -> Question:
-    """A question from what its file says; raises UserError where that is not enough, or too much."""
-    allowed = [each.name for each in fields(Question) if each.name not in ("name", "sha256")]
-    if unknown := [key for key in values if key not in allowed]:
-        raise UserError(f"{path} says {unknown[0]!r}; a question has {', '.join(allowed)}")
-    if lacking := [key for key in ("title", "words", "asked_of", "scale") if key not in values]:
-        raise UserError(f"{path} does not say {lacking[0]!r}, which every question does")
+        raise UserError(f"{path} is not a readable question ({error})") from error
+    allowed = [option.name for option in fields(Question) if option.name not in ("name", "sha256")]
+    check_fields(str(path), values, allowed, ("title", "words", "asked_of", "scale"))
     check_types(str(path), Question, values)
     one_of("asked_of", values["asked_of"], tuple(ASKED_OF))
-    one_of("scale", values["scale"], SCALES)
+    one_of("scale", values["scale"], _SCALES)
     for picture in values.get("pictures", ()):
         one_of("picture", picture, PICTURES)
     if bool(values.get("value")) is not bool(values.get("schema")):
-        raise UserError(f"{path} has one of `value` and `schema`; an answer in JSON needs both, one in words neither")
+        raise UserError(f"{path} must have both `value` and `schema`, for answers in JSON, or neither, for yes or no")
     if "=" not in values.get("labelled_as", "="):
-        raise UserError(f"{path} has labelled_as {values['labelled_as']!r}; it is QUESTION=ANSWER, such as applied=yes")
-    known: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    return Question(name=re.sub(r"\W+", "_", path.stem), sha256=sha256, **known)
+        raise UserError(
+            f"{path}: labelled_as must be QUESTION=ANSWER, such as applied=yes; got {values['labelled_as']!r}"
+        )
+    _check_schema(path, values.get("schema", {}))
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    return Question(name=re.sub(r"\W+", "_", path.stem), sha256=hashlib.sha256(data).hexdigest(), **values)
+
+
+def _check_schema(path: Path, schema: Mapping[str, Any]) -> None:
+    """Raise UserError for a schema that cannot judge answers, before any answer is paid for."""
+    try:
+        import jsonschema
+    except ModuleNotFoundError:
+        return  # then nothing is asked, and the user is told what to install
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema, jsonschema.Draft202012Validator.FORMAT_CHECKER)
+    except jsonschema.SchemaError as error:
+        raise UserError(f"{path} has a schema that cannot judge answers: {error.message[:_SHOWN]}") from error
+    if '"$ref"' in json.dumps(schema):
+        raise UserError(f"{path} has a schema with $ref; write out what it refers to")
 
 
 def read_answer(question: Question, text: str, things: int = 0) -> Reading:
-    """What a judge's text says. Nonsense has no value: it is neither no nor zero."""
+    """Read a judge's text. Nonsense has no value: it is neither no nor zero."""
     said = text.strip()
     if not said:
         return Reading(reason="empty", detail="")
     if not question.value:
         word = said.strip(" \n.!\"'*`").lower()
         if word not in ("yes", "no"):
-            return Reading(reason="off_scale", detail=said[:SHOWN])
+            return Reading(reason="off_scale", detail=said[:_SHOWN])
         return Reading(float(word == "yes"), json.dumps(word))
     fenced = re.fullmatch(r"```\w*\n(.*?)\n?```", said, re.DOTALL)
     try:
-        answer = json.loads(fenced[1] if fenced else said, parse_constant=refuse_constant)
+        answer = json.loads(fenced[1] if fenced else said, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return Reading(reason="not_json", detail=said[:SHOWN])
-    if wrong := off_schema(question, answer):
-        return Reading(reason="off_schema", detail=wrong[:SHOWN])
-    found = answer.get(question.value) if isinstance(answer, dict) else None
-    value = value_on_scale(question.scale, found, things)
+        return Reading(reason="not_json", detail=said[:_SHOWN])
+    if wrong := _off_schema(question, answer):
+        return Reading(reason="off_schema", detail=wrong[:_SHOWN])
+    counted = answer.get(question.value) if isinstance(answer, dict) else None
+    value = _value_on_scale(question.scale, counted, things)
     if value is None:
         nothing = question.scale == "share of the things" and not things
-        return Reading(reason="off_scale", detail="nothing was listed" if nothing else str(found)[:SHOWN])
+        return Reading(reason="off_scale", detail="nothing was listed" if nothing else str(counted)[:_SHOWN])
     return Reading(value, json.dumps(answer, sort_keys=True, ensure_ascii=False))
 
 
-def value_on_scale(scale: str, found: Any, things: int) -> float | None:
-    """The value of an answer that has the form of its schema, which may be one of the user's own."""
+def _value_on_scale(scale: str, counted: object, things: int) -> float | None:
+    """The value of an answer in the form of its schema, which may be one of the user's own."""
     if scale == "share of the things":
-        if not things or not isinstance(found, list) or not all(map(is_count, found)):
+        if not things or not isinstance(counted, list) or not all(map(_is_count, counted)):
             return None
-        return len({number for number in found if 1 <= number <= things}) / things
-    if not is_count(found) and not isinstance(found, bool):
+        return len({number for number in counted if 1 <= number <= things}) / things
+    if isinstance(counted, bool):
+        return float(counted) if scale == "yes or no" else None
+    if not isinstance(counted, int | float) or not _is_count(counted):
         return None
-    allowed = found in (0, 1) if scale == "yes or no" else 0 <= found < MOST_COUNTED and not isinstance(found, bool)
-    return float(found) if allowed else None
+    return float(counted) if counted in ((0, 1) if scale == "yes or no" else range(_MOST_COUNTED)) else None
 
 
-def is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
 
 
-def refuse_constant(word: str) -> float:
-    raise ValueError(f"{word} is no JSON")
+def _refuse_constant(word: str) -> float:
+    raise ValueError(f"{word} is not JSON")
 
 
-def off_schema(question: Question, answer: Any) -> str:
-    """What of an answer is not as the schema says; empty where all is."""
+def _off_schema(question: Question, answer: object) -> str:
+    """What of an answer violates the schema; empty if nothing does."""
     try:
         import jsonschema
     except ModuleNotFoundError as error:
