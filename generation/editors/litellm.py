@@ -4,14 +4,11 @@ import dataclasses
 import datetime
 import functools
 import importlib.metadata
-import itertools
 import json
 import os
-import queue
 import shutil
 import subprocess
 import sys
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -37,7 +34,6 @@ _MEANINGS = (
     ("refused", "message", ("content_policy", "moderation_blocked", "content management policy")),
     ("refused", "message", ("safety system", "image_safety")),
 )
-_CONCURRENT = 8
 _FAMILIES = {
     "gemini": tuple(GEMINI_3.values()),
     "gpt-image": OPENAI,
@@ -59,7 +55,7 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("LITELLM_BASE_URL")
     quality: str = field(default="", metadata={"identity": "where given"})
     python: str = field(default_factory=lambda: os.environ.get("LITELLM_PYTHON", ""), metadata={"identity": False})
-    concurrency: ClassVar[int] = _CONCURRENT
+    concurrency: ClassVar[int] = 8
     needs: ClassVar[str] = "a Python with litellm, named by python= or LITELLM_PYTHON, and the vendor's key"
     vendor: ClassVar = hosted.Vendor("litellm", "", "")
 
@@ -94,16 +90,12 @@ class Editor(hosted.HostedEditor):
         return models.Model("litellm", self.model, bool(row), facts)
 
     @functools.cached_property
-    def worker(self) -> "_Worker":
-        if reason := self.ready():
-            raise Unusable(reason)
-        return _Worker(self.interpreter)
-
-    @functools.cached_property
     def client(self) -> "httpx.Client":
         return wire.client("httpx2")
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        if reason := self.ready():
+            raise Unusable(reason)
         options = {"size": f"{image.width}x{image.height}", "n": 1, "seed": seed}
         options |= {"output_format": "png", "prompt_upsampling": False}
         request = {
@@ -115,7 +107,7 @@ class Editor(hosted.HostedEditor):
             "api_base": self.base_url,
             "timeout": self.timeout,
         }
-        reply = self.worker.ask(request, self.timeout + 30)
+        reply = _run(self.interpreter, request, self.timeout + 30)  # seconds more, for its start
         if reply.get("error"):
             return _declined(reply["error"])
         details = {"model": self.model, "provider": reply["provider"], "usage": reply["usage"], "sent": reply["sent"]}
@@ -152,54 +144,19 @@ def _table(folder: str) -> prices.Table:
     return {name: row for name, row in rows.items() if isinstance(row, dict)}
 
 
-class _Worker:
-    """A process of LiteLLM's Python that answers calls as they end; started anew if it has ended."""
-
-    def __init__(self, python: str):
-        self.python = python
-        self.lock = threading.Lock()
-        self.numbers = itertools.count()
-        self.waiting: dict[int, queue.Queue[Json]] = {}
-        self.process: subprocess.Popen[str] | None = None
-
-    def ask(self, request: Json, patience: float) -> Json:
-        answers: queue.Queue[Json] = queue.Queue()
-        with self.lock:
-            process, number = self.running(), next(self.numbers)
-            self.waiting[number] = answers
-            try:
-                print(json.dumps({"id": number, **request}), file=process.stdin, flush=True)
-            except OSError as error:
-                self.waiting.pop(number, None)
-                raise Transient(f"LiteLLM's process has ended ({error})") from error
-        try:
-            return answers.get(timeout=patience)
-        except queue.Empty:
-            raise Transient("no answer in time from LiteLLM's process", charged=True) from None
-        finally:
-            self.waiting.pop(number, None)
-
-    def running(self) -> "subprocess.Popen[str]":
-        if self.process is None or self.process.poll() is not None:
-            script = Path(__file__).parent.parent / "vendors" / "litellm_worker.py"
-            self.process = subprocess.Popen(
-                [self.python, str(script), str(_CONCURRENT)],
-                text=True,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-            threading.Thread(target=self.listen, args=(self.process,), daemon=True).start()
-        return self.process
-
-    def listen(self, process: "subprocess.Popen[str]") -> None:
-        for line in process.stdout or ():
-            reply = json.loads(line)
-            if answers := self.waiting.get(reply["id"]):
-                answers.put(reply)
-        ended = {"error": {"type": "Ended", "message": f"LiteLLM's process ended with {process.wait()}"}}
-        for answers in list(self.waiting.values()):
-            answers.put(ended)
+def _run(python: str, request: Json, patience: float) -> Json:
+    """One call in a process of LiteLLM's Python."""
+    command = [python, str(Path(__file__).parents[1] / "vendors" / "litellm_worker.py")]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=patience
+        )
+    except subprocess.TimeoutExpired:
+        raise Transient("no answer in time from LiteLLM's process", charged=True) from None
+    if not done.stdout:
+        raise Transient(f"LiteLLM's process ended with {done.returncode}", charged=True)
+    reply: Json = json.loads(done.stdout)
+    return reply
 
 
 def _declined(error: Json) -> Answer:
@@ -207,7 +164,7 @@ def _declined(error: Json) -> Answer:
     import httpx
 
     kind, message = str(error.get("type")), str(error.get("message")).partition("\nTraceback")[0]
-    if kind in ("Ended", "Timeout", "APIConnectionError"):
+    if kind in ("Timeout", "APIConnectionError"):
         raise Transient(f"{kind}: {message}", charged=True)
     if kind == "Unsupported" or "_KEY is not set" in message:
         raise Unusable(f"{kind}: {message}")

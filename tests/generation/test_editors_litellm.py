@@ -35,19 +35,22 @@ class BadRequestError(Exception):
 class AuthenticationError(Exception):
     status_code, message = 401, "words for 401"
 
-calls = []
-
 def get_llm_provider(model):
     provider, _, name = model.partition("/")
     return name, provider, None, None
 
+def name_of(model):
+    return model.partition("/")[2]
+
 def image_edit(image, prompt, model, timeout, num_retries, max_retries, **given):
-    calls.append(given)
-    name = model.partition("/")[2]
+    with open(__file__ + ".calls", "a+") as calls:
+        first = calls.tell() == 0
+        calls.write(name_of(model))
+    name = name_of(model)
     print("Give Feedback / Get Help")  # as the real one does
     if name == "dies":
         os._exit(3)
-    if name == "busy" and len(calls) == 1:
+    if name == "busy" and first:
         raise RateLimitError
     for kind in (ContentPolicyViolationError, BadRequestError, AuthenticationError):
         if kind.__name__.startswith(name):
