@@ -7,48 +7,46 @@ import threading
 import time
 import urllib.parse
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ..calls import Transient
 from ..records import UserError, canonical
 from . import wire
+from .wire import Json
 
-_PATIENCE = 5.0  # seconds for a server to say what it is, or that it is well
 REST = 10.0  # seconds in which a server that failed is not asked
+_PATIENCE = 5.0  # seconds for a server to say what it is, or that it is well
 _PASSING = ("created", "permission", "object", "num_gpus")  # of a model's card, what changes without the model
 _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
 
 
 @functools.cache
 def describe(address: str, model: str) -> str:
-    """What a server tells of the software, the model and the accelerations it runs, as JSON with one spelling."""
-    http = wire.client()
-    with http:
-        listed = ask(http, f"{address}/models")
-        if listed is None:
-            raise UserError(f"no server answers at {address}/models; start it, or give another base_url")
-        cards = [card for card in listed.get("data") or [] if isinstance(card, dict)]
-        card = next((card for card in cards if card.get("id") == model), None)
-        if card is None:
-            served = ", ".join(str(card.get("id")) for card in cards) or "nothing"
-            raise UserError(f"the server at {address} has no model {model!r}; it serves {served}")
-        root = address.removesuffix("/v1")
-        told = {**(ask(http, f"{root}/server_info") or {}), **(ask(http, f"{root}/version") or {})}
+    """What a server says of the software, the model and the accelerations it runs, as JSON with one spelling."""
+    listed = _ask(f"{address}/models")
+    if listed is None:
+        raise UserError(f"no server answers at {address}/models; start it, or give another base_url")
+    cards = [card for card in listed.get("data") or [] if isinstance(card, dict)]
+    card = next((card for card in cards if card.get("id") == model), None)
+    if card is None:
+        served = ", ".join(str(card.get("id")) for card in cards) or "nothing"
+        raise UserError(f"the server at {address} has no model {model!r}; it serves {served}")
+    root = address.removesuffix("/v1")
+    info = {**(_ask(f"{root}/server_info") or {}), **(_ask(f"{root}/version") or {})}
     facts = {name: value for name, value in card.items() if name not in _PASSING and value is not None}
     shaping = {  # numbers under such names count what the server has done
         name: value
-        for name, value in told.items()
+        for name, value in info.items()
         if isinstance(value, str | bool) and any(word in name for word in _SHAPES)
     }
     return canonical({"version": "not told", **shaping, "model": facts})
 
 
-def ask(http: Any, place: str) -> dict[str, Any] | None:
-    """The JSON object at an address; None where there is none."""
+def _ask(place: str) -> Json | None:
+    """The JSON object at an address; None if there is none."""
     import httpx
 
     try:
-        with wire.time_limit(_PATIENCE):
+        with wire.client() as http, wire.time_limit(_PATIENCE):
             response = http.get(place)
             value = response.json() if response.status_code == 200 else None
     except (httpx.HTTPError, ValueError):
@@ -58,12 +56,13 @@ def ask(http: Any, place: str) -> dict[str, Any] | None:
 
 def describe_all(addresses: Sequence[str], model: str) -> str:
     """What all of them say; refuses servers that differ, because their answers would."""
-    told = {address: describe(address, model) for address in addresses}
-    first, *others = told
+    first, *others = addresses
     for other in others:
-        if told[other] != told[first]:
-            raise UserError(f"{first} and {other} do not run the same: {told[first]} and {told[other]}")
-    return told[first]
+        if describe(other, model) != describe(first, model):
+            raise UserError(
+                f"{first} and {other} do not run the same: {describe(first, model)} and {describe(other, model)}"
+            )
+    return describe(first, model)
 
 
 def costs_nothing(address: str) -> bool:
@@ -86,7 +85,17 @@ class LeastLoaded:
     @contextlib.contextmanager
     def pick(self) -> Iterator[str]:
         """An address for one call; a connection that breaks lets its server rest until it says that it is well."""
-        address = self.choose()
+        for address, since in list(self.failed.items()):
+            if time.monotonic() - since >= REST:
+                well = _is_well(address)
+                with self.lock:
+                    self.failed[address] = time.monotonic()
+                    if well:
+                        del self.failed[address]
+        with self.lock:
+            usable = [address for address in self.in_flight if address not in self.failed] or list(self.in_flight)
+            address = min(usable, key=lambda address: self.in_flight[address])
+            self.in_flight[address] += 1
         try:
             yield address
         except Transient as error:
@@ -98,22 +107,6 @@ class LeastLoaded:
             with self.lock:
                 self.in_flight[address] -= 1
 
-    def choose(self) -> str:
-        with self.lock:
-            resting = {address for address, since in self.failed.items() if time.monotonic() - since < REST}
-            doubtful = [address for address in self.failed if address not in resting]
-        well = [address for address in doubtful if _is_well(address)]
-        with self.lock:
-            for address in doubtful:
-                if address in well:
-                    self.failed.pop(address, None)
-                else:
-                    self.failed[address] = time.monotonic()
-            free = [address for address in self.in_flight if address not in self.failed] or list(self.in_flight)
-            address = min(free, key=lambda address: self.in_flight[address])
-            self.in_flight[address] += 1
-        return address
-
 
 def _is_well(address: str) -> bool:
     """Whether a server answers its health check."""
@@ -121,6 +114,6 @@ def _is_well(address: str) -> bool:
 
     try:
         with wire.client() as http, wire.time_limit(_PATIENCE):
-            return bool(http.get(f"{address.removesuffix('/v1')}/health").status_code == 200)
+            return http.get(f"{address.removesuffix('/v1')}/health").status_code == 200
     except httpx.HTTPError:
         return False

@@ -13,7 +13,7 @@ class NoKey(Exception):
 
 
 def missing_key(*names: str) -> str | None:
-    """None where one of these environment variables is set, else the sentence that asks for it."""
+    """None if one of these environment variables is set, else the sentence that asks for it."""
     return None if any(os.environ.get(name, "").strip() for name in names) else f"set {' or '.join(names)}"
 
 
@@ -30,16 +30,29 @@ def read_key(*names: str) -> str:
 def scrub(value: Any) -> Any:
     """The same text, list or mapping, with "[key]" in place of every key that the environment holds.
 
-    A part of a key counts as one, from SHORTEST characters on: whoever quotes a key may have cut it.
+    A part of a key counts as one, from _SHORTEST characters on: whoever quotes a key may have cut it.
     """
     secrets = {os.environ[name].strip() for name in os.environ if _KEYS.search(name)}
     long = sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)
-    return without(value, long) if long else value
+    return _without(value, long) if long else value
 
 
 def scrub_and_cut(text: str, most: int) -> str:
-    """The beginning of a text without keys; cut first, the rest of a key would not be known for one."""
+    """The beginning of a text without keys; cut first, the rest of a key would not be recognised."""
     return str(scrub(text))[:most]
+
+
+def _without(value: Any, secrets: list[str]) -> Any:
+    """The same value with "[key]" in place of these secrets, at any depth."""
+    if isinstance(value, str):
+        for secret in secrets:
+            value = _without_parts(value, secret)
+        return value
+    if isinstance(value, dict):
+        return {_without(name, secrets): _without(item, secrets) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without(item, secrets) for item in value]
+    return value
 
 
 def _without_parts(text: str, secret: str) -> str:
@@ -47,24 +60,11 @@ def _without_parts(text: str, secret: str) -> str:
     parts = {secret[start : start + _SHORTEST] for start in range(len(secret) - _SHORTEST + 1)}
     if not any(part in text for part in parts):
         return text
-    kept, place = [], 0
+    clean, place = [], 0
     while place < len(text):
         end = place
         while text[end : end + _SHORTEST] in parts:
             end += 1
-        kept.append("[key]" if end > place else text[place])
+        clean.append("[key]" if end > place else text[place])
         place = end + _SHORTEST - 1 if end > place else place + 1
-    return "".join(kept)
-
-
-def without(value: Any, secrets: list[str]) -> Any:
-    """The same value with "[key]" in place of these secrets, at any depth."""
-    if isinstance(value, str):
-        for secret in secrets:
-            value = _without_parts(value, secret)
-        return value
-    if isinstance(value, dict):
-        return {without(name, secrets): without(item, secrets) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [without(item, secrets) for item in value]
-    return value
+    return "".join(clean)
