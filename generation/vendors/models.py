@@ -15,6 +15,8 @@ from ..records import UserError
 from ..sources.catalogue import cache_folder
 
 ANY = "*"
+_PRICES = "CONVERGEBENCH_PRICES"  # the variable that names the user's own file
+_OWN = ("price", "tokens", "ends", "ends_note", "instead", "no_price")  # what no relative inherits
 _SOON = 60  # days before its end from which a model is warned of
 
 
@@ -29,8 +31,8 @@ class Model:
 
     @property
     def price(self) -> Any:
-        """US dollars a picture, or those by size or quality; None where none is known."""
-        own = own_prices(os.environ.get("CONVERGEBENCH_PRICES")).get(self.vendor, {})
+        """US dollars a picture, or those by size or quality; None if none is known."""
+        own = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
         if self.name in own:
             return own[self.name]
         shipped, newer = self.facts.get("price"), self.refreshed.get("price")
@@ -40,15 +42,15 @@ class Model:
 
     @property
     def tokens(self) -> Mapping[str, float]:
-        """US dollars for a million tokens, by kind; empty where they are not known."""
-        own = own_prices(os.environ.get("CONVERGEBENCH_PRICES")).get(f"{self.vendor}_tokens", {})
+        """US dollars for a million tokens, by kind; empty if they are not known."""
+        own = own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
         return own.get(self.name) or self.refreshed.get("tokens") or self.facts.get("tokens") or {}
 
     @property
     def refreshed(self) -> Mapping[str, Any]:
-        """What `convergebench list prices --refresh` found for it."""
-        found: Mapping[str, Any] = refreshed(refreshed_file()).get("models", {}).get(self.vendor, {}).get(self.name, {})
-        return found
+        """What `convergebench list prices --refresh` fetched for it."""
+        row: Mapping[str, Any] = refreshed(refreshed_file()).get("models", {}).get(self.vendor, {}).get(self.name, {})
+        return row
 
     @property
     def ends(self) -> datetime.date | None:
@@ -58,7 +60,7 @@ class Model:
         return min((day for day in days if day), default=None)
 
     def warning(self, today: datetime.date | None = None) -> str | None:
-        """One sentence where the model has ended or ends soon."""
+        """One sentence if the model has ended or ends soon."""
         left = (self.ends - (today or datetime.date.today())).days if self.ends else _SOON + 1
         if left > _SOON:
             return None
@@ -73,11 +75,11 @@ class Model:
     def no_price(self) -> str:
         """Why no price is known, and the line that gives one."""
         why = self.facts.get("no_price") or ("not found" if self.listed else "not in generation/vendors/models.toml")
-        path, name = os.environ.get("CONVERGEBENCH_PRICES"), json.dumps(self.name)
+        path, name = os.environ.get(_PRICES), json.dumps(self.name)
         if self.vendor in own_prices(path):
             line = f"write the line {name} = 0.05, with your own price, under [{self.vendor}] in {path}"
         else:
-            into = f"at the top of {path}" if path else "into a file and name it in CONVERGEBENCH_PRICES"
+            into = f"at the top of {path}" if path else f"into a file and name it in {_PRICES}"
             line = f"write the line {self.vendor}.{name} = 0.05, with your own price, {into}"
         return (
             f"the price of {self.name} is not known ({why}); {line}; "
@@ -92,23 +94,13 @@ def find(vendor: str, name: str) -> Model:
         return Model(vendor, name, True, facts(vendor, name))
     begins = [other for other in known if other != ANY and name.startswith(other)]
     nearest = facts(vendor, max(begins, key=len, default=ANY)) if known else {}
-    rules = {
-        key: value
-        for key, value in nearest.items()
-        if key not in ("price", "tokens", "ends", "ends_note", "instead", "no_price")
-    }
-    return Model(vendor, name, False, rules)
+    return Model(vendor, name, False, {key: value for key, value in nearest.items() if key not in _OWN})
 
 
 def listed() -> list[Model]:
     """Every model with lines of its own, in the order of the file."""
-    return [
-        find(vendor, name)
-        for vendor, models in shipped().items()
-        if isinstance(models, dict)
-        for name in models
-        if name != ANY
-    ]
+    tables = {vendor: names for vendor, names in shipped().items() if isinstance(names, dict)}
+    return [find(vendor, name) for vendor, names in tables.items() for name in names if name != ANY]
 
 
 @functools.cache
@@ -124,16 +116,16 @@ def shipped() -> dict[str, Any]:
 
 
 def refreshed_file() -> Path:
-    """Where `convergebench list prices --refresh` keeps what it found."""
+    """Where `convergebench list prices --refresh` keeps what it fetched."""
     return cache_folder().parent / "prices.json"
 
 
 @functools.cache
 def refreshed(path: Path) -> dict[str, Any]:
-    """What was fetched last; empty where that is older than the shipped list, or nothing was."""
+    """What was fetched last; empty if that is nothing, or older than the shipped list."""
     try:
-        found = json.loads(path.read_bytes())
-        return found if found["read"] >= str(shipped()["read"]) else {}
+        tables = json.loads(path.read_bytes())
+        return tables if tables["read"] >= str(shipped()["read"]) else {}
     except FileNotFoundError:
         return {}
     except (ValueError, KeyError, TypeError) as error:
@@ -148,20 +140,15 @@ def own_prices(path: str | None) -> dict[str, Any]:
     try:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"CONVERGEBENCH_PRICES is {path!r}, which is no readable TOML file ({error})") from error
-    editors = sorted(path.stem for path in (Path(__file__).parents[1] / "editors").glob("[a-z]*.py"))
+        raise UserError(f"{_PRICES} must name a TOML file, got {path!r} ({error})") from error
+    editors = sorted(file.stem for file in (Path(__file__).parents[1] / "editors").glob("[a-z]*.py"))
+    # A text or a date, such as the one on which the prices were read, is not a price.
+    tables = {vendor: lines for vendor, lines in tables.items() if not isinstance(lines, str | datetime.date)}
     for vendor, lines in tables.items():
-        if isinstance(lines, str | datetime.date):
-            tables = {**tables, vendor: {}}  # such as the date on which the prices were read
-            continue
         if vendor.removesuffix("_tokens") not in editors or not isinstance(lines, dict):
-            raise UserError(
-                f"{path} has {vendor!r}, which is no table of an editor's prices; those are [{'], ['.join(editors)}]"
-            )
+            raise UserError(f"{path} must have tables named after editors, [{'], ['.join(editors)}], got {vendor!r}")
         for model, price in lines.items():
             for dollars in price.values() if isinstance(price, dict) else [price]:
                 if isinstance(dollars, bool) or not isinstance(dollars, int | float) or not 0 <= dollars < math.inf:
-                    raise UserError(
-                        f"{path} gives {vendor} {model} the price {dollars!r}; it is a number of US dollars from 0"
-                    )
+                    raise UserError(f"{path}: {vendor} {model} must have a price from 0, got {dollars!r}")
     return tables

@@ -27,45 +27,43 @@ _TOKENS = {
     "output": "output_cost_per_image_token",
 }
 
-Table = Mapping[str, Mapping[str, Any]]
+_UNCHANGED = "the prices stay as they are"
+Row = Mapping[str, Any]
+Table = Mapping[str, Row]
 
 
 def refresh() -> tuple[str, list[str]]:
     """Fetch the table and keep what it says; its name and version, and one line for each listed model that changed."""
     source, table = fetch()
-    if Version(source.split()[-1]) < Version(models.shipped()["table"]):
-        raise UserError(
-            f"the prices stay as they are: {source} is older than {models.shipped()['table']}, "
-            "from which the list of this package was made"
-        )
+    shipped = models.shipped()["table"]
+    if Version(source.split()[-1]) < Version(shipped):
+        raise UserError(f"{_UNCHANGED}: {source} is older than {shipped}, from which the list of this package was made")
     before = {model: described(model) for model in models.listed()}
-    kept = {"source": source, "read": datetime.date.today().isoformat(), "models": _prices_in(table)}
-    refuse_strangers_file(models.refreshed_file(), _is_table)
-    models.refreshed_file().parent.mkdir(parents=True, exist_ok=True)
-    write_whole(models.refreshed_file(), canonical(kept).encode())
+    tables = {"source": source, "read": datetime.date.today().isoformat(), "models": _prices_in(table)}
+    path = models.refreshed_file()
+    refuse_strangers_file(path, _is_ours)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, canonical(tables).encode())
     models.refreshed.cache_clear()
     after = {model: described(model) for model in before}
-    return source, [
-        f"{model.vendor} {model.name}: {words} -> {after[model]}"
-        for model, words in before.items()
-        if words != after[model]
-    ]
+    changed = [model for model in before if before[model] != after[model]]
+    return source, [f"{model.vendor} {model.name}: {before[model]} -> {after[model]}" for model in changed]
 
 
-def _is_table(data: bytes) -> bool:
+def _is_ours(data: bytes) -> bool:
     """Whether a file is one that `refresh` kept."""
     try:
-        found = json.loads(data)
+        tables = json.loads(data)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and {"source", "read", "models"} <= found.keys()
+    return isinstance(tables, dict) and {"source", "read", "models"} <= tables.keys()
 
 
 def beyond_the_list() -> list[str]:
     """The models that have a price by what was fetched, and no lines in the shipped list."""
     rows = models.refreshed(models.refreshed_file()).get("models", {})
-    found = [models.find(vendor, name) for vendor, names in rows.items() for name in names]
-    return [f"{model.vendor} {model.name}" for model in found if not model.listed]
+    fetched = [models.find(vendor, name) for vendor, names in rows.items() for name in names]
+    return [f"{model.vendor} {model.name}" for model in fetched if not model.listed]
 
 
 def fetch() -> tuple[str, Table]:
@@ -74,14 +72,14 @@ def fetch() -> tuple[str, Table]:
         version, wheel = packages.newest_wheel(_PACKAGE)
         data = packages.zip_files(wheel, [TABLE]).get(TABLE)
     except packages.Unavailable as reason:
-        raise UserError(f"the prices stay as they are: {reason}") from reason
+        raise UserError(f"{_UNCHANGED}: {reason}") from reason
     source = f"{_PACKAGE} {version}"
     try:
         table = json.loads(data or b"")
-    except ValueError as error:
-        raise UserError(f"the prices stay as they are: {source} holds no {TABLE} that can be read") from error
+    except ValueError:
+        table = None
     if not isinstance(table, dict):
-        raise UserError(f"the prices stay as they are: {TABLE} of {source} is no table")
+        raise UserError(f"{_UNCHANGED}: {TABLE} of {source} is not a table")
     return source, {name: row for name, row in table.items() if isinstance(row, dict)}
 
 
@@ -112,39 +110,39 @@ def _names_in(table: Table) -> Iterator[tuple[str, str]]:
                 yield vendor, name
 
 
-def _price_of(row: Mapping[str, Any], table: Table, facts: Mapping[str, Any], name: str) -> Any:
-    """US dollars a picture: by quality where the table has rows for each, by resolution where tokens tell, else one."""
+def _price_of(row: Row, table: Table, facts: Row, name: str) -> Any:
+    """US dollars a picture: by quality if the table has rows for each, by resolution if tokens tell, else one price."""
     if pattern := facts.get("litellm_by_quality"):
         by_quality = {}
         for quality in facts["qualities"]:
             rows = [table.get(pattern.format(name=name, kind=quality, size=size), {}) for size in _SIZES]
-            if priced := [price for each in rows if (price := flat_price(each)) is not None]:
-                by_quality[quality] = _significant(max(priced))
+            if prices := [price for sized in rows if (price := flat_price(sized)) is not None]:
+                by_quality[quality] = _significant(max(prices))
         return by_quality or None
     named = {size: dollars(row.get(f"output_cost_per_image_{size}")) for size in facts.get("resolutions", ())}
     if any(named.values()):
         return {size: price for size, price in named.items() if price is not None}
-    one, rate = flat_price(row), dollars(row.get("output_cost_per_image_token"))
+    flat, rate = flat_price(row), dollars(row.get("output_cost_per_image_token"))
     if rate and (counts := facts.get("picture_tokens")):
         by_size = {size: _significant(count * rate) for size, count in counts.items()}
         smallest = next(iter(counts))
-        return {**by_size, smallest: max(by_size[smallest], one or 0.0)}
-    return one
+        return {**by_size, smallest: max(by_size[smallest], flat or 0.0)}
+    return flat
 
 
-def flat_price(row: Mapping[str, Any]) -> float | None:
+def flat_price(row: Row) -> float | None:
     """A row's price of a picture; rows of models that are paid by the picture name it as that of the input."""
     price = dollars(row.get("output_cost_per_image"))
     return dollars(row.get("input_cost_per_image")) if price is None else price
 
 
-def _tokens_of(row: Mapping[str, Any]) -> dict[str, float] | None:
-    """US dollars for a million tokens, where the row has all kinds of them."""
+def _tokens_of(row: Row) -> dict[str, float] | None:
+    """US dollars for a million tokens, if the row has all kinds of them."""
     rates = {kind: dollars(row.get(field)) for kind, field in _TOKENS.items()}
     return {kind: round(rate * 1e6, 6) for kind, rate in rates.items() if rate} if all(rates.values()) else None
 
 
-def end_of(row: Mapping[str, Any]) -> str | None:
+def end_of(row: Row) -> str | None:
     try:
         return datetime.date.fromisoformat(str(row.get("deprecation_date"))).isoformat()
     except ValueError:
@@ -169,11 +167,11 @@ def described(model: models.Model) -> str:
     return words + (f", ends {model.ends}" if model.ends else "")
 
 
-def row(model: models.Model) -> dict[str, Any]:
-    """A model with its price and end, and where they stand."""
+def row(model: models.Model) -> dict[str, object]:
+    """A model with its price and end, and their source."""
     source = f"{model.facts['source']}, read {models.shipped()['read']}"
     if model.refreshed:
-        known = models.refreshed(models.refreshed_file())
-        source += f"; then {known['source']}, read {known['read']}"
+        newer = models.refreshed(models.refreshed_file())
+        source += f"; then {newer['source']}, read {newer['read']}"
     ends = model.ends.isoformat() if model.ends else None
     return {"vendor": model.vendor, "model": model.name, "price": model.price, "ends": ends, "source": source}

@@ -113,7 +113,7 @@ def test_a_file_of_prices_that_gives_none_is_refused(tmp_path, monkeypatch, text
     path = tmp_path / "prices.toml"
     path.write_text(f'read = "2026-06"\nday = 2026-06-01\n{text}\n')
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(path))
-    with pytest.raises(UserError, match=r"which is no table of an editor's prices; those are .*\[bfl\]"):
+    with pytest.raises(UserError, match=r"must have tables named after editors, .*\[bfl\]"):
         plan.summary(plan.make_plan(suites.load("demo"), ["bfl"]))
 
 
@@ -128,7 +128,5 @@ def test_a_price_that_is_no_amount_of_money_is_refused(tmp_path, monkeypatch, pr
     path = tmp_path / "prices.toml"
     path.write_text(f'read = "2026-06"\n[bfl]\nflux-kontext-pro = {price}\n')
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(path))
-    with pytest.raises(
-        UserError, match=r"gives bfl flux-kontext-pro the price .*; it is a number of US dollars from 0"
-    ):
+    with pytest.raises(UserError, match="bfl flux-kontext-pro must have a price from 0"):
         plan.summary(plan.make_plan(suites.load("demo"), ["bfl:model=flux-kontext-pro"]))

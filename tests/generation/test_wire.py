@@ -135,7 +135,7 @@ def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
     assert editors.choose("bfl:model=flux-kontext-max").editor.price() == 0.08
     assert editors.choose("hf:model=a/b").editor.price() == 0.01
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "none.toml"))
-    with pytest.raises(UserError, match="no readable TOML file"):
+    with pytest.raises(UserError, match="must name a TOML file"):
         editors.choose("bfl").editor.price()
 
 
