@@ -6,7 +6,8 @@ A statistic has
     Row             its row, a TableRow: the fields are the table's columns
     rows(analysis)  the table's rows
 and may have
-    note(analysis, rows)    a sentence above the table
+    NOTE                    a sentence above the table, if it has rows
+    note(analysis, rows)    the same, if it depends on the rows
     ON_PAGE                 an `OnPage`: how the page shows the table
     figures(rows, context)  its figures, drawn with reporting.figures; `context` is a FigureContext
     strips(table, reader)   strips of pictures for its section: a list of reporting.filmstrips.Strip
@@ -79,6 +80,9 @@ def compute_tables(analysis: Analysis) -> dict[str, Table]:
     tables = {}
     for name, statistic in find_statistics().items():
         rows: list[TableRow] = list(statistic.rows(analysis))
-        note = statistic.note(analysis, rows) if hasattr(statistic, "note") else ""
+        if hasattr(statistic, "note"):
+            note = statistic.note(analysis, rows)
+        else:
+            note = getattr(statistic, "NOTE", "") if rows else ""
         tables[name] = make_table(statistic, rows, note)
     return tables

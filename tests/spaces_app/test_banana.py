@@ -7,8 +7,6 @@ from convergebench.generation.records import Chain, FinishedChain, Source
 from convergebench.metric_modules.greyscale.measure import Scorer, colour_of
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
-from convergebench.spaces_app.reporting.page import make_sections
-from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.replication.statistics import denoise, greyscale
 
 SOURCES = ("fog", "moss", "rice")
@@ -54,9 +52,6 @@ def test_denoising_stands_beside_the_plain_copy_on_the_sources_that_have_both():
     assert rows[20].difference.value == pytest.approx(-0.2 - 0.01)
     assert rows[20].difference.low < rows[20].difference.value < rows[20].difference.high < 0
     assert rows[20].sources == 3
-    tables = compute_tables(made)
-    [section] = [each for each in make_sections(tables, list(made.groups)) if each.title == denoise.SECTION]
-    assert "worn after 20 steps: plain 60%, with denoising 39%" in section.drawings[0].description
 
 
 def test_a_picture_is_grey_only_if_every_pixel_is():

@@ -11,13 +11,11 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, label_from_values
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.palette import assign_looks
-from convergebench.spaces_app.reporting.figures import FigureContext
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.studies.labels.agreement import agreement, krippendorff_alpha
-from convergebench.spaces_app.studies.labels.statistics import ratings
 from convergebench.spaces_app.studies.labels.tab import tab as labels_tab
+from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 
 # The example of Krippendorff's paper: four observers, twelve units, by their observer's answers; 0 is none.
 EXAMPLE = ("123321412000", "123322412503", "033323422510", "123324412510")
@@ -115,10 +113,6 @@ def test_ratings_are_told_with_their_spread_and_the_best_stands_first(labelled):
     best, *others = labelled["ratings"].rows
     assert (best["editor"], best["rating"], best["rated_5"], best["raters"], best["pictures"]) == ("steady", 5, 1, 2, 2)
     assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
-    context = FigureContext(labelled, assign_looks([row["editor"] for row in others], []), "", True)
-    [drawing] = ratings.figures(labelled["ratings"].typed_rows, context)
-    assert "steady 5.00" in drawing.description
-    assert drawing.svg().count("<path") > 6
 
 
 def test_blind_pairs_failures_and_reversibility_have_their_tables(labelled):
@@ -272,7 +266,7 @@ def test_agreement_is_asked_with_a_saved_files_text_and_nothing_else(folder):
             labels_tab.label_agreement(dataset, text)
 
 
-def test_infidelity_is_counted_by_prompt_as_the_study_counts_it():
+def test_infidelity_seen_by_people_is_counted_by_prompt():
     from test_restoration import simulated
 
     chains, scores = simulated({"one": 0.0}, prompts=("s1", "s2", "sf1", "sf2"))
@@ -283,12 +277,8 @@ def test_infidelity_is_counted_by_prompt_as_the_study_counts_it():
         answer = "infidelity" if bad[chain.program.id] >= 0 else "none"
         given = {"question": "failure", "answer": answer, "chain": chain.id, "step": 1}
         labels += [Label(rater=rater, **given) for rater in ("anna", "ben")]
-    rows = {
-        row["prompt"]: row
-        for row in make_report(Analysis(scores, chains, tables={"labels": labels}))
-        .tables["restoration_infidelity"]
-        .rows
-    }
-    assert (rows["S1"]["infidelity"], rows["S1"]["items"]) == (3, 28)
-    assert rows["mean of prompts without fidelity words"]["infidelity"] == 2.0  # as the study has it, and 0.5
-    assert rows["mean of prompts with fidelity words"]["infidelity"] == 0.5
+    rows = {row.group: row for row in judged_infidelity.rows(Analysis(scores, chains, tables={"labels": labels}))}
+    assert {row.judge for row in rows.values()} == {"people"}
+    assert (rows["S1"].infidelity, rows["S1"].pictures) == (3, 28)
+    assert rows["without fidelity words"].infidelity_per_prompt == 2.0  # the study has 2 and 0.5
+    assert rows["with fidelity words"].infidelity_per_prompt == 0.5

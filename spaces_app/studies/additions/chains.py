@@ -69,6 +69,14 @@ class AdditionChain:
         return self.counts[last] - self.counts[0] - last
 
     @property
+    def background_last(self) -> float | None:
+        return _last(self.background)
+
+    @property
+    def whole_last(self) -> float | None:
+        return _last(self.whole)
+
+    @property
     def replaced(self) -> dict[int, bool]:
         """For each step whose new thing is there, whether another thing is gone for it."""
         found = {step: rise <= 0 for step, rise in self.steps_by_one.items() if self.added.get(step)}
@@ -76,6 +84,10 @@ class AdditionChain:
             if self.added.get(step) and step - 1 in self.there:
                 found[step] = found.get(step, False) or bool(self.there[step - 1] - there)
         return found
+
+
+def _last(values: Mapping[int, float]) -> float | None:
+    return values[max(values)] if values else None
 
 
 def addition_chains(analysis: Analysis) -> list[AdditionChain]:

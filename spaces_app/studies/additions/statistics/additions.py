@@ -64,33 +64,39 @@ def rows(analysis: Analysis) -> list[Row]:
 def _row(program: str, judge: str, editor: str, chains: Sequence[AdditionChain]) -> Row:
     """What one editor's chains of one program come to."""
     rises = [rise for chain in chains for rise in chain.steps_by_one.values()]
-    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
-    lost = [(chain.first_lost, max(chain.there)) for chain in chains if chain.there]
-    miscounts = [(chain.first_miscount, max(chain.counts)) for chain in chains if chain.steps_by_one]
     return Row(
         program=program,
         editor=editor,
         judged_by=judge,
         added=_added(chains),
         stays=_known_mean(chain.stays for chain in chains),
-        first_lost=_median_step(lost),
+        first_lost=_median_step([(c.first_lost, max(c.there)) for c in chains if c.there]),
         counted_right=_known_mean(rise == 1 for rise in rises),
         none_added=_known_mean(rise < 1 for rise in rises),
         several_added=_known_mean(rise > 1 for rise in rises),
-        first_miscount=_median_step(miscounts),
+        first_miscount=_median_step(
+            [(chain.first_miscount, max(chain.counts)) for chain in chains if chain.steps_by_one]
+        ),
         count_error=_known_mean(chain.count_error for chain in chains),
         replaced=_known_mean(gone for chain in chains for gone in chain.replaced.values()),
-        background={
-            f"background_{step}": _known_mean(chain.background.get(step) for chain in chains) for step in _STEPS
-        },
-        background_last=_known_mean(_last(chain.background) for chain in chains),
-        whole_last=_known_mean(_last(chain.whole) for chain in chains),
+        background={f"background_{step}": _mean_at(chains, step) for step in _STEPS},
+        background_last=_known_mean(chain.background_last for chain in chains),
+        whole_last=_known_mean(chain.whole_last for chain in chains),
         steps=sum(chain.answered for chain in chains),
         planned=sum(chain.planned for chain in chains),
-        ended=", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None,
+        ended=_early_ends(chains),
         chains=len(chains),
         sources=len({chain.case.source for chain in chains}),
     )
+
+
+def _early_ends(chains: Sequence[AdditionChain]) -> str | None:
+    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
+    return ", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None
+
+
+def _mean_at(chains: Sequence[AdditionChain], step: int) -> float | None:
+    return _known_mean(chain.background.get(step) for chain in chains)
 
 
 def _added(chains: Sequence[AdditionChain]) -> Estimate:
@@ -105,10 +111,6 @@ def _added(chains: Sequence[AdditionChain]) -> Estimate:
 def _known_mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(mean(known)) if known else None
-
-
-def _last(values: Mapping[int, float]) -> float | None:
-    return values[max(values)] if values else None
 
 
 def _median_step(firsts: Sequence[tuple[float, int]]) -> str | None:

@@ -13,6 +13,10 @@ from ..judged import judged_of
 TITLE = "First step whose reasoning summary mentions noise or artifacts"
 SECTION = "Self-evaluation"
 ON_PAGE = OnPage(part_by="judge", line_where="program")
+NOTE = (
+    "A judge read each step's reasoning summary. Runs that never mention it are counted beside the mean and not in "
+    "it, so that the mean is a lower bound if there are any."
+)
 _QUESTION = "self_evaluation"
 _ALL = "all sources"
 
@@ -79,13 +83,4 @@ def _row(judge: str, editor: str, program: str, source: str, runs: Sequence[_Run
         never=len(runs) - len(firsts),
         steps=max(run.last for run in runs),
         unclear=sum(run.is_unclear for run in runs),
-    )
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "A judge read each step's reasoning summary. Runs that never mention it are counted beside the mean and not in "
-        "it, so that the mean is a lower bound if there are any."
     )

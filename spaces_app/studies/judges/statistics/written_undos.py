@@ -1,6 +1,5 @@
 """Undo instructions that a language model wrote, compared with those of the suite."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from ....analysis.analysis import Analysis
@@ -11,6 +10,10 @@ from ....statistics import OnPage
 TITLE = "Undo instructions written by a language model, against the suite's"
 SECTION = "Two ways to ask for the same"
 ON_PAGE = OnPage(order=20, line_where="writer")
+NOTE = (
+    "The model was shown the instruction that asks for the change, and nothing else, and wrote the one that takes "
+    "it back (`convergebench undos`). Compared on the same pictures, edits and runs."
+)
 _MARK = "~"  # between the suite's program and who wrote its undo
 
 
@@ -43,12 +46,3 @@ def rows(analysis: Analysis) -> list[Row]:
 def _side_of(program: str, writer: str) -> Side | None:
     base, _, written_by = program.partition(_MARK)
     return (base, 0) if written_by == writer else (base, 1) if not written_by else None
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "The model was shown the instruction that asks for the change, and nothing else, and wrote the one that takes "
-        "it back (`convergebench undos`). Compared on the same pictures, edits and runs."
-    )

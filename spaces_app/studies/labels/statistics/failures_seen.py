@@ -1,7 +1,5 @@
 """What people saw go wrong, editor by editor: failures of a part of an object, of an object, of the whole picture."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from convergebench.dataset_builder.studies.labels.labels import LEVELS, QUESTIONS
 from convergebench.metric_modules.halflife.intervals import share_interval
@@ -14,6 +12,7 @@ from ..people import by_editor, of_question, people_of
 TITLE = "What people saw go wrong"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=30, part_by="level")
+NOTE = "A picture has the failure that more than half of its labellers named."
 
 
 class Row(TableRow):
@@ -47,7 +46,3 @@ def rows(analysis: Analysis) -> list[Row]:
                     )
                 )
     return rows
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "A picture has the failure that more than half of its labellers named." if rows else ""

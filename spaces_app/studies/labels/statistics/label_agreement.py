@@ -13,6 +13,10 @@ from ..people import LabelledItem, of_question, people_of
 TITLE = "How far people agree"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=90)
+NOTE = (
+    "People looked at pictures without being told the editor. Alpha is 1 if all agree and 0 if they agree as by "
+    "chance; ranges draw pictures again. Krippendorff asks for .8, and .667 for tentative conclusions."
+)
 
 
 class Row(TableRow):
@@ -59,13 +63,4 @@ def _row(title: str, measure: str, answers: Sequence[Sequence[Hashable]], items:
         shared=result.items,
         labels=sum(len(item.answers) for item in items),
         pictures=len({item.picture for item in items}),
-    )
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "People looked at pictures without being told the editor. Alpha is 1 if all agree and 0 if they agree as by "
-        "chance; ranges draw pictures again. Krippendorff asks for .8, and .667 for tentative conclusions."
     )

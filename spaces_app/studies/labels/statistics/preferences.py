@@ -1,7 +1,6 @@
 """Which of two editors people prefer when they see both results without names."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from statistics import fmean
 
 from convergebench.metric_modules.halflife.comparison import compare, judge_together
@@ -15,6 +14,10 @@ from ..people import LabelledItem, of_question, people_of
 TITLE = "Blind pairs"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=20)
+NOTE = (
+    "The margin is the share of answers that prefer the first less the share that prefer the other, averaged by "
+    "picture; p flips the signs of pictures."
+)
 _SCORE = {"first": 1.0, "second": -1.0, "same": 0.0}
 
 
@@ -68,12 +71,3 @@ def _scores_for(editor: str, item: LabelledItem) -> list[float]:
     """1 for each answer that prefers the editor, -1 for each that prefers the other."""
     sign = 1.0 if item.chain.editor == editor else -1.0
     return [sign * _SCORE[answer] for answer in item.answers]
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "The margin is the share of answers that prefer the first less the share that prefer the other, averaged by "
-        "picture; p flips the signs of pictures."
-    )

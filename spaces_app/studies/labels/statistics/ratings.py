@@ -8,15 +8,14 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, format_value
-from ....palette import SERIES
-from ....reporting.figures import Drawing, FigureContext, add_legend, figure_names, new_figure
+from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key
 from ....statistics import OnPage
 from ..people import LabelledItem, by_editor, of_question, people_of
 
 TITLE = "Ratings by people"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=10)
+NOTE = "Ratings of one item are averaged first; ranges rest on pictures."
 _SCALE = tuple(range(6))
 
 
@@ -55,31 +54,3 @@ def _row(editor: str, items: Sequence[LabelledItem]) -> Row:
         labels=len(ratings),
         pictures=len({item.picture for item in items}),
     )
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "Ratings of one item are averaged first; ranges rest on pictures." if rows else ""
-
-
-def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """The distribution of each editor's ratings, and its mean."""
-    if not rows:
-        return []
-    figure, grid = new_figure(height=1.2 + 0.45 * len(rows))
-    axes, names = grid[0, 0], figure_names(row.editor for row in rows)
-    places = list(range(len(rows)))[::-1]
-    left = np.zeros(len(rows))
-    for number in _SCALE:
-        shares = np.array([row.shares[f"rated_{number}"] for row in rows])
-        # One colour, the darker the better: the scale has an order.
-        shade = {"color": SERIES[0].light, "alpha": 0.12 + 0.17 * number, "edgecolor": "none"}
-        axes.barh(places, shares, left=left, height=0.6, label=str(number), **shade)
-        left = left + shares
-    axes.set_yticks(places, [f"{names[row.editor]}  {row.rating.value:.2f}" for row in rows])
-    axes.grid(visible=False)
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "", "50%", "", "100%"])
-    axes.set_xlabel("share of ratings")
-    add_legend(figure, axes, columns=6)
-    words = "; ".join(f"{row.editor} {format_value(row.rating.value, 'rating')}" for row in rows)
-    return [Drawing("ratings", "How people rate each method, from 0 to 5", f"Mean ratings: {words}.", figure)]

@@ -8,15 +8,14 @@ from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from ....analysis.analysis import Analysis
 from ....analysis.cases import QUALITIES
 from ....analysis.stored_rows import rows_of
-from ....analysis.tables import Estimate, TableRow, column, estimate, format_value
-from ....palette import MUTED
-from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure, set_unit_scale
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from .. import series
 
 TITLE = "Copies with and without the instruction to denoise"
 SECTION = series.SECTION
 ON_PAGE = OnPage(order=60, part_by="program", line_where="editor")
+NOTE = "Below 0, the copy that was to be denoised is further from the original than the plain one at the same step."
 _PLAIN, _DENOISE = "replicate", "replicate-denoise"
 _STEPS = (1, 5, 10, 20, 50, 100)
 
@@ -77,36 +76,3 @@ def _qualities_by_step(analysis: Analysis) -> _Qualities:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return "Below 0, the copy that was to be denoised is further from the original than the plain one at the same step."
-
-
-def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """Both instructions over the steps, editor by editor: the plain one solid, the other broken."""
-    if not rows or not context.is_first_group:
-        return []
-    figure, grid = new_figure(height=3.2)
-    axes, words = grid[0, 0], []
-    for editor in dict.fromkeys(row.editor for row in rows):
-        of_editor = [row for row in rows if row.editor == editor]
-        steps, last = [row.step for row in of_editor], of_editor[-1]
-        style = {"color": context.looks[editor].colour if editor in context.looks else MUTED.light, "ms": 4}
-        axes.plot(steps, [row.plain for row in of_editor], ls="-", marker="o", label=editor, **style)
-        axes.plot(steps, [row.denoise for row in of_editor], ls="--", marker="o", **style)
-        words.append(
-            f"{editor} after {last.step} steps: plain {format_value(last.plain, 'share')}, "
-            f"with denoising {format_value(last.denoise, 'share')}"
-        )
-    axes.set_xscale("log")
-    axes.set_xticks(_STEPS, list(map(str, _STEPS)))
-    axes.minorticks_off()
-    axes.set_xlabel("step")
-    axes.set_ylabel("retained quality")
-    set_unit_scale(axes)
-    add_legend(figure, axes)
-    title = "The instruction to denoise (broken) beside the plain one (solid)"
-    return [Drawing("denoise", title, "; ".join(words) + ".", figure)]

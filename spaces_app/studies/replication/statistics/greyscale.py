@@ -1,7 +1,6 @@
 """Is a picture grey that was asked to be? Strictly: red, green and blue are equal in every pixel."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
@@ -17,6 +16,7 @@ from ....statistics import OnPage
 TITLE = "Grey where grey was asked for"
 SECTION = "Where editors fail first"
 ON_PAGE = OnPage(order=70)
+NOTE = "One pixel with unequal channels makes a picture not strictly grey."
 _ASKED = ("monochrome", "black and white", "greyscale", "grayscale")  # in the words of a forward instruction
 
 
@@ -70,7 +70,3 @@ def _row(editor: str, program: str, instruction: str, steps: list[_GreyStep]) ->
         steps=len(steps),
         sources=len(set(sources)),
     )
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "One pixel with unequal channels makes a picture not strictly grey." if rows else ""

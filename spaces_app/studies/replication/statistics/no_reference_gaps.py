@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 TITLE = "Normalised score gaps"
 SECTION = series.SECTION
 ON_PAGE = OnPage(order=20, folded=True, part_by="editor", line_where="metric")
+NOTE = (
+    "Scores are brought to the scale from 0 to 100 by their typical range, higher is better, and step 1 is taken "
+    "from a later step. A copy of a copy only gets worse, so a gap above 0 is an error of the metric."
+)
 MOST_ACROSS = 24  # cells beside each other, with a name below each; half as many have room for a number
 _MOST_FIGURES = 6  # editors with a figure of their own; the overlay has them all
 # Gaps below 0 are pale, those above 0 blue, as in the study; cells and their words keep their colours in the dark.
@@ -58,15 +62,6 @@ def rows(analysis: Analysis) -> list[Row]:
                         )
                     )
     return rows
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "Scores are brought to the scale from 0 to 100 by their typical range, higher is better, and step 1 is taken "
-        "from a later step. A copy of a copy only gets worse, so a gap above 0 is an error of the metric."
-    )
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:

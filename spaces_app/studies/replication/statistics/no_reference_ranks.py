@@ -19,6 +19,11 @@ from ..series import ChainScores, by_source, replication_series
 TITLE = "Rank correlation of scores with the damage"
 SECTION = series.SECTION
 ON_PAGE = OnPage(order=30, part_by="program", line_where="editor")
+NOTE = (
+    "Scores are oriented so that higher is better: a metric that sees the damage has -1, one that takes it for "
+    "quality has +1. From the named step on, the score is below (or above) that of step 1 at every step, "
+    "beyond 95% limits over sources."
+)
 _LEVEL = 0.95
 _FEWEST = 3  # steps of a chain for a rank correlation
 
@@ -99,16 +104,6 @@ def certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
             return first
         first = step
     return first
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "Scores are oriented so that higher is better: a metric that sees the damage has -1, one that takes it for "
-        "quality has +1. From the named step on, the score is below (or above) that of step 1 at every step, "
-        "beyond 95% limits over sources."
-    )
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:

@@ -1,6 +1,7 @@
-"""How often a restored picture is unfaithful or overdone, by prompt and by group of prompts, as judges see it."""
+"""How often a restored picture is unfaithful or overdone, by prompt, as judges and people see it."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -8,15 +9,20 @@ from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import Answers, StepAnswer
+from ....analysis.answers import PEOPLE, Answers, StepAnswer
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from ..prompts import FAITHFUL, FREE, prompt_group, prompt_name
 from ..restored import CATEGORY
 
-TITLE = "Infidelity and over-generation, as judges see them"
+TITLE = "Infidelity and over-generation, as judges and people see them"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=65, part_by="judge", line_where="group")
+NOTE = (
+    "A picture is unfaithful if it deviates severely from the degraded one: something inserted, a shape distorted, "
+    "a meaning changed. It is overdone if detail is exaggerated. The section Judges says what these judges are "
+    "worth."
+)
 _INFIDELITY, _OVERDONE = "infidelity", "over_generation"  # questions to judges
 _UNIONS = {"without fidelity words": FREE, "with fidelity words": FAITHFUL}
 
@@ -44,21 +50,35 @@ def rows(analysis: Analysis) -> list[Row]:
     """A row for each judge, editor and prompt, and one for the prompts with and without fidelity words."""
     chains = {chain.id: chain for chain in analysis.chains if chain.program.category == CATEGORY}
     answers = analysis.once(Answers)
+    judged = [
+        answer
+        for judge in answers.judges(_INFIDELITY, _OVERDONE)
+        for question in (_INFIDELITY, _OVERDONE)
+        for answer in answers.to(judge, question).values()
+    ]
+    groups: dict[tuple[str, str], list[_JudgedChain]] = defaultdict(list)
+    for answer in [*judged, *_answers_of_people(answers)]:
+        if chain := chains.get(answer.step[0]):
+            groups[answer.judge, chain.editor].append((chain, answer))
     rows = []
-    for judge in answers.judges(_INFIDELITY, _OVERDONE):
-        by_editor: dict[str, list[_JudgedChain]] = defaultdict(list)
-        for question in (_INFIDELITY, _OVERDONE):
-            for (name, _), answer in answers.to(judge, question).items():
-                if chain := chains.get(name):
-                    by_editor[chain.editor].append((chain, answer))
-        for editor, judged in sorted(by_editor.items()):
-            for prompt in sorted({chain.program.id for chain, _ in judged}):
-                part = [(chain, answer) for chain, answer in judged if chain.program.id == prompt]
-                rows.append(_row(judge, editor, prompt_name(prompt), part))
-            for name, groups in _UNIONS.items():
-                if part := [pair for pair in judged if prompt_group(pair[0].program.id) in groups]:
-                    rows.append(_row(judge, editor, name, part))
+    for judge, editor in sorted(groups, key=lambda key: (key[0] == PEOPLE, key)):
+        of_editor = groups[judge, editor]
+        for prompt in sorted({chain.program.id for chain, _ in of_editor}):
+            part = [(chain, answer) for chain, answer in of_editor if chain.program.id == prompt]
+            rows.append(_row(judge, editor, prompt_name(prompt), part))
+        for name, prompts in _UNIONS.items():
+            if part := [pair for pair in of_editor if prompt_group(pair[0].program.id) in prompts]:
+                rows.append(_row(judge, editor, name, part))
     return rows
+
+
+def _answers_of_people(answers: Answers) -> Iterator[StepAnswer]:
+    """What people said went wrong, as answers to the questions that judges are asked."""
+    for failure in answers.to(PEOPLE, "failure").values():
+        majority = failure.details["majority"]
+        for question, code in ((_INFIDELITY, "infidelity"), (_OVERDONE, "over-generation")):
+            value = None if majority is None else float(majority == code)
+            yield StepAnswer(PEOPLE, question, failure.step, value, {})
 
 
 def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row:
@@ -68,7 +88,7 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
     kinds = Counter(
         answer.details.get("kind", "other")
         for _, answer in judged
-        if answer.question == _INFIDELITY and answer.value == 1.0
+        if answer.question == _INFIDELITY and answer.value == 1.0 and judge != PEOPLE  # who name no kind
     )
     return Row(
         judge=judge,
@@ -101,13 +121,3 @@ def _counts(judged: list[_JudgedChain], question: str, prompts: int) -> _Counts:
     clean = [chain.source.id.partition("~")[0] for chain, _ in answers]
     share = estimate(float(seen.mean()), share_interval(seen, clean))
     return _Counts(int(seen.sum()), float(seen.sum() / prompts), share)
-
-
-def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "A picture is unfaithful if it deviates severely from the degraded one: something inserted, a shape distorted, "
-        "a meaning changed. It is overdone if detail is exaggerated. The section Judges says what these judges are "
-        "worth."
-    )

@@ -15,6 +15,10 @@ SECTION = "Restoration"
 ON_PAGE = OnPage(order=25, part_by="editor", folded=True)
 _HALVINGS = 100
 _ALL = "all metrics (mean rank)"
+NOTE = (
+    f"The clean pictures are halved at random {_HALVINGS} times. Gains are over the mean of all prompts. What a prompt "
+    "scores on the half that it was chosen on flatters it; what it scores on the held-out half can be expected of it."
+)
 
 
 class Row(MethodRow):
@@ -73,13 +77,3 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
                 )
             )
     return rows
-
-
-def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        f"The clean pictures are halved at random {_HALVINGS} times. Gains are over the mean of all prompts. What a "
-        "prompt scores on the half that it was chosen on flatters it; what it scores on the held-out half can be "
-        "expected of it."
-    )

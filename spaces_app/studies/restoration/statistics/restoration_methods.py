@@ -13,6 +13,11 @@ from ..restored import RestoredSet, better_sign, metric_title, restored_sets, sc
 TITLE = "Methods of restoration side by side"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=1, part_by="table")
+NOTE = (
+    "Of an editor with several prompts, each picture is restored with the prompt that was best, by its mean rank "
+    "over all metrics, on the half of the clean pictures to which this one does not belong; so no prompt is judged "
+    "on pictures that it was chosen on. Baselines do not count for who is best."
+)
 
 
 class Row(TableRow):
@@ -67,13 +72,3 @@ def _best_methods(table: RestoredSet, rows: list[Row]) -> dict[str, list[str]]:
         if len(known) > 1:
             best[max(known, key=lambda method: known[method])].append(metric_title(metric))
     return best
-
-
-def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "Of an editor with several prompts, each picture is restored with the prompt that was best, by its mean rank "
-        "over all metrics, on the half of the clean pictures to which this one does not belong; so no prompt is judged "
-        "on pictures that it was chosen on. Baselines do not count for who is best."
-    )

@@ -14,6 +14,11 @@ from ..restored import RestoredSet, is_mean, metric_title, restored_sets
 TITLE = "Methods of restoration in pairs"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=5, part_by="table", line_where="metric", folded=True)
+NOTE = (
+    "Positive is better for the first, whatever the metric's direction. Differences are averaged by clean picture, "
+    "whose signs the test flips; the pairs of one metric are corrected together. With fewer than 12 clean pictures "
+    "a difference is indicative."
+)
 
 
 class Row(TableRow):
@@ -64,13 +69,3 @@ def _table_rows(table: RestoredSet, analysis: Analysis) -> list[Row]:
             for pair in judge_together([pair for pair in pairs if pair.cases])
         ]
     return rows
-
-
-def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "Positive is better for the first, whatever the metric's direction. Differences are averaged by clean picture, "
-        "whose signs the test flips; the pairs of one metric are corrected together. With fewer than 12 clean pictures "
-        "a difference is indicative."
-    )

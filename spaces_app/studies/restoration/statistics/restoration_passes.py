@@ -84,7 +84,8 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Row | None:
     if not passes:
         return None
     values = np.array([r.direction for r in passes], float)
-    low, high = student_interval(values, [r.clean for r in passes]) or (None, None)
+    limits = student_interval(values, [r.clean for r in passes])
+    low, high = (max(limits[0], -1.0), min(limits[1], 1.0)) if limits else (None, None)
     sizes = [r.size for r in passes if r.size is not None]
     mean = float(values.mean())
     return Row(
@@ -93,12 +94,18 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Row | None:
         metric=_DIRECTION,
         round=number,
         mean=mean,
-        direction=Estimate(mean, None if low is None else max(low, -1.0), None if high is None else min(high, 1.0)),
+        direction=Estimate(mean, low, high),
         size=sum(sizes) / len(sizes) if sizes else None,
-        verdict="undoes" if high is not None and high < 0 else "deepens" if low is not None and low > 0 else "open",
+        verdict=_verdict(low, high),
         pictures=len({r.picture for r in passes}),
         clean=len({r.clean for r in passes}),
     )
+
+
+def _verdict(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "open"
+    return "undoes" if high < 0 else "deepens" if low > 0 else "open"
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:

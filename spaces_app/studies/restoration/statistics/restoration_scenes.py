@@ -19,6 +19,10 @@ def _without_crossed(rows: Rows) -> Rows:
 
 
 ON_PAGE = OnPage(order=40, part_by="by", line_where="slice", folded=True, choose=_without_crossed)
+NOTE = (
+    "A method's prompts are averaged. A degraded picture without a clean one, such as a real old photograph, has "
+    "only the scores that need none. The files hold every scene under every degradation as well."
+)
 
 
 class Row(TableRow):
@@ -67,13 +71,4 @@ def _row(table: RestoredSet, method: str, by: str, name: str, restored: list[Res
         scores={metric: part.mean(metric, by_picture) for metric, by_picture in values.items()},
         pictures=pictures,
         clean=clean,
-    )
-
-
-def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "A method's prompts are averaged. A degraded picture without a clean one, such as a real old photograph, has "
-        "only the scores that need none. The files hold every scene under every degradation as well."
     )
