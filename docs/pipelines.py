@@ -1,4 +1,4 @@
-"""Writes docs/diffusers.md: every pipeline of diffusers that takes a picture and words, driven or why not.
+"""Writes docs/diffusers.md: every diffusers pipeline that takes a picture and words, supported or why not.
 
 python docs/pipelines.py
 """
@@ -19,16 +19,15 @@ WEIGHTS = (
 )
 OPENING = """# Open models through diffusers
 
-`--editor diffusers:model=REPO` drives every pipeline of diffusers that edits by words. How each is called is read off
-the pipeline itself: what its call takes, what its output holds, what its sizes are multiples of. An option that it
-would ignore is refused; what it raises fails the step and not the run. A size that it cannot take is brought to the
-nearest one that it can. Qwen's processors ask for torchvision because of videos; here they read pictures without it.
-Where another part asks for torchvision, the run says so: `pip install torchvision`, of the version for your torch.
-Models outside diffusers: [servers.md](servers.md).
+`--editor diffusers:model=REPO` runs every diffusers pipeline that edits by instruction. How to call it is determined from
+the pipeline itself: its parameters, its output, the multiples of its sizes. Options that it would ignore are refused, and
+an exception fails the step, not the run. A size it cannot take is changed to the nearest one it can. Qwen's processors
+ask for torchvision only because of videos; here they read pictures without it. If another part needs torchvision, the
+run says so: `pip install torchvision`, in the version for your torch. Models outside diffusers: [servers.md](servers.md).
 
-`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* is *chains* where the tests run
-chains on the CPU with tiny random weights, and *call* where they make one call by the pipeline's own signature,
-answered in its own output class, so that what happens inside was not seen here. Published weights were not run.
+`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* says
+*chains* if the tests run chains on the CPU with tiny random weights, and *call* if they make one call with the pipeline's
+own signature, answered with its own output class, without running what is inside. Published weights were not run.
 
 <!-- pipelines -->
 """
