@@ -255,7 +255,7 @@ def test_what_was_accepted_becomes_a_run_that_builds_to_the_same_bytes(made, fol
     told = run("verify", folder, "--sample", 1, "--unpack", tmp_path / "run")
     assert "4 chains were copied" in told.stdout
     build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "again")
-    for file in submission.data_files(Reader(tmp_path / "again")):
+    for file in Reader(tmp_path / "again").data_files():
         assert (tmp_path / "again" / file).read_bytes() == (folder / file).read_bytes(), file
 
 
@@ -268,14 +268,14 @@ def test_a_strangers_file_in_the_place_of_a_submissions_is_refused_by_name(made,
 
 def test_a_path_in_the_place_of_a_repository_is_one_sentence(tmp_path):
     told = run("verify", "x", "--repo", str(tmp_path))
-    assert (told.exit_code, "is no repository of the Hub; it is NAMESPACE/NAME" in told.stderr) == (2, True)
+    assert (told.exit_code, "is not a repository of the Hub; it is NAMESPACE/NAME" in told.stderr) == (2, True)
 
 
 def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
     assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr
     assert "--withdraw needs --repo NAMESPACE/NAME and --reason" in run("submit", "--withdraw", "x").stderr
-    assert f"{tmp_path} is no submission: there is no submission.json" in run("verify", "submission", tmp_path).stderr
+    assert f"{tmp_path} is not a submission: it has no submission.json" in run("verify", "submission", tmp_path).stderr
 
 
 def test_the_reach_of_a_sample_is_the_hypergeometric_probability():

@@ -99,9 +99,7 @@ def command(
     if wrong:
         sys.exit(1)
     if unpack:
-        from convergebench.dataset_builder.studies.submissions import submitted
-
-        new = submitted.unpack(folder, unpack)
+        new = submissions.unpack(folder, unpack)
         if not as_json:
             click.echo(f"{unpack}: {new} chains were copied; `convergebench build` adds them to a dataset")
 

@@ -11,59 +11,58 @@ from pathlib import Path
 
 import numpy as np
 from convergebench.generation.pictures import decode, fit_to
-from convergebench.generation.records import PICTURED, FinishedChain, Step, UserError
+from convergebench.generation.records import PICTURED, FinishedChain, Step
 
-from ...dataset.reader import Place, Reader
+from ...dataset.reader import Reader
+from ...dataset.rows import SourceRow
 from ...dataset.schema import hash_file
 from ...publishing.verify import check_text, known_secrets, verify_dataset
 from . import submission
 
-INPUT_ERROR = 1.0  # mean grey levels by which a resize differs between versions of a library
+_INPUT_ERROR = 1.0  # mean grey levels by which a resize differs between versions of a library
 NEEDED = ("psnr", "ssim", "edit_applied")  # metrics without which there is no headline
 
 
 def check(folder: Path) -> list[str]:
-    """One sentence for each thing that does not hold; later checks are left out where earlier ones fail."""
-    about = submission.read(folder)
-    for find in (_check_files, check_dataset, _check_chains, _check_inputs, _check_scores):
-        if found := list(find(folder, about)):
-            return found
+    """One sentence for each thing that does not hold; later checks are left out if an earlier one fails."""
+    description = submission.read(folder)
+    for find in (_check_files, _check_dataset, _check_chains, _check_inputs, _check_scores):
+        if sentences := list(find(folder, description)):
+            return sentences
     return []
 
 
-def _check_files(folder: Path, about: dict) -> Iterator[str]:
+def _check_files(folder: Path, description: submission.Description) -> Iterator[str]:
     """The files are those that were submitted, and no others."""
-    there = submission.data_files(Reader(folder))
-    for file in sorted(about["files"].keys() - {*there}):
+    there = Reader(folder).data_files()
+    for file in sorted(description["files"].keys() - {*there}):
         yield f"{file} was submitted and is missing"
     for file in there:
-        if file not in about["files"]:
+        if file not in description["files"]:
             yield f"{file} is not among the files that were submitted"
-        elif hash_file(folder / file) != about["files"][file]:
+        elif hash_file(folder / file) != description["files"][file]:
             yield f"{file} is not the file that was submitted: its sha256 differs"
     check_text(submission.FILE, (folder / submission.FILE).read_text(encoding="utf-8"), known_secrets())
 
 
-def check_dataset(folder: Path, about: dict) -> Iterator[str]:
+def _check_dataset(folder: Path, _: submission.Description) -> Iterator[str]:
     """Values are those that were written, pictures those of their hashes, and every row belongs to another."""
     yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(folder))
 
 
-def _check_chains(folder: Path, about: dict) -> Iterator[str]:
+def _check_chains(folder: Path, description: submission.Description) -> Iterator[str]:
     """Each chain is what its id and its hash say, and its steps came one after the other."""
     reader = Reader(folder)
-    steps: dict[str, list[Step]] = defaultdict(list)
-    for placed in reader.all_steps():
-        steps[placed.chain].append(placed.step)
+    steps = defaultdict(list, submission.steps_by_chain(reader))
     for chain in reader.chains():
         if chain.id != chain.chain.id:
             yield f"chain {chain.id} is not what its id says: its words, settings or picture were changed"
         else:
             yield from _order_of_steps(chain, steps[chain.id])
     digests = {chain.id: submission.chain_digest(chain, steps[chain.id]) for chain in reader.chains()}
-    for id in sorted(about["chains"].keys() | digests.keys()):
-        if about["chains"].get(id) != digests.get(id):
-            what = "is not the one" if id in digests and id in about["chains"] else "is not among those"
+    for id in sorted(description["chains"].keys() | digests.keys()):
+        if description["chains"].get(id) != digests.get(id):
+            what = "is not the one" if id in digests and id in description["chains"] else "is not among those"
             yield f"chain {id} {what} that was submitted: its hash differs"
 
 
@@ -94,10 +93,10 @@ def _order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
         yield f"chain {chain.id} has {len(steps) - 1} steps of {len(asked) - 1} and is called {chain.status}"
 
 
-def _check_inputs(folder: Path, about: dict) -> Iterator[str]:
-    """Each chain began with its source, brought to its size: an easier picture is no case of a suite."""
+def _check_inputs(folder: Path, _: submission.Description) -> Iterator[str]:
+    """Each chain began with its source, brought to its size: an easier picture is not a case of a suite."""
     reader = Reader(folder)
-    places = dict(zip(reader.table("sources", ["source"])["source"].to_pylist(), reader.places("sources"), strict=True))
+    places = dict(zip((row.source for row in reader.rows_of(SourceRow)), reader.places("sources"), strict=True))
     source_of = {chain.id: chain.source.id for chain in reader.chains()}
     seen: set[tuple[str, str | None]] = set()
     for placed in reader.all_steps():
@@ -105,44 +104,36 @@ def _check_inputs(folder: Path, about: dict) -> Iterator[str]:
         if placed.step.step or (source, placed.step.sha256) in seen:
             continue
         seen.add((source, placed.step.sha256))
-        if not _began_with(reader, places[source], placed.place):
+        original, first = (decode(reader.picture_at(place) or b"") for place in (places[source], placed.place))
+        prepared = np.asarray(fit_to(original, first.size), np.int16)
+        if float(np.abs(prepared - np.asarray(first, np.int16)).mean()) > _INPUT_ERROR:
             yield f"chain {placed.chain} does not begin with its source {source}: its first picture is another"
             return
 
 
-def _began_with(reader: Reader, source: Place, first: Place) -> bool:
-    """Whether one picture is the other after the one resize that prepares it."""
-    original, given = (decode(reader.picture_at(place) or b"") for place in (source, first))
-    prepared = np.asarray(fit_to(original, given.size), np.int16)
-    return float(np.abs(prepared - np.asarray(given, np.int16)).mean()) <= INPUT_ERROR
-
-
-def _check_scores(folder: Path, about: dict) -> Iterator[str]:
+def _check_scores(folder: Path, description: submission.Description) -> Iterator[str]:
     """Each step with a picture has a row of scores for that very picture, with the metrics that a headline needs."""
     reader = Reader(folder)
     if not reader.files("scores"):
         yield "there are no scores; `convergebench score` computes them"
         return
-    scored = {(row["chain"], row["step"]): row for row in reader.rows("scores")}
-    placed = [each for each in reader.all_steps() if each.step.step]
-    for each in placed:
-        row = scored.pop((each.chain, each.step.step), None)
-        if row is None or row["sha256"] != each.step.sha256 or row["status"] != each.step.status:
-            what = "has no row of scores" if row is None else "has scores of another picture or status"
-            yield f"chain {each.chain}, step {each.step.step}, {what}"
+    columns = ["chain", "step", "sha256", "status", "signature"]
+    scored = {(row["chain"], row["step"]): row for row in reader.rows("scores", columns)}
+    for placed in reader.all_steps():
+        step, where = placed.step, f"chain {placed.chain}, step {placed.step.step},"
+        if not step.step:
+            continue
+        row = scored.pop((placed.chain, step.step), None)
+        if row is None or (row["sha256"], row["status"]) != (step.sha256, step.status):
+            yield f"{where} {'has no row of scores' if row is None else 'has scores of another picture or status'}"
             return
         signature = json.loads(row["signature"])
-        if signature not in about["signatures"]:
-            yield f"chain {each.chain} was scored under a signature that the submission does not name"
+        if signature not in description["signatures"]:
+            yield f"{where} was scored under a signature that the submission does not name"
             return
-        if absent := [name for name in NEEDED if name not in signature] if each.step.status == "ok" else []:
+        absent = [name for name in NEEDED if name not in signature]
+        if absent and step.status == "ok":
             yield f"the scores lack {', '.join(absent)}; `convergebench score` computes them"
             return
     if scored:
         yield f"there are {len(scored)} rows of scores of steps that are not there"
-
-
-def refuse(folder: Path) -> None:
-    """Raise the first thing that does not hold."""
-    if found := check(folder):
-        raise UserError(found[0])
