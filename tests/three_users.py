@@ -11,13 +11,11 @@ import time
 from pathlib import Path
 
 import twelve_editors
+from chromium import CHROMIUM, FLAGS
 from convergebench.spaces_app.analysis.display_names import display_names
 from playwright.sync_api import sync_playwright
 from space_server import serving
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 WEAK = "qwen:model=qwen-image-edit"
 DOCUMENT = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{table}\end{document}"
 

@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from chromium import CHROMIUM, FLAGS
 from playwright.sync_api import sync_playwright
 from space_server import serving
-from three_users import CHROMIUM, FLAGS
 
 TABS = ("leaderboard", "failures", "compare", "curves", "chains", "metrics", "score-yours", "labels")
 STRINGS = """() => {

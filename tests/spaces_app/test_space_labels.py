@@ -6,11 +6,12 @@ import time
 
 import pytest
 import small_dataset
+from chromium import browser, needs_chromium, visit  # noqa: F401 - fixtures
+from playwright import sync_api as playwright
 from space_server import serving, shared
-from test_space_browser import CHROMIUM, browser, playwright, visit  # noqa: F401 - fixtures of the same browser
 
 krippendorff = pytest.importorskip("krippendorff", reason="pip install krippendorff: it is among the dev packages")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium")
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 import scored
+from chromium import CHROMIUM, FLAGS
 from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
 from convergebench.metric_modules.specs import specs
 from hub_server import HubServer
 from space_server import serving
-from test_space_browser import CHROMIUM, FLAGS
 
 HOUSE = Path(__file__).parents[2]
 CLIENTS = """
