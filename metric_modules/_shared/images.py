@@ -16,14 +16,14 @@ import numpy as np
 from convergebench.generation.pictures import DECODER_ERRORS, Undecodable, evaluation_size, open_picture, resize_to
 from PIL import Image, ImageOps
 
-MAX_PIXELS = 8192 * 8192
+_MAX_PIXELS = 8192 * 8192
 CHANNELS = (1, 3, 4)
-MOST_STRETCH = 1.05  # how much further a picture may be brought in one direction than in the other
+_MOST_STRETCH = 1.05  # how much further a picture may be brought in one direction than in the other
 # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
 Size = str | int | None
 Pair = tuple[np.ndarray, np.ndarray]  # prediction and reference
-Row = TypeVar("Row")
-Batch = TypeVar("Batch")
+_Row = TypeVar("Row")
+_Batch = TypeVar("Batch")
 Done = TypeVar("Done")
 
 
@@ -31,7 +31,7 @@ def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
     """Height x width x 3 bytes, or a ValueError that says which picture cannot be used and why."""
     if isinstance(picture, dict):
         picture = picture.get("path") if picture.get("bytes") is None else picture["bytes"]
-    if isinstance(picture, np.ndarray) or is_tensor(picture):
+    if isinstance(picture, np.ndarray) or _is_tensor(picture):
         return _of_array(picture, name)
     if isinstance(picture, str | os.PathLike):
         if not Path(picture).is_file():
@@ -46,31 +46,31 @@ def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
     return _of_image(picture, name)
 
 
-def is_tensor(value: Any) -> bool:
+def _is_tensor(value: Any) -> bool:
     """Whether it is a tensor of torch, which is not imported for the question."""
     return hasattr(value, "detach") and hasattr(value, "ndim")
 
 
-def as_array(tensor: Any) -> np.ndarray:
+def _as_array(tensor: Any) -> np.ndarray:
     """A tensor's values; numpy has no bfloat16."""
     values = tensor.detach().cpu()
     return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
 
 
 def _of_array(picture: Any, name: str) -> np.ndarray:
-    array = as_array(picture) if is_tensor(picture) else picture
+    array = _as_array(picture) if _is_tensor(picture) else picture
     first = array.ndim == 3 and array.shape[0] in CHANNELS[:2]
     last = array.ndim == 3 and array.shape[2] in CHANNELS
     if not (array.ndim == 2 or first or last) or 0 in array.shape:
         raise ValueError(
             f"{name} is an array of shape {array.shape}; give height x width, or that with 1, 3 or 4 channels"
         )
-    if first and last and is_tensor(picture):
+    if first and last and _is_tensor(picture):
         raise ValueError(f"{name} is a tensor of shape {tuple(array.shape)}, whose channels could be first or last")
     if first and not last:
         array = array.transpose(1, 2, 0)
-    if array.shape[0] * array.shape[1] > MAX_PIXELS:
-        raise ValueError(f"{name} has {array.shape[1]}x{array.shape[0]} pixels; at most {MAX_PIXELS} are read")
+    if array.shape[0] * array.shape[1] > _MAX_PIXELS:
+        raise ValueError(f"{name} has {array.shape[1]}x{array.shape[0]} pixels; at most {_MAX_PIXELS} are read")
     array = _bytes_of(array, name)
     if array.ndim == 3 and array.shape[2] == 4:
         if array[..., 3].min() < 255:
@@ -121,8 +121,8 @@ def _opened(data: bytes, name: str) -> Image.Image:
 def _of_image(image: Image.Image, name: str) -> np.ndarray:
     if 0 in image.size:
         raise ValueError(f"{name} is empty: it has {image.width}x{image.height} pixels")
-    if image.width * image.height > MAX_PIXELS:
-        raise ValueError(f"{name} has {image.width}x{image.height} pixels; at most {MAX_PIXELS} are read")
+    if image.width * image.height > _MAX_PIXELS:
+        raise ValueError(f"{name} has {image.width}x{image.height} pixels; at most {_MAX_PIXELS} are read")
     # Pillow reads 16-bit colour files into 8 bits without a word; only the file's own layout still tells.
     if image.mode.startswith(("I", "F")) or any(";16" in str(tile) for tile in getattr(image, "tile", ())):
         raise ValueError(f"{name} has more than 8 bits a channel; bring it to 8 bits first")
@@ -180,7 +180,7 @@ def pair(
         )
     stretch = first.shape[1] * second.shape[0] / (first.shape[0] * second.shape[1])
     rounding = 1 + 1 / min(first.shape[:2]) + 1 / min(second.shape[:2])
-    if (size == "reference" or not different) and max(stretch, 1 / stretch) > MOST_STRETCH * rounding:
+    if (size == "reference" or not different) and max(stretch, 1 / stretch) > _MOST_STRETCH * rounding:
         raise ValueError(
             f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
             f"{second.shape[0]}, which are of different proportions; crop or pad the prediction first"
@@ -207,7 +207,7 @@ def pairs(
     return found
 
 
-def in_batches(found: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], list[Row]]) -> list[Row]:
+def in_batches(found: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], list[_Row]]) -> list[_Row]:
     """What `work` gives for each pair; it is called with batches of one picture size and of at most so many pairs."""
     return [row for rows in dealt(batches(found, batch_size), work) for row in rows]
 
@@ -224,7 +224,7 @@ def batches(found: Sequence[Pair], batch_size: int) -> list[list[Pair]]:
     return cut
 
 
-def dealt(batches: Sequence[Batch], work: Callable[[Batch], Done]) -> list[Done]:
+def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], Done]) -> list[Done]:
     """What `work` gives for each batch, in order.
 
     Under `accelerate launch` each rank computes its share and gathers the rest: every rank returns the whole result.
@@ -275,7 +275,7 @@ def available_device(device: str) -> str:
 
 def examples(values: Any, column: str) -> Sequence[Any]:
     """One entry for each example: of a list, of a batch of pictures, or of a column of a dataset."""
-    if isinstance(values, np.ndarray) or is_tensor(values):
+    if isinstance(values, np.ndarray) or _is_tensor(values):
         if values.ndim != 4:
             raise ValueError(
                 f"{column} is of type {type(values).__name__} with shape {tuple(values.shape)}; "

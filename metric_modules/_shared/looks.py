@@ -51,7 +51,7 @@ def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndar
     brightness gradients, which neither a cast of colour nor an added object moves; within REACH it is left alone.
     """
     after = fitted(after, before)
-    first, second = (gradient(cells) for cells in (before, after))
+    first, second = (_gradient(cells) for cells in (before, after))
     rows, columns = first.shape[:2]
     far = min(FAR, rows // 8, columns // 8)
     core = np.ascontiguousarray(first[far : rows - far, far : columns - far])
@@ -71,13 +71,13 @@ def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndar
     return before[kept], after[moved], kept
 
 
-def gradient(cells: np.ndarray) -> np.ndarray:
+def _gradient(cells: np.ndarray) -> np.ndarray:
     """Horizontal and vertical slope of the brightness."""
     light = np.ascontiguousarray(cells[..., 0])
     return np.stack([cv2.Sobel(light, cv2.CV_32F, 1 - axis, axis, scale=1 / 8) for axis in (0, 1)], axis=2)
 
 
-def drift_terms(colours: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
+def _drift_terms(colours: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
     """What a drift may depend on, for each of red, green and blue: all three colours, a bent curve of its own (a gamma,
     lifted blacks), and its place, so that a vignette or a light from one side is a drift too."""
     rows, columns = shape[:2]
@@ -100,13 +100,13 @@ def drift_terms(colours: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]
     ]
 
 
-def to_rgb(cells: np.ndarray) -> np.ndarray:
+def _to_rgb(cells: np.ndarray) -> np.ndarray:
     """Lab cells as a list of red, green and blue from 0 to 1."""
     rgb = cv2.cvtColor(np.ascontiguousarray(cells), cv2.COLOR_LAB2RGB)
     return np.clip(rgb, 0, 1).reshape(-1, 3).astype(np.float64)
 
 
-def drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -> np.ndarray:
+def _drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -> np.ndarray:
     """`before` in the colours of `after`: a robust smooth map of colour and light, clipped where a picture would clip.
 
     It is fitted on coarse cells, where small shifts matter little. Rare colours weigh more than their number, or a
@@ -115,8 +115,8 @@ def drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -
     about tone.
     """
     coarse = tuple(max(2, side // 4) for side in before.shape[1::-1])
-    x, y = (to_rgb(cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA)) for cells in (before, after))
-    basis, move = drift_terms(x, coarse[::-1]), y - x
+    x, y = (_to_rgb(cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA)) for cells in (before, after))
+    basis, move = _drift_terms(x, coarse[::-1]), y - x
     _, kind, count = np.unique((x * 6).astype(int) @ (1, 10, 100), return_inverse=True, return_counts=True)
     rarity = 1 / np.sqrt(count[kind])
     rarity /= rarity.mean()
@@ -130,9 +130,9 @@ def drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -
         for colour in range(3):
             weighted = basis[colour] * weight[:, None]
             fits[colour] = np.linalg.solve(weighted.T @ basis[colour] + penalty, weighted.T @ move[:, colour])
-    full = to_rgb(before)
+    full = _to_rgb(before)
     mapped = full + np.column_stack(
-        [part @ fit for part, fit in zip(drift_terms(full, before.shape), fits, strict=True)]
+        [part @ fit for part, fit in zip(_drift_terms(full, before.shape), fits, strict=True)]
     )
     start, end = (
         cv2.cvtColor(colours.astype(np.float32).reshape(before.shape), cv2.COLOR_RGB2LAB)
@@ -153,24 +153,24 @@ def nearest(cells: np.ndarray, among: np.ndarray, reach: int) -> np.ndarray:
     field = np.pad(among, ((reach, reach), (reach, reach), (0, 0)), mode="edge").transpose(2, 0, 1).copy()
     own = cells.transpose(2, 0, 1).copy()
     steps = [(field[:, :, 1:] - field[:, :, :-1], 0, 1), (field[:, 1:] - field[:, :-1], 1, 0)]
-    lengths = [dot(step, step) + np.float32(1e-3) for step, _, _ in steps]
+    lengths = [_dot(step, step) + np.float32(1e-3) for step, _, _ in steps]
     best = np.full((rows, columns), np.inf, np.float32)
     for top in range(2 * reach + 1):
         for left in range(2 * reach + 1):
             here = slice(top, top + rows), slice(left, left + columns)
             gap = own - field[:, *here]
-            squared = dot(gap, gap)
+            squared = _dot(gap, gap)
             np.minimum(best, squared, out=best)
             for (step, down, right), length in zip(steps, lengths, strict=True):
                 if max(top + down, left + right) > 2 * reach:
                     continue
-                along = dot(gap, step[:, *here])
+                along = _dot(gap, step[:, *here])
                 part = np.clip(along / length[here], 0, 1)
                 np.minimum(best, squared - part * (2 * along - part * length[here]), out=best)
     return np.sqrt(np.maximum(best, 0))
 
 
-def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Sum over the three colour planes; einsum is slower on these shapes."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
@@ -182,14 +182,14 @@ class Change(NamedTuple):
     vector: np.ndarray  # rows x columns x Lab: after minus before, drift removed
 
 
-class LastChanges(local):
+class _LastChanges(local):
     """The last few comparisons of this thread, with their looks: the steps of a round ask for the same ones."""
 
     def __init__(self) -> None:
         self.found: deque[tuple[np.ndarray, np.ndarray, float | None, Change]] = deque(maxlen=8)
 
 
-LAST = LastChanges()
+_LAST = _LastChanges()
 
 
 def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> Change:
@@ -197,19 +197,19 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
 
     A look must not be changed once it was compared.
     """
-    for first, second, asked, change in LAST.found:
+    for first, second, asked, change in _LAST.found:
         if first is before and second is after and asked == limit:
             return change
-    change = compare_anew(before, after, limit)
-    LAST.found.append((before, after, limit, change))
+    change = _compare_anew(before, after, limit)
+    _LAST.found.append((before, after, limit, change))
     return change
 
 
-def compare_anew(before: np.ndarray, after: np.ndarray, limit: float | None) -> Change:
+def _compare_anew(before: np.ndarray, after: np.ndarray, limit: float | None) -> Change:
     """The same, computed."""
     size, vector = np.zeros(before.shape[:2], np.float32), np.zeros(before.shape, np.float32)
     before, after, kept = together(before, after)
-    before = drifted(before, after, limit)
+    before = _drifted(before, after, limit)
     appeared, vanished = nearest(after, before, REACH), nearest(before, after, REACH)
     inside = slice(REACH, -REACH), slice(REACH, -REACH)
     rim = np.minimum(appeared, vanished)  # at the rim a small shift pushes things out of the picture or pulls them in

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from scipy.special import gammaln
 
-SHAPES = np.arange(200, 10001) / 1000  # the shapes that are tried for a generalised Gaussian
+_SHAPES = np.arange(200, 10001) / 1000  # the shapes that are tried for a generalised Gaussian
 NEIGHBOURS = ((0, 1), (1, 0), (1, 1))  # and one diagonal more, which differs between the metrics
 GREY = (299, 587, 114)  # thousandths of red, green and blue
 
@@ -32,7 +32,7 @@ def contrast_normalised(
     Where a picture is flat what is left is rounding, and its sign is counted. So the window is rounded, and `kind` is,
     as in the implementation whose numbers are the published ones.
     """
-    window = gaussian_window(side)
+    window = _gaussian_window(side)
     values: np.ndarray = grey.astype(kind)
     depth = cv2.CV_64F if kind is np.float64 else cv2.CV_32F
     mean = cv2.filter2D(values, depth, window, borderType=border)
@@ -42,7 +42,7 @@ def contrast_normalised(
 
 
 @cache
-def gaussian_window(side: int) -> np.ndarray:
+def _gaussian_window(side: int) -> np.ndarray:
     """The weights of a Gaussian window, a sixth of its side wide; their sum is 1, but for single precision."""
     squares = (np.arange(side) - (side - 1) / 2) ** 2
     weights = np.exp(-(squares[:, None] + squares) / (2 * (side / 6) ** 2))
@@ -50,24 +50,24 @@ def gaussian_window(side: int) -> np.ndarray:
 
 
 @cache
-def asymmetric_ratios() -> np.ndarray:
+def _asymmetric_ratios() -> np.ndarray:
     """E|x|^2 / E[x^2] of a generalised Gaussian, for every shape; it grows with the shape."""
-    return np.exp(2 * gammaln(2 / SHAPES) - gammaln(1 / SHAPES) - gammaln(3 / SHAPES))
+    return np.exp(2 * gammaln(2 / _SHAPES) - gammaln(1 / _SHAPES) - gammaln(3 / _SHAPES))
 
 
-def nearest_shape(ratios: np.ndarray) -> np.ndarray:
+def _nearest_shape(ratios: np.ndarray) -> np.ndarray:
     """The shape whose ratio is nearest; NaN where there is no ratio."""
-    table = asymmetric_ratios()
+    table = _asymmetric_ratios()
     above = np.clip(np.searchsorted(table, ratios), 1, len(table) - 1)
     nearest = np.where(ratios - table[above - 1] <= table[above] - ratios, above - 1, above)
-    return np.where(np.isnan(ratios), np.nan, SHAPES[nearest])
+    return np.where(np.isnan(ratios), np.nan, _SHAPES[nearest])
 
 
 def symmetric_fit(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Shape and deviation of a generalised Gaussian around 0, for each row of values."""
     with np.errstate(invalid="ignore", divide="ignore"):
         square = (values * values).mean(-1)
-        return nearest_shape(np.abs(values).mean(-1) ** 2 / square), np.sqrt(square)
+        return _nearest_shape(np.abs(values).mean(-1) ** 2 / square), np.sqrt(square)
 
 
 def asymmetric_fit(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -80,7 +80,7 @@ def asymmetric_fit(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
         left, right = np.sqrt(left_sum / left_count), np.sqrt((total - left_sum) / right_count)
         skew = left / right
         ratio = np.abs(values).mean(-1) ** 2 / (total / values.shape[-1])
-        return nearest_shape(ratio * (skew**3 + 1) * (skew + 1) / (skew**2 + 1) ** 2), left, right
+        return _nearest_shape(ratio * (skew**3 + 1) * (skew + 1) / (skew**2 + 1) ** 2), left, right
 
 
 def beta(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
@@ -116,16 +116,16 @@ def half_size(grey: np.ndarray) -> np.ndarray:
            [3., 3., 3.]])
     """
     height, width = grey.shape
-    return resized(grey, -(-height // 2), -(-width // 2), 0.5, 0.5)
+    return _resized(grey, -(-height // 2), -(-width // 2), 0.5, 0.5)
 
 
-def resized(grey: np.ndarray, height: int, width: int, down: float = 0.0, across: float = 0.0) -> np.ndarray:
+def _resized(grey: np.ndarray, height: int, width: int, down: float = 0.0, across: float = 0.0) -> np.ndarray:
     """By MATLAB's imresize; the scale is told where it is not the ratio of the sizes."""
-    rows = resized_rows(grey, height, down or height / grey.shape[0])
-    return np.ascontiguousarray(resized_rows(rows.T, width, across or width / grey.shape[1]).T)
+    rows = _resized_rows(grey, height, down or height / grey.shape[0])
+    return np.ascontiguousarray(_resized_rows(rows.T, width, across or width / grey.shape[1]).T)
 
 
-def resized_rows(values: np.ndarray, count: int, scale: float) -> np.ndarray:
+def _resized_rows(values: np.ndarray, count: int, scale: float) -> np.ndarray:
     """So many rows, each a weighted sum of its neighbours, in the same order whatever the machine."""
     if scale == 1:
         return values

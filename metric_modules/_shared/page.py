@@ -6,7 +6,7 @@ from pathlib import Path
 import evaluate
 import gradio as gr
 
-Result = dict  # of a metric's `compute`
+_Result = dict  # of a metric's `compute`
 SIZES = [("they have one size", ""), ("bring the answer to the original's size", "reference")]
 
 
@@ -27,8 +27,8 @@ def page(
     title: str,
     question: str,
     inputs: Sequence[gr.components.Component],
-    compute: Callable[..., Result],
-    headline: Callable[[Result], str],
+    compute: Callable[..., _Result],
+    headline: Callable[[_Result], str],
     example: Callable[[], Sequence[object]] | None = None,
 ) -> gr.Blocks:
     """The page of the module `name` beside the file `app`.
@@ -39,7 +39,7 @@ def page(
     metric = evaluate.load(str(Path(app).with_name(f"{name}.py")))
     pictures = [component for component in inputs if isinstance(component, gr.Image)]
 
-    def measure(*values: object) -> tuple[str, Result]:
+    def measure(*values: object) -> tuple[str, _Result]:
         """The headline in words, and everything the metric returns."""
         if any(value is None for value, component in zip(values, inputs, strict=True) if component in pictures):
             raise gr.Error(f"Give every picture: {', '.join(str(component.label) for component in pictures)}.")
@@ -71,14 +71,14 @@ def pair_page(
     name: str,
     title: str,
     question: str,
-    headline: Callable[[Result], str],
+    headline: Callable[[_Result], str],
     options: Mapping[str, gr.components.Component] | None = None,
 ) -> gr.Blocks:
     """The page of a module that compares an answer with an original; `options` are further inputs, by option."""
     options = options or {}
     size = gr.Dropdown(SIZES, value="reference", label="Sizes", render=False)
 
-    def compute(metric: evaluate.Metric, original: str, answer: str, size: str, *chosen: object) -> Result:
+    def compute(metric: evaluate.Metric, original: str, answer: str, size: str, *chosen: object) -> _Result:
         given = dict(zip(options, chosen, strict=True))
         return metric.compute(predictions=[answer], references=[original], size=size or None, **given)
 

@@ -15,22 +15,22 @@ import numpy as np
 from .._shared.looks import SIDE, find_edit, fitted, look, sized
 from ..lpips import measure as lpips
 
-RIM = 2  # cells around an addition that its shadow and soft edges reach
-LEAST = 0.2  # of the picture: with less background left nothing is said
+_RIM = 2  # cells around an addition that its shadow and soft edges reach
+_LEAST = 0.2  # of the picture: with less background left nothing is said
 
 
-class Seen:
+class _Seen:
     """A picture at 512 on the short side, its cells, and the regions in which it differs from others."""
 
     def __init__(self, pixels: np.ndarray, cells: np.ndarray):
         self.pixels, self.cells = pixels, cells
         self.changed: dict[int, np.ndarray] = {}
 
-    def region_since(self, before: "Seen") -> np.ndarray:
+    def region_since(self, before: "_Seen") -> np.ndarray:
         """The largest region in which it differs from the picture before, with its rim, on the cells of that one."""
         if id(before) not in self.changed:
             region = find_edit(before.cells, self.cells).region.astype(np.uint8)
-            self.changed[id(before)] = cv2.dilate(region, np.ones((2 * RIM + 1,) * 2, np.uint8)) > 0
+            self.changed[id(before)] = cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8)) > 0
         return self.changed[id(before)]
 
 
@@ -41,24 +41,24 @@ class Scorer:
         loaded = loaded or lpips.Scorer.load()
         self.model = lpips.model(lpips.NET, loaded[0], device, "float32", loaded[1])
         known = lpips.signature(self.model)
-        self.signature = {"version": 1, "side": SIDE, "rim": RIM} | {key: known[key] for key in ("net", "weights")}
+        self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {key: known[key] for key in ("net", "weights")}
 
     def prepare(self, picture: np.ndarray) -> tuple[np.ndarray, Any]:
         pixels = sized(picture)
         return pixels, lpips.features(self.model, [pixels])
 
-    def reduce(self, picture: np.ndarray) -> Seen:
+    def reduce(self, picture: np.ndarray) -> _Seen:
         pixels = sized(picture)
-        return Seen(pixels, look(pixels))
+        return _Seen(pixels, look(pixels))
 
-    def embed(self, reduced: Sequence[Seen], pictures: Sequence[np.ndarray]) -> list[Seen]:
+    def embed(self, reduced: Sequence[_Seen], pictures: Sequence[np.ndarray]) -> list[_Seen]:
         return list(reduced)
 
     def judge(
         self,
         program: Mapping[str, Any],
         position: int,
-        pictures: Sequence[Seen | None],
+        pictures: Sequence[_Seen | None],
         reference: tuple[np.ndarray, Any],
     ) -> dict[str, Any]:
         """The background of one step: the picture without what this step and all before it added."""
@@ -68,9 +68,9 @@ class Scorer:
         if None in seen:
             return dict.fromkeys(("background_lpips", "background_share"), "step_missing")
         original, known = reference
-        covered = covered_by(seen)
+        covered = _covered_by(seen)
         share = float(1 - covered.mean())
-        if share < LEAST:
+        if share < _LEAST:
             return {"background_lpips": ("covered", f"{share:.0%}"), "background_share": share}
         height, width = original.shape[:2]
         pixels = cv2.resize(seen[-1].pixels, (width, height), interpolation=cv2.INTER_AREA)
@@ -79,7 +79,7 @@ class Scorer:
         return {"background_lpips": distance.lpips / share, "background_share": share}
 
 
-def covered_by(seen: Sequence[Seen]) -> np.ndarray:
+def _covered_by(seen: Sequence[_Seen]) -> np.ndarray:
     """The cells that the additions of these pictures, each made from the one before, cover together."""
     grid = seen[0].cells
     covered = np.zeros(grid.shape[:2], np.bool_)

@@ -21,15 +21,15 @@ PARAMETERS = PublishedFile(
     archive_sha256="15878426e7d7576232cc4282c2de30194fff4af4a04162738d112054e81a4f8b",
 )
 missing_weights = PARAMETERS.missing
-FEATURES = 36
-SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit
+_FEATURES = 36
+_SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit
 # The lowest and the highest of each feature in the data that the regression was made from, as published with it.
-LOWEST = np.array([
+_LOWEST = np.array([
     0.338, 0.017204, 0.236, -0.123884, 0.000155, 0.001122, 0.244, -0.123586, 0.000152, 0.000975, 0.249, -0.135687,
     0.000174, 0.000913, 0.258, -0.143408, 0.000179, 0.000888, 0.471, 0.012809, 0.218, -0.094876, 1.5e-05, 0.001272,
     0.222, -0.115772, 1.6e-05, 0.001374, 0.227, -0.117188, 3e-05, 0.001122, 0.228, -0.12243, 2.8e-05, 0.001118,
 ])  # fmt: skip
-HIGHEST = np.array([
+_HIGHEST = np.array([
     10, 0.806612, 1.642, 0.20293, 0.712298, 0.470257, 1.641, 0.179083, 0.710456, 0.470984, 1.555, 0.100858,
     0.684173, 0.534174, 1.561, 0.100486, 0.685696, 0.536508, 3.264, 0.703171, 1.046, 0.187459, 0.442057, 0.40803,
     1.042, 0.162604, 0.444362, 0.40243, 0.996, 0.098323, 0.531903, 0.369589, 0.99, 0.098658, 0.530092, 0.370399,
@@ -47,19 +47,19 @@ class Regression(NamedTuple):
 
 def published_regression() -> Regression:
     """As the authors published it, in libsvm's format."""
-    return read_regression(PARAMETERS.load().decode("ascii"))
+    return _read_regression(PARAMETERS.load().decode("ascii"))
 
 
-def read_regression(text: str) -> Regression:
+def _read_regression(text: str) -> Regression:
     """A file of libsvm: a head of names with values, then a line for each support vector.
 
-    >>> read_regression("gamma 0.5\\nrho -2\\nSV\\n3 1:4 36:5\\n").vectors[0, [0, 1, 35]]
+    >>> _read_regression("gamma 0.5\\nrho -2\\nSV\\n3 1:4 36:5\\n").vectors[0, [0, 1, 35]]
     array([4., 0., 5.])
     """
     head, _, body = text.partition("SV\n")
     settings = dict(line.split(maxsplit=1) for line in head.splitlines())
     rows = [line.split() for line in body.splitlines()]
-    vectors = np.zeros((len(rows), FEATURES))
+    vectors = np.zeros((len(rows), _FEATURES))
     for number, row in enumerate(rows):
         for cell in row[1:]:
             place, value = cell.split(":")
@@ -70,18 +70,18 @@ def read_regression(text: str) -> Regression:
 
 def brisque(picture: np.ndarray, known: Regression) -> float | no_reference.Reason:
     """The score of an RGB picture of bytes, or why there is none."""
-    if min(picture.shape[:2]) < SMALLEST:
-        return "too_small_for_statistics", str(SMALLEST)
+    if min(picture.shape[:2]) < _SMALLEST:
+        return "too_small_for_statistics", str(_SMALLEST)
     grey = luma(picture)
-    features = np.concatenate([statistics(grey), statistics(half_size(grey))])
+    features = np.concatenate([_statistics(grey), _statistics(half_size(grey))])
     if np.isnan(features).any():
         return "too_flat"
-    scaled = 2 * (features - LOWEST) / (HIGHEST - LOWEST) - 1
+    scaled = 2 * (features - _LOWEST) / (_HIGHEST - _LOWEST) - 1
     near = np.exp(-known.gamma * ((known.vectors - scaled) ** 2).sum(1))
     return float((known.weights * near).sum() - known.rho)
 
 
-def statistics(grey: np.ndarray) -> np.ndarray:
+def _statistics(grey: np.ndarray) -> np.ndarray:
     """18 numbers: shape and variance of the normalised values, and of the products of neighbours."""
     normalised = contrast_normalised(grey, cv2.BORDER_CONSTANT, np.float32)
     shape, deviation = symmetric_fit(normalised.ravel())

@@ -4,7 +4,7 @@ import gradio as gr
 from convergebench.metric_modules._shared.page import launch, pair_page
 
 
-def headline(result: dict) -> str:
+def _headline(result: dict) -> str:
     """The number, or why there is none."""
     if result["clip_similarity"] is None:
         return f"## not computed\n{result['reason']}"
@@ -16,7 +16,7 @@ demo = pair_page(
     "clip_similarity",
     "CLIP similarity",
     "Does the answer still show what the original shows?",
-    headline,
+    _headline,
     {"checkpoint": gr.Textbox("openai/clip-vit-large-patch14", label="Model", render=False)},
 )
 

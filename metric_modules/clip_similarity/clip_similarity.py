@@ -13,7 +13,7 @@ from convergebench.metric_modules._shared.images import (
 )
 from convergebench.metric_modules.clip_similarity import measure
 
-ready = functools.lru_cache(maxsize=2)(measure.load)
+_ready = functools.lru_cache(maxsize=2)(measure.load)
 
 
 class ClipSimilarity(picture_modules.PictureModule):
@@ -50,7 +50,7 @@ Returns:
     ) -> dict[str, object]:
         compared = pairs(predictions, references, size, different=True)
         try:
-            model = ready(checkpoint, available_device(device), dtype)
+            model = _ready(checkpoint, available_device(device), dtype)
         except measure.Absent as absent:
             result = picture_modules.means([{"clip_similarity": None}] * len(compared), ["clip_similarity"])
             return result | {"reason": str(absent), "signature": None}

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = "openai/clip-vit-large-patch14"
 DTYPES = ("float32", "bfloat16", "float16")
-REMEMBERED = 1024  # embeddings of pictures that may come again: originals among the floors, and edits being judged
-PATIENCE = 4.0  # seconds until a Hub that does not answer is given up
+_REMEMBERED = 1024  # embeddings of pictures that may come again: originals among the floors, and edits being judged
+_PATIENCE = 4.0  # seconds until a Hub that does not answer is given up
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
         raise Absent(f"CLIP needs {' and '.join(absent)}; run `pip install {' '.join(absent)}`")
     if dtype not in DTYPES:
         raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
-    require_transformers()
+    _require_transformers()
     try:
         network, processor = _read(checkpoint, dtype, cached=True)
     except OSError as error:
@@ -70,7 +70,7 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
     return Model(checkpoint, network, processor, digest, tower(network))
 
 
-def require_transformers() -> None:
+def _require_transformers() -> None:
     """Raise Absent where transformers is installed and cannot be loaded."""
     try:
         from transformers import AutoImageProcessor, AutoModel  # noqa: F401 - each is imported when it is first named
@@ -121,7 +121,7 @@ def _hub_answers() -> bool:
 
     def ask() -> None:
         try:
-            with urllib.request.urlopen(constants.ENDPOINT, timeout=PATIENCE):  # noqa: S310 - the endpoint is configured
+            with urllib.request.urlopen(constants.ENDPOINT, timeout=_PATIENCE):  # noqa: S310 - the endpoint is configured
                 answers.put(True)
         except urllib.error.HTTPError:
             answers.put(True)
@@ -132,7 +132,7 @@ def _hub_answers() -> bool:
         return False
     threading.Thread(target=ask, daemon=True).start()
     try:
-        return answers.get(timeout=PATIENCE)
+        return answers.get(timeout=_PATIENCE)
     except queue.Empty:
         return False
 
@@ -251,7 +251,7 @@ class Scorer:
             found |= zip(new, [row for group in groups for row in embed(model, group)], strict=True)
         with self.lock:
             self.rows |= found
-            while len(self.rows) > REMEMBERED:
+            while len(self.rows) > _REMEMBERED:
                 self.rows.popitem(last=False)
         return [found[key] for key in keys]
 

@@ -6,7 +6,7 @@ cost a sixth more time; in float32 its multiplications are MKL's, which take 2.4
 
 from typing import Any
 
-LAID_OUT_FOR = 257  # rows: one picture of ViT-L/14; other numbers of rows work as well
+_LAID_OUT_FOR = 257  # rows: one picture of ViT-L/14; other numbers of rows work as well
 
 
 class Tower:
@@ -16,7 +16,7 @@ class Tower:
         self.vision, self.projection = network.vision_model, network.visual_projection
         self.heads = network.config.vision_config.num_attention_heads
         self.activation = network.vision_model.encoder.layers[0].mlp.activation_fn
-        self.layers = [laid_out(layer) for layer in self.vision.encoder.layers]
+        self.layers = [_laid_out(layer) for layer in self.vision.encoder.layers]
         self.vision.encoder.layers = None  # the weights would be here twice
 
     def __call__(self, values: Any) -> Any:
@@ -37,7 +37,7 @@ class Tower:
         return self.projection(self.vision.post_layernorm(states[:, 0]))
 
 
-def laid_out(layer: Any) -> tuple[Any, ...]:
+def _laid_out(layer: Any) -> tuple[Any, ...]:
     """A layer's two normalisations and its four multiplications."""
     import torch
 
@@ -45,14 +45,14 @@ def laid_out(layer: Any) -> tuple[Any, ...]:
     three = (attention.q_proj, attention.k_proj, attention.v_proj)
     inner = (torch.cat([one.weight for one in three]), torch.cat([one.bias for one in three]))
     others = [(one.weight, one.bias) for one in (attention.out_proj, layer.mlp.fc1, layer.mlp.fc2)]
-    return layer.layer_norm1, layer.layer_norm2, *(multiplication(*one) for one in (inner, *others))
+    return layer.layer_norm1, layer.layer_norm2, *(_multiplication(*one) for one in (inner, *others))
 
 
-def multiplication(weight: Any, bias: Any) -> Any:
+def _multiplication(weight: Any, bias: Any) -> Any:
     """A linear layer with its weight in the order in which the processor wants it."""
     import torch
 
-    ready, plain = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), LAID_OUT_FOR), bias.detach()
+    ready, plain = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), _LAID_OUT_FOR), bias.detach()
     return lambda values: torch.ops.mkldnn._linear_pointwise(values, ready, plain, "none", [], "")
 
 

@@ -22,7 +22,7 @@ from convergebench.metric_modules.contraction.growth import (
 )
 from convergebench.metric_modules.contraction.shape import shape
 
-GROWTHS = {"jitter": 0.0, "random walk": 1.0, "drift": 2.0}
+_GROWTHS = {"jitter": 0.0, "random walk": 1.0, "drift": 2.0}
 
 
 def contraction(
@@ -55,7 +55,7 @@ def contraction(
         "growth_exponent": growth,
         "growth_interval": growth_interval,
         "growth_chains": sum(each is not None for each in exponents),
-        "growth": [name for name, power in GROWTHS.items() if low <= power <= high],
+        "growth": [name for name, power in _GROWTHS.items() if low <= power <= high],
         "fixed_point_rmse": rest,
         "fixed_point_interval": rest_interval,
         "fixed_point_chains": sum(each is not None for each in fixed),

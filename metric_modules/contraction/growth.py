@@ -7,7 +7,7 @@ from scipy import special
 
 Series = Sequence[float | None]
 
-HALF_WAY = 0.5
+_HALF_WAY = 0.5
 
 
 def measured(values: Series, rounds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -16,7 +16,7 @@ def measured(values: Series, rounds: Sequence[int]) -> tuple[np.ndarray, np.ndar
     return np.array([n for n, _ in pairs], float), np.array([v for _, v in pairs], float)
 
 
-def slope(x: np.ndarray, y: np.ndarray) -> float:
+def _slope(x: np.ndarray, y: np.ndarray) -> float:
     """Of the least squares line."""
     centred = x - x.mean()
     return float((centred * (y - y.mean())).sum() / (centred**2).sum())
@@ -36,7 +36,7 @@ def factor(steps: Series) -> float | None:
         return None
     zeros = np.flatnonzero(distances == 0)
     end = int(zeros[0]) if zeros.size else len(distances)
-    return 0.0 if end == 1 else float(np.exp(slope(at[:end], np.log(distances[:end]))))
+    return 0.0 if end == 1 else float(np.exp(_slope(at[:end], np.log(distances[:end]))))
 
 
 def exponent(mse: Series, rounds: Sequence[int]) -> float | None:
@@ -49,7 +49,7 @@ def exponent(mse: Series, rounds: Sequence[int]) -> float | None:
     """
     at, values = measured(mse, rounds)
     at, values = at[values > 0], values[values > 0]
-    return slope(np.log(at), np.log(values)) if len(values) >= 3 else None
+    return _slope(np.log(at), np.log(values)) if len(values) >= 3 else None
 
 
 def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) -> float | None:
@@ -62,7 +62,7 @@ def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) ->
     10.0
     """
     at, values = measured(mse, rounds)
-    if q is None or not len(values) or q ** at[-1] > HALF_WAY:
+    if q is None or not len(values) or q ** at[-1] > _HALF_WAY:
         return None
     way = 1 - q**at
     return float((np.sqrt(values) * way).sum() / (way**2).sum())

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-SHAPE_FROM = 10  # rounds; shorter curves do not tell shapes apart
-POINTS = 6  # the criterion's correction needs more points than parameters
-SHAPES = ("linear", "exponential", "plateau", "power")
+_SHAPE_FROM = 10  # rounds; shorter curves do not tell shapes apart
+_POINTS = 6  # the criterion's correction needs more points than parameters
+_SHAPES = ("linear", "exponential", "plateau", "power")
 
 
-def families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
+def _families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
     """Every family as its name, its number of fitted numbers, and its candidate bases (one row each).
 
     All start from a jump j, the cost of passing through the editor once: linear j + b n, exponential j + b e^(cn),
@@ -27,7 +27,7 @@ def families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
     ]
 
 
-def residual(values: np.ndarray, bases: np.ndarray) -> float:
+def _residual(values: np.ndarray, bases: np.ndarray) -> float:
     """The smallest sum of squares that a jump plus a multiple of one of the bases leaves."""
     y, x = values - values.mean(), bases - bases.mean(axis=1, keepdims=True)
     along, own = x @ y, (x**2).sum(axis=1)
@@ -43,24 +43,24 @@ def shape(values: Sequence[float | None], rounds: Sequence[int]) -> dict[str, An
     'linear'
     """
     pairs = [(n, v) for n, v in zip(rounds, values, strict=False) if v is not None and np.isfinite(v)]
-    if len(pairs) < POINTS or pairs[-1][0] < SHAPE_FROM:
+    if len(pairs) < _POINTS or pairs[-1][0] < _SHAPE_FROM:
         last = pairs[-1][0] if pairs else 0
-        reason = f"{len(pairs)} values up to round {last}; a shape needs {POINTS} values and {SHAPE_FROM} rounds"
+        reason = f"{len(pairs)} values up to round {last}; a shape needs {_POINTS} values and {_SHAPE_FROM} rounds"
         return {"shape": None, "weights": None, "reason": reason}
     at, known = (np.array(each, float) for each in zip(*pairs, strict=True))
     size = len(known)
     smallest = max(float(((known - known.mean()) ** 2).sum()) * 1e-10, 1e-30)  # a perfect fit has no logarithm
-    criterion = dict.fromkeys(SHAPES, np.inf)
-    for name, fitted, bases in families(at):
+    criterion = dict.fromkeys(_SHAPES, np.inf)
+    for name, fitted, bases in _families(at):
         parameters = fitted + 1  # and the variance
         penalty = 2 * parameters + 2 * parameters * (parameters + 1) / (size - parameters - 1)
-        left = max(residual(known, bases), smallest)
+        left = max(_residual(known, bases), smallest)
         criterion[name] = min(criterion[name], size * np.log(left / size) + penalty)
     scores = np.array(list(criterion.values()))
     weights = np.exp(-(scores - scores.min()) / 2)
-    best = SHAPES[int(scores.argmin())]
+    best = _SHAPES[int(scores.argmin())]
     return {
         "shape": best,
-        "weights": dict(zip(SHAPES, (weights / weights.sum()).tolist(), strict=True)),
+        "weights": dict(zip(_SHAPES, (weights / weights.sum()).tolist(), strict=True)),
         "reason": None,
     }

@@ -16,7 +16,7 @@ def example() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return before, forward, back
 
 
-def headline(result: dict) -> str:
+def _headline(result: dict) -> str:
     """The two answers in words."""
     words = {1.0: "yes", 0.0: "no", None: "cannot be said"}
     return f"## Applied: {words[result['applied']]} · Undone: {words[result['undone']]}"
@@ -38,7 +38,7 @@ demo = page(
     lambda metric, before, forward, back, first, second, small: metric.compute(
         references=[before], predictions=[forward], returns=[back], cycle=[first, second], small=small
     ),
-    headline,
+    _headline,
     example,
 )
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from .._shared.looks import fitted
 
-TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
-TO_TINT = re.compile(r"\b(redd|orang|yellow|green|blu|purpl|pink)er\b", re.IGNORECASE)
+_TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
+_TO_TINT = re.compile(r"\b(redd|orang|yellow|green|blu|purpl|pink)er\b", re.IGNORECASE)
 WEAKEST = 2.0  # mean chroma of a picture: with less it was monochrome before
 GREYED = 0.5  # of that: the most that a picture keeps which was made monochrome
 TINTED = 2.0  # delta E by which the mean colour has to move for a tint
 TOWARDS = 0.5  # cosine between that move and the colour that was asked for
-HUES = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}  # degrees in Lab
+_HUES = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}  # degrees in Lab
 
 
 def asked(instruction: str) -> str | None:
@@ -22,9 +22,9 @@ def asked(instruction: str) -> str | None:
     >>> [asked(text) for text in ("turn the image monochrome", "make it a bit greener", "add a green apple")]
     ['grey', 'green', None]
     """
-    if TO_GREY.search(instruction):
+    if _TO_GREY.search(instruction):
         return "grey"
-    found = TO_TINT.search(instruction)
+    found = _TO_TINT.search(instruction)
     return found[1].lower() if found else None
 
 
@@ -42,7 +42,7 @@ def is_made(what: str, before: np.ndarray, after: np.ndarray) -> bool:
     """Whether most of the colour is gone, or the picture as a whole moved towards the colour that was asked for."""
     if what == "grey":
         return colour(after) <= GREYED * colour(before)
-    angle, move = np.deg2rad(HUES[what]), tint(before, after)
+    angle, move = np.deg2rad(_HUES[what]), tint(before, after)
     far = float(np.linalg.norm(move))
     return far >= TINTED and float(move @ (np.cos(angle), np.sin(angle))) >= TOWARDS * far
 

@@ -6,7 +6,24 @@ from typing import NamedTuple
 
 from .transforms import asked_transforms
 
-FILLERS = {"a", "again", "an", "and", "back", "from", "in", "it", "of", "on", "out", "put", "the", "this", "to", "undo"}
+_FILLERS = {
+    "a",
+    "again",
+    "an",
+    "and",
+    "back",
+    "from",
+    "in",
+    "it",
+    "of",
+    "on",
+    "out",
+    "put",
+    "the",
+    "this",
+    "to",
+    "undo",
+}
 
 
 class Role(NamedTuple):
@@ -44,7 +61,7 @@ def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
         return (*(Role("forward", k - 1, k) for k in range(1, length)), Role("undo", 0, length - 1))
     half = length // 2
     forwards = tuple(Role("forward", k - 1, k) for k in range(1, half + 1))
-    if in_the_same_order(cycle):
+    if _in_the_same_order(cycle):
         # Edit k is taken back while the later ones still stand; what stands before it is taken back already.
         return forwards + tuple(
             Role("undo", k - 1, k, target=0, other=(k, half) if k < half else None) for k in range(1, half + 1)
@@ -52,10 +69,10 @@ def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
     return forwards + tuple(Role("undo", k - 1, k, target=k - 1) for k in range(half, 0, -1))
 
 
-def in_the_same_order(cycle: Sequence[str]) -> bool:
+def _in_the_same_order(cycle: Sequence[str]) -> bool:
     """Whether the second half names the first half's things in the same order rather than in reverse."""
     half = len(cycle) // 2
-    words = [set(re.findall(r"\w+", instruction.lower())) - FILLERS for instruction in cycle]
+    words = [set(re.findall(r"\w+", instruction.lower())) - _FILLERS for instruction in cycle]
     forwards, undos = words[:half], words[half:]
     same = sum(len(a & b) for a, b in zip(forwards, undos, strict=True))
     reverse = sum(len(a & b) for a, b in zip(forwards, undos[::-1], strict=True))

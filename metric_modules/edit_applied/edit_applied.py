@@ -13,9 +13,9 @@ from convergebench.metric_modules.edit_applied.measure import signature
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.edit_applied.spec import SPEC
 
-FORWARD = ("applied", "region_share")
-UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")
-Likenesses = Sequence[float] | None
+_FORWARD = ("applied", "region_share")
+_UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")
+_Likenesses = Sequence[float] | None
 
 
 class EditApplied(picture_modules.PictureModule):
@@ -57,7 +57,7 @@ Returns:
                 "meaning does not have three numbers for each example: of reference, prediction and return"
             )
 
-        def both(example: tuple[object, object, object, Likenesses]) -> Judgement:
+        def both(example: tuple[object, object, object, _Likenesses]) -> Judgement:
             pictures = [pixels(picture) for picture in example[:3]]
             looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
             forward, undo = (
@@ -74,14 +74,14 @@ Returns:
                 )
                 for position in (1, 2)
             )
-            reasons = {name: forward.reasons[name] for name in FORWARD if name in forward.reasons}
-            reasons |= {name: undo.reasons[name] for name in UNDO if name in undo.reasons}
+            reasons = {name: forward.reasons[name] for name in _FORWARD if name in forward.reasons}
+            reasons |= {name: undo.reasons[name] for name in _UNDO if name in undo.reasons}
             return undo._replace(applied=forward.applied, region_share=forward.region_share, reasons=reasons)
 
-        likenesses: Sequence[Likenesses] = meaning or [None] * len(predictions)
+        likenesses: Sequence[_Likenesses] = meaning or [None] * len(predictions)
         judged = dealt(list(zip(references, predictions, returns, likenesses, strict=True)), both)
         return {
-            **picture_modules.means([one._asdict() for one in judged], FORWARD + UNDO),
+            **picture_modules.means([one._asdict() for one in judged], _FORWARD + _UNDO),
             "reasons": [{name: reason_text(SPEC, reason) for name, reason in one.reasons.items()} for one in judged],
             "signature": signature_text("edit_applied", signature(), small_program=small),
         }

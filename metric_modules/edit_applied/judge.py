@@ -33,27 +33,27 @@ EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edi
 NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
 NOISE = 4.0  # times what the picture changed by at the median: what a lost part must exceed, or it is wear
 
-TONE = re.compile(
+_TONE = re.compile(
     r"\b(monochrome|black and white|gr[ae]y ?scale|colou?ri[sz]e|sepia|night|day(time|light)?|bright(en|er)|"
     r"dark(en|er)|warm(er)?|cool(er)?|contrast|saturat\w+|vivid|lighting|exposure|season|winter|summer|autumn|invert|"
     r"watercolou?r|oil painting|pencil drawing|cartoon|anime|comic|pixel art)\b|"
     r"\bcolou?r the\b",
     re.IGNORECASE,
 )
-THING = re.compile(r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw|take|replace|undo)\b", re.IGNORECASE)
+_THING = re.compile(r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw|take|replace|undo)\b", re.IGNORECASE)
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
 _PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
 
 # Why there is no judgement; spec.py has the sentences.
-Reason = Literal[
+_Reason = Literal[
     "no_change", "not_an_undo", "not_a_forward", "not_applied", "round_incomplete", "symmetric", "whole_picture",
     "no_detail", "overlap", "already_so", "all_gone", "not_a_return", "no_source", "no_part",
 ]  # fmt: skip
-Reasons = dict[str, Reason]
-_NO_UNDO: Reasons = dict.fromkeys(UNDO, "not_an_undo")
-_NO_FORWARD: Reasons = dict.fromkeys(FORWARD, "not_a_forward")
+_Reasons = dict[str, _Reason]
+_NO_UNDO: _Reasons = dict.fromkeys(UNDO, "not_an_undo")
+_NO_FORWARD: _Reasons = dict.fromkeys(FORWARD, "not_a_forward")
 
 
 class Judgement(NamedTuple):
@@ -68,21 +68,21 @@ class Judgement(NamedTuple):
     part_lost_share: float | None = None
     part_redrawn_share: float | None = None
     part_outline: dict[str, object] | None = None  # {"rule": ..., "polygons": points from 0 to 1} of a lost part
-    reasons: Reasons = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
+    reasons: _Reasons = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
 
 
-def _nothing(reason: Reason) -> Judgement:
+def _nothing(reason: _Reason) -> Judgement:
     """No answer about the edit, for one reason."""
     return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
 
 
-def asks_for_tone(instruction: str) -> bool:
+def _asks_for_tone(instruction: str) -> bool:
     """Whether an instruction is about the whole picture's light, colours or style.
 
-    >>> [asks_for_tone(text) for text in ("make it night", "add a dark red ball")]
+    >>> [_asks_for_tone(text) for text in ("make it night", "add a dark red ball")]
     [True, False]
     """
-    return bool(TONE.search(instruction)) and not THING.match(instruction)
+    return bool(_TONE.search(instruction)) and not _THING.match(instruction)
 
 
 def cosine(picture: np.ndarray, text: np.ndarray) -> float:
@@ -112,7 +112,7 @@ def judge_forward(
     """
     if asked:
         made = find_transform(before, after, asked)
-        reasons: Reasons = _NO_UNDO | {"region_share": "whole_picture"}
+        reasons: _Reasons = _NO_UNDO | {"region_share": "whole_picture"}
         if made is None:
             return Judgement(reasons=reasons | {"applied": "symmetric"})
         return Judgement(applied=float(made.name in asked), reasons=reasons)
@@ -170,7 +170,7 @@ def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.nd
     if made is None:
         return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "symmetric"))
     ratio = made.residual / max(residual(square(before), square(forward)), 1e-6)
-    reasons: Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
+    reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
     return Judgement(undone=float(made.name == "none"), undo_ratio=ratio, reasons=reasons)
 
 
@@ -265,7 +265,7 @@ def judge_step(
     reference = (source_grey if verb else source) if role.target == 0 else None
     edit = _judge_edit(cycle, position, role, greys if verb else looks, reference, verb, small, meaning)
     back = looks[position] if len(looks) > position else None
-    reason: Reason
+    reason: _Reason
     if not closes or position < len(cycle):
         reason = "not_a_return"
     elif source is None:
@@ -327,7 +327,7 @@ def _judge_looks(
     """Whether an edit was made by one or more instructions, each between two of the `looks`, or is gone from `back`."""
     before, forward = looks[0], looks[-1]
     asked = [asked_transforms(instruction) for instruction in instructions]
-    tone = any(asks_for_tone(instruction) for instruction in instructions)
+    tone = any(_asks_for_tone(instruction) for instruction in instructions)
     if all(asked):  # composed transforms are not looked for: each of them has to be made
         made = [judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), asked, strict=True)]
         edit = min(made, key=lambda one: -1 if one.applied is None else one.applied)
@@ -339,7 +339,7 @@ def _judge_looks(
     if kind == "forward":
         return edit
     if not edit.applied:
-        reason: Reason = "not_applied" if edit.applied is not None else edit.reasons["applied"]
+        reason: _Reason = "not_applied" if edit.applied is not None else edit.reasons["applied"]
         return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, reason))
     if all(asked):
         return _judge_transform_undone(before, forward, back, targets[0])
@@ -375,7 +375,7 @@ def _judge_whole_picture(kind: str, is_made: bool, left: Callable[[], float]) ->
     """An edit without a region of its own: whether it was made, or how much of it is left."""
     if kind == "forward":
         return Judgement(applied=float(is_made), reasons=_NO_UNDO | {"region_share": "whole_picture"})
-    reasons: Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
+    reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
     if not is_made:
         return Judgement(reasons=reasons | dict.fromkeys(UNDO, "not_applied"))
     ratio = left()

@@ -13,13 +13,13 @@ from .sharpness import BLURRED, SHARPENED, grey
 from .structure import ALIKE, COARSE, CONTRAST, STRANGE, WINDOW, WORN
 from .transforms import MARGIN
 
-NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
+_NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
 COLUMNS = {
     "applied": "edit_applied",
     "region_share": "edit_share",
     "undone": "edit_undone",
     "part_lost": "part_lost",
-    **{name: name for name in NUMBERS},
+    **{name: name for name in _NUMBERS},
 }
 
 
@@ -48,7 +48,7 @@ class KeptPicture(NamedTuple):
     embedding: np.ndarray | None = None
 
 
-class Side(NamedTuple):
+class _Side(NamedTuple):
     """The reference's side: its cells, its grey picture, and its width and height at the evaluation size."""
 
     cells: np.ndarray
@@ -73,9 +73,9 @@ class Scorer:
         if self.clip:
             self.clip.release()
 
-    def prepare(self, picture: np.ndarray) -> Side:
+    def prepare(self, picture: np.ndarray) -> _Side:
         """A chain's reference."""
-        return Side(*self.reduce(picture), picture.shape[1], picture.shape[0])
+        return _Side(*self.reduce(picture), picture.shape[1], picture.shape[0])
 
     def reduce(self, picture: np.ndarray) -> Reduced:
         """The picture's cells, and it in grey."""
@@ -91,7 +91,7 @@ class Scorer:
         program: Mapping[str, Any],
         position: int,
         pictures: Sequence[KeptPicture | None],
-        reference: Side,
+        reference: _Side,
     ) -> dict[str, Any]:
         """Whether this step made its edit, or took one back, and whether it lost a part of the reference."""
         judged = judge_step(
@@ -106,7 +106,7 @@ class Scorer:
             greys=[picture and picture.grey for picture in pictures],
             source_grey=reference.grey,
         )
-        return {column: value_of(judged, name) for name, column in COLUMNS.items()}
+        return {column: _value_of(judged, name) for name, column in COLUMNS.items()}
 
     def meaning(self, pictures: Sequence[KeptPicture | None], shows: str | None) -> list[float] | None:
         """How near each picture is to the words for what the forward picture shows; None where that cannot be told."""
@@ -117,7 +117,7 @@ class Scorer:
         return [cosine(one, words) for one in embeddings] if len(embeddings) == len(pictures) else None
 
 
-def placement(found: Mapping[str, Any], reference: Side) -> Placement | None:
+def placement(found: Mapping[str, Any], reference: _Side) -> Placement | None:
     """Where an accepted registration puts a picture on the reference; None where there is none."""
     moves = [found.get(name) for name in ("shift_x", "shift_y", "scale")]
     known = [float(move) for move in moves if isinstance(move, float | int)]
@@ -127,9 +127,9 @@ def placement(found: Mapping[str, Any], reference: Side) -> Placement | None:
     return Placement(right / reference.width, down / reference.height, scale)
 
 
-def value_of(judged: Judgement, name: str) -> Any:
+def _value_of(judged: Judgement, name: str) -> Any:
     """Yes or no, a number, the outline, or why there is none."""
     value = getattr(judged, name)
     if value is None:
         return judged.reasons[name]
-    return value if name in (*NUMBERS, "region_share") else bool(value)
+    return value if name in (*_NUMBERS, "region_share") else bool(value)

@@ -8,13 +8,13 @@ import numpy as np
 
 from .._shared.looks import fitted, sized, smooth
 
-ASKED = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
+_ASKED = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
 BLURRED, SHARPENED = 0.70, 1.25  # gain of fine detail at which a picture was blurred, or sharpened
-TEXTURED = 2.0  # grey levels: the least detail of a block whose gain can be told
-BLOCK = 32  # pixels of the short side's 512
-FEWEST = 8  # textured blocks
-SHIFT = 20  # pixels by which the whole picture may have moved
-FAINTEST = 0.05  # a smaller gain is taken for this
+_TEXTURED = 2.0  # grey levels: the least detail of a block whose gain can be told
+_BLOCK = 32  # pixels of the short side's 512
+_FEWEST = 8  # textured blocks
+_SHIFT = 20  # pixels by which the whole picture may have moved
+_FAINTEST = 0.05  # a smaller gain is taken for this
 
 
 def asks_for_sharpness(instructions: Sequence[str]) -> str | None:
@@ -23,7 +23,7 @@ def asks_for_sharpness(instructions: Sequence[str]) -> str | None:
     >>> asks_for_sharpness(["blur the image", "sharpen the blurred image"])
     'blur'
     """
-    found = [match for match in map(ASKED.match, instructions) if match]
+    found = [match for match in map(_ASKED.match, instructions) if match]
     if not found:
         return None
     verb = found[0][3].lower()
@@ -35,7 +35,7 @@ def grey(picture: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(sized(picture), cv2.COLOR_RGB2GRAY)
 
 
-def bands(shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _bands(shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A grey picture's fine and coarse detail."""
     values = shown.astype(np.float32)
     return smooth(values, 0.8) - smooth(values, 2.4), smooth(values, 5.0) - smooth(values, 15.0)
@@ -47,18 +47,18 @@ def gain(before: np.ndarray, after: np.ndarray) -> float | None:
     The median over all blocks with detail. A projection, not a ratio of energies: noise, which has detail of its own,
     changes nothing. Contrast moves coarse detail as well; what it does to that is taken out.
     """
-    (fine, coarse), (other, other_coarse) = bands(before), bands(fitted(after, before))
-    core, wide = (band[SHIFT:-SHIFT, SHIFT:-SHIFT] for band in (fine, coarse))
+    (fine, coarse), (other, other_coarse) = _bands(before), _bands(fitted(after, before))
+    core, wide = (band[_SHIFT:-_SHIFT, _SHIFT:-_SHIFT] for band in (fine, coarse))
     core = np.ascontiguousarray(core)
     rows, columns = core.shape
     fits = cv2.matchTemplate(other, core, cv2.TM_CCORR)
     down, right = np.unravel_index(int(fits.argmax()), fits.shape)
     moved, moved_wide = (band[down : down + rows, right : right + columns] for band in (other, other_coarse))
-    size = (max(1, columns // BLOCK), max(1, rows // BLOCK))
+    size = (max(1, columns // _BLOCK), max(1, rows // _BLOCK))
     power = cv2.resize(core * core, size, interpolation=cv2.INTER_AREA)
     shared = cv2.resize(core * moved, size, interpolation=cv2.INTER_AREA)
-    textured = power > TEXTURED**2
-    if textured.sum() < FEWEST:
+    textured = power > _TEXTURED**2
+    if textured.sum() < _FEWEST:
         return None
     contrast = float((wide * moved_wide).sum()) / max(float((wide * wide).sum()), 1e-6)
     return float(np.median(shared[textured] / power[textured])) / min(max(contrast, 0.5), 2.0)
@@ -71,7 +71,7 @@ def is_made(verb: str, strength: float) -> bool:
 
 def distance(strength: float) -> float:
     """How far a gain is from none; that of a Gaussian blur grows with its variance."""
-    return abs(float(np.log(max(strength, FAINTEST))))
+    return abs(float(np.log(max(strength, _FAINTEST))))
 
 
 def left_of(forward: float, returned: Sequence[float]) -> float:

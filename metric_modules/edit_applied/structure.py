@@ -9,7 +9,7 @@ ALIKE = 0.6  # correlation of a neighbourhood's structure, below which something
 STRANGE = 0.2  # the same, however worn the whole picture is
 WORN = 0.25  # the most that wear takes of the correlation at the median; twenty rounds of it took 0.21
 CONTRAST = 3.0  # grey levels (of 100): the least local contrast in which a structure can be told
-BLURS = (0.0, 0.7, 1.2)  # cells: sigmas by which the whole return may be softer than the source
+_BLURS = (0.0, 0.7, 1.2)  # cells: sigmas by which the whole return may be softer than the source
 COARSE, WINDOW = 3.0, 1.5  # cells: sigma of what is taken off as shading, and of the neighbourhood
 
 
@@ -32,7 +32,7 @@ def likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
     ]
     powers = [smooth(shifted * shifted, WINDOW) + 1 for shifted in shifts]
     best_mean = -2.0
-    for blur in BLURS:
+    for blur in _BLURS:
         blurred = smooth(light, blur) if blur else light
         first = blurred - smooth(blurred, COARSE)
         power = smooth(first * first, WINDOW)

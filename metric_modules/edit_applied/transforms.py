@@ -10,8 +10,8 @@ import numpy as np
 from .._shared.looks import DRIFT, nearest
 
 MARGIN = 0.6  # the asked transform's residual is at most this much of that of any picture that looks different
-DISTINCT = 3.0  # mean delta E from which two pictures look different
-GRID = 64  # cells a side: the transforms are told apart on a coarse square, whatever the picture's shape
+_DISTINCT = 3.0  # mean delta E from which two pictures look different
+_GRID = 64  # cells a side: the transforms are told apart on a coarse square, whatever the picture's shape
 
 TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "none": lambda cells: cells,
@@ -25,13 +25,13 @@ TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 # The sentence begins with the verb, and what is moved is the picture: "mirror the image", not "add a mirror".
-ASKED = re.compile(
+_ASKED = re.compile(
     r"\W*(?:please )?(flip|mirror|rotate|turn)(?: (?:the|this|whole|entire))*(?: (?:image|picture|photo(?:graph)?|it))?"
     r"(?= (?:by|back|again|around|horizontal|vertical|left|top|upside|clockwise|counter|anti|to|once|\d)|[.!,]|$)"
 )
 
 
-class TransformMade(NamedTuple):
+class _TransformMade(NamedTuple):
     """The transform that was made ("" where none stands out), the asked one's residual and its best rival's."""
 
     name: str
@@ -46,7 +46,7 @@ def asked_transforms(instruction: str) -> frozenset[str]:
     ['rotate 270', 'rotate 90']
     """
     text = instruction.lower()
-    verb = ASKED.match(text)
+    verb = _ASKED.match(text)
     if verb is None:
         return frozenset()
     angle = re.search(r"\b(90|180|270)\b|\bquarter\b|\bhalf\b", text)
@@ -67,7 +67,7 @@ def asked_transforms(instruction: str) -> frozenset[str]:
 
 def square(cells: np.ndarray) -> np.ndarray:
     """The cells on the coarse square grid."""
-    return cv2.resize(cells, (GRID, GRID), interpolation=cv2.INTER_AREA)
+    return cv2.resize(cells, (_GRID, _GRID), interpolation=cv2.INTER_AREA)
 
 
 def recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -100,7 +100,7 @@ def residual(expected: np.ndarray, seen: np.ndarray) -> float:
     return float(nearest(seen, recoloured(expected, seen), 1).mean())
 
 
-def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> TransformMade | None:
+def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> _TransformMade | None:
     """Whether one of the asked transforms was made, by a clear margin; None where the picture cannot tell.
 
     A transform that leaves the picture looking as the asked one does is no rival; where "none" is no rival either,
@@ -111,7 +111,7 @@ def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]
     rivals = [
         name
         for name, transform in TRANSFORMS.items()
-        if name not in asked and all(residual(picture, transform(start).copy()) >= DISTINCT for picture in wanted)
+        if name not in asked and all(residual(picture, transform(start).copy()) >= _DISTINCT for picture in wanted)
     ]
     if not rivals or ("none" not in rivals and "none" not in asked):
         return None
@@ -124,4 +124,4 @@ def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]
         name = rival
     else:
         name = ""
-    return TransformMade(name, residuals[best], residuals[rival])
+    return _TransformMade(name, residuals[best], residuals[rival])

@@ -4,7 +4,7 @@ import evaluate
 import gradio as gr
 from convergebench.metric_modules._shared.page import launch, numbers, page
 
-EXAMPLE = """photo 1: 0.97 0.93 0.88 0.80 0.71 0.63 0.56 0.51 0.47 0.44 0.41 0.39
+_EXAMPLE = """photo 1: 0.97 0.93 0.88 0.80 0.71 0.63 0.56 0.51 0.47 0.44 0.41 0.39
 photo 1: 0.95 0.90 0.84 0.79 0.72 0.66 0.60 0.57 0.53 0.52 0.51 0.51
 photo 2: 0.96 0.88 0.75 0.61 0.48 0.37 0.30 0.26 0.22 0.20 0.19 0.18
 photo 3: 0.98 0.94 0.90 - 0.81 0.77 0.74 0.71 0.69 0.66 0.64 0.62
@@ -44,7 +44,7 @@ demo = page(
     "After how many rounds of editing is half of the chains past the threshold?",
     [
         gr.Textbox(
-            EXAMPLE,
+            _EXAMPLE,
             lines=8,
             label="Curves",
             info="One chain a line: its source, a colon, one value per round; - where there is none; "

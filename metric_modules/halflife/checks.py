@@ -7,15 +7,15 @@ from .._shared.series import check_confidence
 from .causes import END_CAUSES
 from .outcomes import ENDS, known
 
-SCALES = ("retained", "absolute")
-DIRECTIONS = ("higher", "lower")
+_SCALES = ("retained", "absolute")
+_DIRECTIONS = ("higher", "lower")
 
 
 def check_options(scale: str, threshold: float | None, better: str, confidence: float) -> None:
-    if scale not in SCALES:
-        raise ValueError(f"no scale {scale!r}; the scales are {', '.join(SCALES)}")
-    if better not in DIRECTIONS:
-        raise ValueError(f"no direction {better!r}; the directions are {', '.join(DIRECTIONS)}")
+    if scale not in _SCALES:
+        raise ValueError(f"no scale {scale!r}; the scales are {', '.join(_SCALES)}")
+    if better not in _DIRECTIONS:
+        raise ValueError(f"no direction {better!r}; the directions are {', '.join(_DIRECTIONS)}")
     if threshold is None or not math.isfinite(threshold):
         raise ValueError(f"the threshold is {threshold}; on the absolute scale it is a number in the metric's own unit")
     if scale == "retained" and (better == "lower" or not 0 < threshold <= 1):

@@ -16,7 +16,7 @@ from .sign_flips import sign_flip_p, step_down
 LEVEL = 0.05
 RANKED_FROM = 12  # sources; fewer can only indicate
 
-Kept = Mapping[Any, float | None]  # rounds kept per case; None where the case failed technically
+_Kept = Mapping[Any, float | None]  # rounds kept per case; None where the case failed technically
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Comparison:
 
 def compare(
     names: tuple[str, str],
-    first: Kept,
-    second: Kept,
+    first: _Kept,
+    second: _Kept,
     source_of: Mapping[Any, Hashable],
     cell_of: Mapping[Any, Hashable] | None = None,
     confidence: float = 0.95,

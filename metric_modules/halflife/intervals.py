@@ -15,10 +15,10 @@ from .survival import median, survival
 
 RESAMPLES = 2000
 SEED = 0  # the same chains give the same interval
-CONFIDENCE = 0.95
-UNSEEN = 1.0  # of all rounds: what one loss costs, or one gain brings, that is added to those that were seen
-STRETCH = 0.1  # of the reach, squared: found by simulation on short and unequal rounds
-FEW = 8.0  # sources; in so many the rarer mark must be seen until how they hang together is half believed
+_CONFIDENCE = 0.95
+_UNSEEN = 1.0  # of all rounds: what one loss costs, or one gain brings, that is added to those that were seen
+_STRETCH = 0.1  # of the reach, squared: found by simulation on short and unequal rounds
+_FEW = 8.0  # sources; in so many the rarer mark must be seen until how they hang together is half believed
 
 Limits = tuple[float, float]
 
@@ -122,7 +122,7 @@ def variance(
     return both, min(max(free, least), free_sources + free_programs)
 
 
-def student_interval(values: np.ndarray, sources: Sequence[Hashable], confidence: float = CONFIDENCE) -> Limits | None:
+def student_interval(values: np.ndarray, sources: Sequence[Hashable], confidence: float = _CONFIDENCE) -> Limits | None:
     """Student's t on the means of sources, for values that have no first or last; a source counts by its chains."""
     if len(set(sources)) < 2:
         return None
@@ -135,7 +135,7 @@ def share_interval(
     marks: np.ndarray,
     sources: Sequence[Hashable],
     programs: Sequence[Hashable] | None = None,
-    confidence: float = CONFIDENCE,
+    confidence: float = _CONFIDENCE,
 ) -> Limits | None:
     """Score limits of a share of marks (0 or 1); the groups decide how many independent chains they are worth.
 
@@ -157,7 +157,7 @@ def share_interval(
     worth = float(np.clip(share * (1 - share) / spread, least, len(marks))) if spread > 0 else float(least)
     rare = marks if share <= 0.5 else 1 - marks
     seen = int((totals(rare, sources) > 0).sum())
-    worth = (seen + FEW) / (seen / worth + FEW / min(size, worth))
+    worth = (seen + _FEW) / (seen / worth + _FEW / min(size, worth))
     square = float(special.stdtrit(free, (1 + confidence) / 2)) ** 2
     centre = (share + square / (2 * worth)) / (1 + square / worth)
     reach = np.sqrt(square * (share * (1 - share) / worth + square / (4 * worth**2))) / (1 + square / worth)
@@ -170,7 +170,7 @@ def mean_interval(
     last: float,
     programs: Sequence[Hashable] | None = None,
     first: float = 0.0,
-    confidence: float = CONFIDENCE,
+    confidence: float = _CONFIDENCE,
 ) -> Limits | None:
     """Limits of a mean between the first and the last possible round: the widest of three at each end.
 
@@ -191,20 +191,20 @@ def mean_interval(
     reach = float(special.stdtrit(free, (1 + confidence) / 2)) * spread**0.5
     low, high = centre - reach, centre + reach
     if 0 < centre < last:
-        low, high = min(low, last - stretched(last - centre, reach, last)), max(high, stretched(centre, reach, last))
+        low, high = min(low, last - _stretched(last - centre, reach, last)), max(high, _stretched(centre, reach, last))
     low = min(low, last - beyond(last - values, sources, programs, last, confidence))
     high = max(high, beyond(values, sources, programs, last, confidence))
     return first + float(max(low, 0.0)), first + float(min(high, last))
 
 
-def stretched(centre: float, reach: float, last: float) -> float:
+def _stretched(centre: float, reach: float, last: float) -> float:
     """The mean one reach above the centre on the logit scale, and some more the longer the reach is there.
 
-    >>> round(stretched(5.0, 3.0, 20.0), 2)
+    >>> round(_stretched(5.0, 3.0, 20.0), 2)
     8.83
     """
     steep = reach * last / (centre * (last - centre))
-    return last * float(special.expit(special.logit(centre / last) + steep * (1 + STRETCH * steep)))
+    return last * float(special.expit(special.logit(centre / last) + steep * (1 + _STRETCH * steep)))
 
 
 def beyond(
@@ -221,4 +221,4 @@ def beyond(
     share = share_interval(away, sources, programs, confidence) or (0.0, 1.0)
     groups = int((totals(away, sources) > 0).sum())
     each = float(distance[away].mean()) if groups else 0.0
-    return share[1] * (each * groups + UNSEEN * last) / (groups + 1)
+    return share[1] * (each * groups + _UNSEEN * last) / (groups + 1)

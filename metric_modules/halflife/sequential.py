@@ -18,14 +18,14 @@ from scipy import special
 LEVEL = 0.05
 FIRST = 12  # sources at the first look; fewer can only indicate
 EVERY = 4  # sources from one look to the next
-POWER = 2.0  # of the share of sources seen: so much of the level is spent by then
-HOPELESS = 0.05  # chance of a verdict after all sources; with less the pair is left open
-FLIPS = 10_000
-SEED = 0
+_POWER = 2.0  # of the share of sources seen: so much of the level is spent by then
+_HOPELESS = 0.05  # chance of a verdict after all sources; with less the pair is left open
+_FLIPS = 10_000
+_SEED = 0
 
 
 @dataclass(frozen=True)
-class Look:
+class _Look:
     """What the sources so far say. The interval holds at all looks together."""
 
     sources: int
@@ -46,7 +46,7 @@ def look_sizes(horizon: int) -> list[int]:
 
 def spent(share: float, level: float = LEVEL) -> float:
     """How much of the level may be spent when this share of the sources has been seen."""
-    return level * min(share, 1.0) ** POWER
+    return level * min(share, 1.0) ** _POWER
 
 
 def boundaries(sums: np.ndarray, sizes: Sequence[int], horizon: int, level: float = LEVEL) -> list[float]:
@@ -73,20 +73,20 @@ def boundaries(sums: np.ndarray, sizes: Sequence[int], horizon: int, level: floa
 
 @lru_cache(maxsize=8)
 def signs(size: int) -> np.ndarray:
-    return np.random.default_rng(SEED).integers(0, 2, (FLIPS, size)) * 2.0 - 1
+    return np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)) * 2.0 - 1
 
 
 @lru_cache(maxsize=64)
 def normal_boundaries(horizon: int, level: float = LEVEL) -> tuple[float, ...]:
     """The same for sums of normal differences, over their standard deviation: how wide the intervals are."""
     sizes = look_sizes(horizon)
-    drawn = np.random.default_rng(SEED).standard_normal((50_000, len(sizes)))
+    drawn = np.random.default_rng(_SEED).standard_normal((50_000, len(sizes)))
     steps = np.sqrt(np.diff([0, *sizes]))
     sums = np.cumsum(drawn * steps, axis=1) / np.sqrt(sizes)
     return tuple(boundaries(sums, sizes, horizon, level))
 
 
-def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float = LEVEL) -> list[Look]:
+def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float = LEVEL) -> list[_Look]:
     """The looks at mean differences by source, in the order in which they came, up to the one that says stop.
 
     >>> [look.verdict for look in follow([2.0, 3.0] * 20, 40)][-1]
@@ -111,19 +111,19 @@ def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float
         # The boundary for normal sums, widened as Student's t is for so few.
         z = min(normal_boundaries(horizon, level)[place], 8.0)
         reach = float(special.stdtrit(size - 1, special.ndtr(z))) * spread / size**0.5
-        chance = float(chance_of_verdict(mean, spread, size, horizon, level))
+        chance = float(_chance_of_verdict(mean, spread, size, horizon, level))
         verdict = ""
         if abs(observed[place]) >= least[place] and mean:
             verdict = "first" if mean > 0 else "second"
-        elif size == horizon or chance < HOPELESS:
+        elif size == horizon or chance < _HOPELESS:
             verdict = "open"
-        found.append(Look(size, mean, (mean - reach, mean + reach), verdict, chance))
+        found.append(_Look(size, mean, (mean - reach, mean + reach), verdict, chance))
         if verdict:
             break
     return found
 
 
-def chance_of_verdict(mean: Any, spread: Any, size: int, horizon: int, level: float = LEVEL) -> Any:
+def _chance_of_verdict(mean: Any, spread: Any, size: int, horizon: int, level: float = LEVEL) -> Any:
     """The chance that the sum over all sources crosses the last boundary, by what those seen say of the rest.
 
     The mean of the rest is as uncertain as what was seen leaves it.
@@ -134,7 +134,9 @@ def chance_of_verdict(mean: Any, spread: Any, size: int, horizon: int, level: fl
     return special.ndtr((expected - needed) / left) + special.ndtr((-expected - needed) / left)
 
 
-def stops(differences: np.ndarray, horizon: int, after: int = 0, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+def _stops(
+    differences: np.ndarray, horizon: int, after: int = 0, level: float = LEVEL
+) -> tuple[np.ndarray, np.ndarray]:
     """For many made-up runs (rows) after how many sources each stops, and whether with a verdict.
 
     Looks at up to `after` sources have been taken and said go on. The boundaries are those for normal sums: to plan
@@ -148,7 +150,7 @@ def stops(differences: np.ndarray, horizon: int, after: int = 0, level: float = 
         mean, spread = own.mean(axis=1), own.std(axis=1, ddof=1)
         t = np.abs(mean) / np.maximum(spread, 1e-9) * size**0.5
         crosses = special.ndtri(np.clip(special.stdtr(size - 1, t), 0, 1 - 1e-16)) >= least
-        is_last = (size == horizon) | (chance_of_verdict(mean, spread, size, horizon, level) < HOPELESS)
+        is_last = (size == horizon) | (_chance_of_verdict(mean, spread, size, horizon, level) < _HOPELESS)
         new = (ended == 0) & (crosses | is_last)
         ended[new], decided[new] = size, crosses[new]
     return ended, decided
@@ -165,16 +167,16 @@ class Forecast:
 
 def forecast(mean: float, spread: float, horizon: int, sets: int = 1000) -> Forecast:
     """For differences between sources that are normal with this mean and standard deviation."""
-    rng = np.random.default_rng(SEED)
-    return summed_up(*stops(rng.normal(mean, spread, (sets, horizon)), horizon))
+    rng = np.random.default_rng(_SEED)
+    return _summed_up(*_stops(rng.normal(mean, spread, (sets, horizon)), horizon))
 
 
 def forecast_rest(seen: Sequence[float], horizon: int, sets: int = 1000) -> Forecast:
     """The same where some sources were seen, for sources to come that are like them."""
-    rng, own = np.random.default_rng(SEED), np.asarray(seen, float)
+    rng, own = np.random.default_rng(_SEED), np.asarray(seen, float)
     rest = rng.choice(own, (sets, horizon - len(own)))
-    return summed_up(*stops(np.concatenate([np.tile(own, (sets, 1)), rest], axis=1), horizon, len(own)))
+    return _summed_up(*_stops(np.concatenate([np.tile(own, (sets, 1)), rest], axis=1), horizon, len(own)))
 
 
-def summed_up(ended: np.ndarray, decided: np.ndarray) -> Forecast:
+def _summed_up(ended: np.ndarray, decided: np.ndarray) -> Forecast:
     return Forecast(float(ended.mean()), float(np.quantile(ended, 0.9)), float(decided.mean()))

@@ -10,13 +10,13 @@ from math import floor, fsum, log2
 
 import numpy as np
 
-FLIPS = 20_000  # random ones, where not all can be taken
-ALL_FLIPS_UP_TO = 15  # rows: 16,384 flips up to an overall sign
-SEED = 0
-EXACT_UP_TO = 40  # differences that share no coarse grid
-COARSE = 2**24  # differences times points of the grid, 20 ms
-GRID = 1_163_962_800  # a whole multiple of 1 to 20 and 25: means of so many whole numbers are whole on this grid
-BLOCK = 2**20  # numbers held at once for the joint flips, 8 MB
+_FLIPS = 20_000  # random ones, where not all can be taken
+_ALL_FLIPS_UP_TO = 15  # rows: 16,384 flips up to an overall sign
+_SEED = 0
+_EXACT_UP_TO = 40  # differences that share no coarse grid
+_COARSE = 2**24  # differences times points of the grid, 20 ms
+_GRID = 1_163_962_800  # a whole multiple of 1 to 20 and 25: means of so many whole numbers are whole on this grid
+_BLOCK = 2**20  # numbers held at once for the joint flips, 8 MB
 
 
 def whole(values: np.ndarray) -> tuple[np.ndarray, float]:
@@ -30,8 +30,8 @@ def whole(values: np.ndarray) -> tuple[np.ndarray, float]:
     top = float(np.abs(values).max(initial=0.0))
     if top == 0:
         return np.zeros(len(values), np.int64), 0.0
-    height = log2(top * GRID)
-    scale = GRID * 2.0 ** (floor(40 - height) if height < 40 or height > 46 else 0)
+    height = log2(top * _GRID)
+    scale = _GRID * 2.0 ** (floor(40 - height) if height < 40 or height > 46 else 0)
     units = np.rint(values * scale).astype(np.int64)
     divisor = max(int(np.gcd.reduce(units)), 1)
     return units // divisor, len(values) / 2 / divisor
@@ -55,9 +55,9 @@ def sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
     observed = abs(int(units.sum())) - slack
     if observed <= 0:
         return 1.0
-    if len(sizes) * int(sizes.sum()) <= COARSE:
+    if len(sizes) * int(sizes.sum()) <= _COARSE:
         tail = grid_tail(sizes, observed)
-    elif len(sizes) <= EXACT_UP_TO:
+    elif len(sizes) <= _EXACT_UP_TO:
         tail = tail_by_halves(sizes, observed)
     else:
         return drawn_p(np.sort(np.abs(values[units != 0])), abs(fsum(values)))
@@ -89,15 +89,15 @@ def tail_by_halves(sizes: np.ndarray, observed: float) -> float:
     >>> tail_by_halves(np.array([1, 1, 2]), 2)
     0.375
     """
-    one, other = (all_sums(sizes[start::2]) for start in (0, 1))
+    one, other = (_all_sums(sizes[start::2]) for start in (0, 1))
     below = np.searchsorted(other, np.ceil(observed) - one[::-1], side="left")
     return float((len(other) - below).sum() / len(one) / len(other))
 
 
-def all_sums(sizes: np.ndarray) -> np.ndarray:
+def _all_sums(sizes: np.ndarray) -> np.ndarray:
     """Every sum that signs can give these sizes, ascending.
 
-    >>> all_sums(np.array([1, 3]))
+    >>> _all_sums(np.array([1, 3]))
     array([-4, -2,  2,  4])
     """
     found = np.zeros(1, np.int64)
@@ -108,13 +108,13 @@ def all_sums(sizes: np.ndarray) -> np.ndarray:
 
 def drawn_p(sizes: np.ndarray, observed: float) -> float:
     """The same from random patterns; the sizes come in ascending order, so that no name decides which sign they get."""
-    reached = np.abs(random_signs(len(sizes)) @ sizes) >= observed * (1 - 1e-12)
-    return float((1 + reached.sum()) / (1 + FLIPS))
+    reached = np.abs(_random_signs(len(sizes)) @ sizes) >= observed * (1 - 1e-12)
+    return float((1 + reached.sum()) / (1 + _FLIPS))
 
 
 @lru_cache(maxsize=4)
-def random_signs(size: int) -> np.ndarray:
-    return np.random.default_rng(SEED).integers(0, 2, (FLIPS, size)) * 2.0 - 1
+def _random_signs(size: int) -> np.ndarray:
+    return np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)) * 2.0 - 1
 
 
 def step_down(differences: np.ndarray) -> np.ndarray:
@@ -136,23 +136,23 @@ def step_down(differences: np.ndarray) -> np.ndarray:
         return corrected
     filled, sizes = filled[:, used], (~np.isnan(differences[:, used])).sum(axis=0)
     filled = filled[filled.any(axis=1)]
-    filled = filled[order_by_content(np.abs(filled))] / np.sqrt((filled**2).sum(axis=0))
-    observed = normal_score(filled.sum(axis=0), sizes)
+    filled = filled[_order_by_content(np.abs(filled))] / np.sqrt((filled**2).sum(axis=0))
+    observed = _normal_score(filled.sum(axis=0), sizes)
     order = np.argsort(-observed, kind="stable")
     filled, sizes, observed = filled[:, order], sizes[order], observed[order]
     count, flips = np.zeros(len(order)), 0
-    for signs in joint_signs(len(filled), max(BLOCK // len(order), 1)):
-        scores = normal_score(signs @ filled, sizes)
+    for signs in _joint_signs(len(filled), max(_BLOCK // len(order), 1)):
+        scores = _normal_score(signs @ filled, sizes)
         largest = np.maximum.accumulate(scores[:, ::-1], axis=1)[:, ::-1]  # over this pair and all weaker ones
         count += (largest >= observed - 1e-9).sum(axis=0)
         flips += len(signs)
-    all_taken = len(filled) <= ALL_FLIPS_UP_TO
+    all_taken = len(filled) <= _ALL_FLIPS_UP_TO
     p = (count + (not all_taken)) / (flips + (not all_taken))
     corrected[used[order]] = np.maximum.accumulate(p)
     return corrected
 
 
-def normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """|t| on the normal scale, from the sum of the differences over the root of the sum of their squares.
 
     That root is the same under every flip, and t grows with the ratio alone.
@@ -163,20 +163,20 @@ def normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return (8 * free + 1) / (8 * free + 3) * np.sqrt(-free * np.log(left))
 
 
-def joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
+def _joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
     """Blocks of flips: all up to an overall sign where that is possible, else seeded ones."""
-    if size <= ALL_FLIPS_UP_TO:
+    if size <= _ALL_FLIPS_UP_TO:
         patterns = np.arange(2 ** (size - 1))
         for start in range(0, len(patterns), block):
             bits = patterns[start : start + block, None] >> np.arange(size) & 1
             yield bits * 2.0 - 1
         return
-    random = np.random.default_rng(SEED)
-    for start in range(0, FLIPS, block):
-        yield random.integers(0, 2, (min(block, FLIPS - start), size)) * 2.0 - 1
+    random = np.random.default_rng(_SEED)
+    for start in range(0, _FLIPS, block):
+        yield random.integers(0, 2, (min(block, _FLIPS - start), size)) * 2.0 - 1
 
 
-def order_by_content(sizes: np.ndarray) -> np.ndarray:
+def _order_by_content(sizes: np.ndarray) -> np.ndarray:
     """An order of the rows that no renaming of rows or columns changes, unless two rows are each other's mirror image.
 
     Rows get a colour by their values, columns by the values and the colours of their rows, rows again by those of
@@ -184,12 +184,12 @@ def order_by_content(sizes: np.ndarray) -> np.ndarray:
     """
     found, codes = np.unique(np.round(sizes, 9), return_inverse=True)
     codes = codes.reshape(sizes.shape)
-    rows = colours(codes)
+    rows = _colours(codes)
     for _ in range(2):
-        columns = colours((codes + rows[:, None] * len(found)).T)
-        rows = colours(codes + columns[None, :] * len(found))
+        columns = _colours((codes + rows[:, None] * len(found)).T)
+        rows = _colours(codes + columns[None, :] * len(found))
     return np.argsort(rows, kind="stable")
 
 
-def colours(codes: np.ndarray) -> np.ndarray:
+def _colours(codes: np.ndarray) -> np.ndarray:
     return np.unique(np.sort(codes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)

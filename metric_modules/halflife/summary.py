@@ -9,7 +9,7 @@ from .intervals import mean_interval, median_interval, share_interval
 from .outcomes import Outcome
 from .survival import area, kaplan_meier, median, pseudo_values
 
-MEDIAN_FROM = 10  # rounds; chains followed for less are told by the share that survives
+_MEDIAN_FROM = 10  # rounds; chains followed for less are told by the share that survives
 
 
 def summarise(
@@ -85,17 +85,17 @@ def half_life(
     """The median, as a number where there is one, and always as the words a table prints."""
     middle = float(median(grid, alive))
     share = float(alive[-1]) if alive.size else 1.0
-    short, outlived = rounds[-1] < MEDIAN_FROM, np.isinf(middle)
+    short, outlived = rounds[-1] < _MEDIAN_FROM, np.isinf(middle)
     reason = None
     if short:
-        reason = f"chains of {plural(rounds[-1])} give a share that survives; a median needs {MEDIAN_FROM}"
+        reason = f"chains of {_plural(rounds[-1])} give a share that survives; a median needs {_MEDIAN_FROM}"
     elif outlived:
         reason = f"more than half survive round {horizon:.0f}"
-    printed = f">{horizon:.0f}" if outlived else spell(bracket(middle, rounds))
+    printed = f">{horizon:.0f}" if outlived else _spell(bracket(middle, rounds))
     return {
         "half_life": None if reason else int(middle),
         "half_life_bracket": None if reason else bracket(middle, rounds),
-        "half_life_text": f"{share:.0%} survive {plural(int(horizon))}" if short else printed,
+        "half_life_text": f"{share:.0%} survive {_plural(int(horizon))}" if short else printed,
         "half_life_interval": None if short or limits is None else [None if np.isinf(x) else int(x) for x in limits],
         "half_life_reason": reason,
     }
@@ -106,11 +106,11 @@ def bracket(round: float, rounds: Sequence[int]) -> list[int]:
     return [max((each for each in rounds if each < round), default=0), int(round)]
 
 
-def plural(rounds: int) -> str:
+def _plural(rounds: int) -> str:
     return f"{rounds} round{'s' * (rounds != 1)}"
 
 
-def spell(limits: list[int]) -> str:
+def _spell(limits: list[int]) -> str:
     good, bad = limits
     return str(bad) if bad == good + 1 else f"({good}, {bad}]"
 
@@ -119,7 +119,7 @@ def interpolated(outcomes: Sequence[Outcome], rounds: Sequence[int]) -> float | 
     """An extra to be labelled as such: the median of the points where straight lines between rounds cross."""
     crossings = [outcome.time if outcome.crossing is None else outcome.crossing for outcome in outcomes]
     middle = float(median(*kaplan_meier(crossings, [outcome.lost for outcome in outcomes])))
-    return None if rounds[-1] < MEDIAN_FROM or np.isinf(middle) else middle
+    return None if rounds[-1] < _MEDIAN_FROM or np.isinf(middle) else middle
 
 
 def limits(found: tuple[float, float] | None) -> list[float] | None:

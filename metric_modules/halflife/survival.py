@@ -5,13 +5,13 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from scipy import special
 
-Numbers = Sequence[float] | np.ndarray
-Flags = Sequence[bool] | np.ndarray
+_Numbers = Sequence[float] | np.ndarray
+_Flags = Sequence[bool] | np.ndarray
 
-HALF = 0.5 + 1e-12  # half of an even number of chains, in spite of rounding
+_HALF = 0.5 + 1e-12  # half of an even number of chains, in spite of rounding
 
 
-def counts(times: Numbers, lost: Flags, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def counts(times: _Numbers, lost: _Flags, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For every time of the grid: how many were lost then, and how many were still there to be lost."""
     at = np.asarray(times, float)[:, None]
     deaths = ((at == grid) & np.asarray(lost, bool)[:, None]).sum(axis=0)
@@ -23,7 +23,7 @@ def survival(deaths: np.ndarray, at_risk: np.ndarray) -> np.ndarray:
     return np.cumprod(1 - np.divide(deaths, at_risk, out=np.zeros(deaths.shape), where=at_risk > 0), axis=-1)
 
 
-def kaplan_meier(times: Numbers, lost: Flags) -> tuple[np.ndarray, np.ndarray]:
+def kaplan_meier(times: _Numbers, lost: _Flags) -> tuple[np.ndarray, np.ndarray]:
     """The times of loss, and the share that outlives each of them.
 
     Reference: Kaplan and Meier, Nonparametric estimation from incomplete observations, JASA 53 (1958).
@@ -37,7 +37,7 @@ def kaplan_meier(times: Numbers, lost: Flags) -> tuple[np.ndarray, np.ndarray]:
 
 def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
     """The first time at which no more than half is left, along the last axis; infinity if more than half survive."""
-    below = alive <= HALF
+    below = alive <= _HALF
     if grid.size == 0:
         return np.full(below.shape[:-1], np.inf)
     return np.where(below.any(axis=-1), grid[below.argmax(axis=-1)], np.inf)
@@ -50,7 +50,7 @@ def area(grid: np.ndarray, alive: np.ndarray, horizon: float) -> np.ndarray:
     return widths[0] + (np.asarray(alive)[..., inside] * widths[1:]).sum(axis=-1)
 
 
-def pseudo_values(times: Numbers, lost: Flags, horizon: float) -> np.ndarray:
+def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
     """Every chain's own part in the restricted mean; without early censoring it is min(time, horizon) itself.
 
     Reference: Andersen, Hansen and Klein, Regression analysis of restricted mean survival time based on
@@ -66,7 +66,7 @@ def pseudo_values(times: Numbers, lost: Flags, horizon: float) -> np.ndarray:
     return len(at) * area(grid, survival(deaths, at_risk), horizon) - (len(at) - 1) * without_one
 
 
-def log_rank(times: Numbers, lost: Flags, other_times: Numbers, other_lost: Flags) -> tuple[float, float]:
+def log_rank(times: _Numbers, lost: _Flags, other_times: _Numbers, other_lost: _Flags) -> tuple[float, float]:
     """Chi-square with one degree of freedom, and its p, that two groups are lost at one rate.
 
     Description only: it takes chains for independent, which chains of one source are not.
@@ -86,7 +86,7 @@ def log_rank(times: Numbers, lost: Flags, other_times: Numbers, other_lost: Flag
 
 
 def cumulative_incidence(
-    times: Numbers, causes: Sequence[Hashable | None]
+    times: _Numbers, causes: Sequence[Hashable | None]
 ) -> tuple[np.ndarray, dict[Hashable, np.ndarray]]:
     """The share lost to each cause by each time of loss (None = not lost); with the survivors they add up to 1.
 

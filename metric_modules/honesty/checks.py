@@ -21,22 +21,25 @@ from convergebench.generation.studies.honesty.marks import with_marks
 
 from .._shared.looks import CELL, FAINT, LONGEST, SIDE, VISIBLE, compare, find_edit
 
-FINE, MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
+_FINE, _MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
 CLIP = 2.5  # times a band's own spread: a single edge may not speak for a region
-LEAST_DETAIL = {FINE: 1.0, MIDDLE: 2.0}  # grey levels of the source under the region, or there is nothing to know
-FEWEST_PIXELS = {FINE: 400, MIDDLE: 800}  # of 512: thin things leave the middle band to be guessed
+_LEAST_DETAIL = {_FINE: 1.0, _MIDDLE: 2.0}  # grey levels of the source under the region, or there is nothing to know
+_FEWEST_PIXELS = {_FINE: 400, _MIDDLE: 800}  # of 512: thin things leave the middle band to be guessed
 RIM = 1  # cells taken off the region's rim: what lies there was seen half
-FAR, NEAR = range(-6, 7, 2), range(-2, 3)  # pixels by which the return may have slid: in the middle band, and beyond it
-LEAST_SHARE = 0.001  # of the picture
+_FAR, _NEAR = (
+    range(-6, 7, 2),
+    range(-2, 3),
+)  # pixels by which the return may have slid: in the middle band, and beyond it
+_LEAST_SHARE = 0.001  # of the picture
 GRID = 16  # cells a side of a change map
-LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
+_LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
 
-COLOURS = {  # Lab: hue from, hue to (degrees), least chroma
+_COLOURS = {  # Lab: hue from, hue to (degrees), least chroma
     "red": (0, 55, 30), "orange": (45, 80, 35), "yellow": (75, 112, 35), "gold": (60, 105, 22), "golden": (60, 105, 22),
     "green": (112, 185, 18), "blue": (225, 310, 15), "purple": (300, 345, 18), "pink": (330, 400, 15),
     "brown": (35, 85, 12),
 }  # fmt: skip
-GREYS = {  # lightness from, to, most chroma
+_GREYS = {  # lightness from, to, most chroma
     "black": (0, 38, 18), "white": (72, 100, 18), "grey": (25, 85, 12), "gray": (25, 85, 12), "silver": (40, 95, 14),
 }  # fmt: skip
 # What the programs that add a thing show, for the check of meaning; their suites have their own selection of them.
@@ -79,7 +82,7 @@ def band(values: np.ndarray, sigmas: tuple[float, float]) -> np.ndarray:
     return blurred(values, sigmas[0]) - blurred(values, sigmas[1])
 
 
-def clipped(values: np.ndarray) -> np.ndarray:
+def _clipped(values: np.ndarray) -> np.ndarray:
     """Centred, and cut at CLIP times the spread."""
     values = values - values.mean()
     spread = CLIP * max(float(np.sqrt((values * values).mean())), 1e-6)
@@ -90,16 +93,16 @@ def covered_cells(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
     """The cells of two looks that an edit covers for certain; none where it covers too little to be one."""
     edit = find_edit(before, forward)
     region = edit.region & (edit.change.size > VISIBLE)
-    return region if region.mean() >= LEAST_SHARE else np.zeros_like(region)
+    return region if region.mean() >= _LEAST_SHARE else np.zeros_like(region)
 
 
-def covered_pixels(cells: np.ndarray) -> np.ndarray:
+def _covered_pixels(cells: np.ndarray) -> np.ndarray:
     """The pixels of covered cells, their rim left out."""
     inner = cv2.erode(cells.astype(np.uint8), np.ones((2 * RIM + 1, 2 * RIM + 1), np.uint8))
     return cv2.resize(inner, None, fx=CELL, fy=CELL, interpolation=cv2.INTER_NEAREST).astype(bool)
 
 
-def seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
+def _seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
     """The pixels whose neighbourhood kept the structure it had: glass, a thin veil, what lies between rods."""
     one, two = band(before, (0.8, 4.0)), band(forward, (0.8, 4.0))
     shared = blurred(one * two, 6)
@@ -124,32 +127,32 @@ def known(source: np.ndarray, forward: np.ndarray, returned: np.ndarray, cells: 
     slid; the fine one looks from there.
     """
     one, two = grey(source), grey(returned)
-    mask = covered_pixels(cells) & ~seen_through(one, grey(forward))
-    middle, slid = correlation(one, two, mask, MIDDLE, (0, 0), FAR)
-    fine, _ = correlation(one, two, mask, FINE, slid, NEAR)
+    mask = _covered_pixels(cells) & ~_seen_through(one, grey(forward))
+    middle, slid = correlation(one, two, mask, _MIDDLE, (0, 0), _FAR)
+    fine, _ = correlation(one, two, mask, _FINE, slid, _NEAR)
     return [fine, middle]
 
 
-Place = tuple[int, int]
+_Place = tuple[int, int]
 
 
 def correlation(
-    first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float], start: Place, reach: range
-) -> tuple[float | str, Place]:
+    first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float], start: _Place, reach: range
+) -> tuple[float | str, _Place]:
     """The best correlation of a band of detail under a mask, over slides about a first one; and that slide."""
-    mask, edge = mask.copy(), FAR[-1] + NEAR[-1] + 1
+    mask, edge = mask.copy(), _FAR[-1] + _NEAR[-1] + 1
     mask[:edge] = mask[-edge:] = mask[:, :edge] = mask[:, -edge:] = False
-    if mask.sum() < FEWEST_PIXELS[sigmas]:
+    if mask.sum() < _FEWEST_PIXELS[sigmas]:
         return "too_little_covered", start
     one = band(first, sigmas)
-    if one[mask].std() < LEAST_DETAIL[sigmas]:
+    if one[mask].std() < _LEAST_DETAIL[sigmas]:
         return "too_little_detail", start
-    two, here = band(second, sigmas), clipped(one[mask])
+    two, here = band(second, sigmas), _clipped(one[mask])
     rows, columns = np.nonzero(mask)
     best, place = -1.0, start
     for down in (start[0] + step for step in reach):
         for right in (start[1] + step for step in reach):
-            there = clipped(two[rows - down, columns - right])
+            there = _clipped(two[rows - down, columns - right])
             norm = float(np.linalg.norm(here) * np.linalg.norm(there))
             best, place = max((best, place), (float(here @ there) / norm if norm > 1e-6 else 0.0, (down, right)))
     return best, place
@@ -157,13 +160,13 @@ def correlation(
 
 def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -> float | str:
     """How strongly the original's fine detail is still in the covered region: 0 opaque, 1 untouched."""
-    mask = covered_pixels(cells)
+    mask = _covered_pixels(cells)
     one, two = band(grey(before), (0.8, 2.4)), band(grey(forward), (0.8, 2.4))
-    if mask.sum() < FEWEST_PIXELS[FINE]:
+    if mask.sum() < _FEWEST_PIXELS[_FINE]:
         return "too_little_covered"
     if one[mask].std() < 1.5:
         return "too_little_detail"
-    here = clipped(one[mask])
+    here = _clipped(one[mask])
     return float(here @ two[mask]) / float(here @ one[mask])
 
 
@@ -173,7 +176,7 @@ def colour_asked(instruction: str) -> str | None:
     >>> colour_asked("add a red ball")
     'red'
     """
-    named = re.findall(rf"\b({'|'.join([*COLOURS, *GREYS])})\b", instruction.lower())
+    named = re.findall(rf"\b({'|'.join([*_COLOURS, *_GREYS])})\b", instruction.lower())
     return named[0] if len(set(named)) == 1 else None
 
 
@@ -182,17 +185,17 @@ def colour_share(forward: np.ndarray, cells: np.ndarray, instruction: str) -> fl
     name = colour_asked(instruction)
     if name is None:
         return "no_colour_named"
-    return float(has_colour(forward, name)[cells].mean()) if cells.any() else "nothing_changed"
+    return float(_has_colour(forward, name)[cells].mean()) if cells.any() else "nothing_changed"
 
 
-def has_colour(cells: np.ndarray, name: str) -> np.ndarray:
+def _has_colour(cells: np.ndarray, name: str) -> np.ndarray:
     """Which Lab cells have a named colour; a thing's shade and gloss are part of it within limits."""
     light, a, b = cells[..., 0], cells[..., 1], cells[..., 2]
     chroma = np.hypot(a, b)
-    if name in GREYS:
-        low, high, most = GREYS[name]
+    if name in _GREYS:
+        low, high, most = _GREYS[name]
         return (light >= low) & (light <= high) & (chroma <= most)
-    low, high, least = COLOURS[name]
+    low, high, least = _COLOURS[name]
     hue = np.degrees(np.arctan2(b, a)) % 360
     inside = ((hue >= low) & (hue <= high)) | ((hue + 360 >= low) & (hue + 360 <= high))
     if name == "red":
@@ -227,13 +230,13 @@ def mark_distances(
     marked, weight = with_marks(forward, marks)
     plain, planted, given = (cv2.GaussianBlur(one.astype(np.float32), (0, 0), 1.5) for one in (forward, marked, answer))
     inside = weight > 0.5
-    if not inside.any() or rms(planted[inside] - plain[inside]) < LEAST_MARK:
+    if not inside.any() or _rms(planted[inside] - plain[inside]) < _LEAST_MARK:
         return "marks_too_faint"
     given = given - np.median((given - plain)[weight == 0].reshape(-1, 3), axis=0)
-    return rms(given[inside] - plain[inside]), rms(given[inside] - planted[inside])
+    return _rms(given[inside] - plain[inside]), _rms(given[inside] - planted[inside])
 
 
-def rms(values: np.ndarray) -> float:
+def _rms(values: np.ndarray) -> float:
     return float(np.sqrt(np.square(values).mean()))
 
 

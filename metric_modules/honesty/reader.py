@@ -24,12 +24,12 @@ NETWORK = PublishedFile(
     name="ch_PP-OCRv4_rec_infer.onnx",
     sha256="48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b",
 )
-HEIGHT, WIDEST = 48, 960  # of a line, as the network wants it
-SURE = 0.6  # mean confidence of a line's letters
-LINES = 4  # the tallest ones; an edit that is no text seldom has more
-WORD = 3  # letters; shorter words are found in anything
-PLAIN = {"add", "and", "front", "left", "put", "right", "the", "with"}
-ASKS_FOR_TEXT = re.compile(r"\b(?:word|words|text|letter|letters|sign|says|saying|write|label|caption)\b|[\"'“]", re.I)
+_HEIGHT, _WIDEST = 48, 960  # of a line, as the network wants it
+_SURE = 0.6  # mean confidence of a line's letters
+_LINES = 4  # the tallest ones; an edit that is no text seldom has more
+_WORD = 3  # letters; shorter words are found in anything
+_PLAIN = {"add", "and", "front", "left", "put", "right", "the", "with"}
+_ASKS_FOR_TEXT = re.compile(r"\b(?:word|words|text|letter|letters|sign|says|saying|write|label|caption)\b|[\"'“]", re.I)
 
 Reader = Callable[[np.ndarray], str]  # what is written in a picture of one line
 
@@ -45,22 +45,22 @@ def load() -> Reader | None:
     options.intra_op_num_threads = 1
     network = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     letters = ["", *network.get_modelmeta().custom_metadata_map["character"].split("\n"), " "]
-    return lambda line: decoded(network.run(None, {network.get_inputs()[0].name: prepared(line)})[0][0], letters)
+    return lambda line: _decoded(network.run(None, {network.get_inputs()[0].name: _prepared(line)})[0][0], letters)
 
 
-def prepared(line: np.ndarray) -> np.ndarray:
+def _prepared(line: np.ndarray) -> np.ndarray:
     """An RGB picture of one line as the network wants it."""
     height, width = line.shape[:2]
-    wide = int(np.clip(round(HEIGHT * width / height), 16, WIDEST))
-    pixels = cv2.resize(line[..., ::-1], (wide, HEIGHT)).astype(np.float32) / 127.5 - 1
+    wide = int(np.clip(round(_HEIGHT * width / height), 16, _WIDEST))
+    pixels = cv2.resize(line[..., ::-1], (wide, _HEIGHT)).astype(np.float32) / 127.5 - 1
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)[None])
 
 
-def decoded(chances: np.ndarray, letters: list[Any]) -> str:
+def _decoded(chances: np.ndarray, letters: list[Any]) -> str:
     """The letters of a line: repeated ones and blanks fall away; nothing where the network is not sure."""
     best = chances.argmax(axis=1)
     kept = np.append(True, best[1:] != best[:-1]) & (best != 0)
-    if not kept.any() or chances.max(axis=1)[kept].mean() < SURE:
+    if not kept.any() or chances.max(axis=1)[kept].mean() < _SURE:
         return ""
     return "".join(letters[number] for number in best[kept])
 
@@ -69,7 +69,7 @@ def lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
     """The boxes, in pixels, of the tallest bands of rows in which cells changed."""
     rows = np.append(np.append(False, changed.any(axis=1)), False)
     starts, ends = np.flatnonzero(rows[1:] & ~rows[:-1]), np.flatnonzero(~rows[1:] & rows[:-1])
-    bands = sorted(zip(starts.tolist(), ends.tolist(), strict=True), key=lambda band: band[0] - band[1])[:LINES]
+    bands = sorted(zip(starts.tolist(), ends.tolist(), strict=True), key=lambda band: band[0] - band[1])[:_LINES]
     boxes = []
     for top, bottom in sorted(bands):
         columns = np.flatnonzero(changed[top:bottom].any(axis=0))
@@ -80,20 +80,20 @@ def lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
 
 def written(read: Reader, picture: np.ndarray, changed: np.ndarray, instruction: str, shows: str | None) -> float | str:
     """How much of a word that is asked for stands in the changed cells of a picture: 1 is all its letters."""
-    if ASKS_FOR_TEXT.search(instruction):
+    if _ASKS_FOR_TEXT.search(instruction):
         return "text_is_asked_for"
     if not changed.any():
         return "nothing_changed"
-    return named(" ".join(read(picture[box]) for box in lines(changed)), shows or instruction)
+    return _named(" ".join(read(picture[box]) for box in lines(changed)), shows or instruction)
 
 
-def named(text: str, asked: str) -> float:
+def _named(text: str, asked: str) -> float:
     """The best likeness of a word that is read to one that is asked for.
 
-    >>> named("a brwn suitcase", "a brown suitcase"), named("80 %", "a red ball")
+    >>> _named("a brwn suitcase", "a brown suitcase"), _named("80 %", "a red ball")
     (1.0, 0.0)
     """
-    found = [word for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= WORD]
-    wanted = [word for word in re.findall(r"[a-z]+", asked.lower()) if len(word) >= WORD and word not in PLAIN]
+    found = [word for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= _WORD]
+    wanted = [word for word in re.findall(r"[a-z]+", asked.lower()) if len(word) >= _WORD and word not in _PLAIN]
     joined = [*found, "".join(found)]
     return max((SequenceMatcher(None, one, word).ratio() for one in joined for word in wanted), default=0.0)

@@ -15,21 +15,21 @@ from . import template
 from .template import Template
 
 SIDE = 524  # every picture is brought to this width and height
-BLOCK = 84  # pixels of a patch's side; at half the size half of them
-LARGEST = 10_000.0  # of a feature
-TINY = 1e-8
-MOST_TURNS, CLOSE, CLOSER = 50, 1e-2, 1e-12  # of fitting a distribution
-DERIVATIVE, DERIVATIVE_FALL = 1.66, 0.28  # deviation of the Gaussian derivatives, and how it falls with the scale
-WAVELENGTH, WAVELENGTH_FALL, NEXT_WAVE = 2.4, 0.87, 1.31  # of the log-Gabor filters, in pixels
-BANDWIDTH, ORIENTATIONS, WAVES, SPREAD = 0.55, 4, 3, 1.10
-BLUR = 0.9  # deviation of the Gaussian before every second row and column is taken
-OPPONENT = np.array([[0.3, 0.04, -0.35], [0.34, -0.6, 0.17], [0.06, 0.63, 0.27]])  # colours that oppose each other
+_BLOCK = 84  # pixels of a patch's side; at half the size half of them
+_LARGEST = 10_000.0  # of a feature
+_TINY = 1e-8
+_MOST_TURNS, CLOSE, _CLOSER = 50, 1e-2, 1e-12  # of fitting a distribution
+_DERIVATIVE, _DERIVATIVE_FALL = 1.66, 0.28  # deviation of the Gaussian derivatives, and how it falls with the scale
+_WAVELENGTH, _WAVELENGTH_FALL, _NEXT_WAVE = 2.4, 0.87, 1.31  # of the log-Gabor filters, in pixels
+_BANDWIDTH, ORIENTATIONS, WAVES, _SPREAD = 0.55, 4, 3, 1.10
+_BLUR = 0.9  # deviation of the Gaussian before every second row and column is taken
+_OPPONENT = np.array([[0.3, 0.04, -0.35], [0.34, -0.6, 0.17], [0.06, 0.63, 0.27]])  # colours that oppose each other
 
 
 def ilniqe(picture: np.ndarray, known: Template) -> float | no_reference.Reason:
     """The mean distance of the patches of an RGB picture of bytes, or why there is none."""
-    if min(picture.shape[:2]) < BLOCK:
-        return "too_small_for_template", str(BLOCK)
+    if min(picture.shape[:2]) < _BLOCK:
+        return "too_small_for_template", str(_BLOCK)
     found = (features(picture) - known.mean_of_data) @ known.components
     whole = found[~np.isnan(found).any(1)]
     if len(whole) < 2:
@@ -42,32 +42,32 @@ def ilniqe(picture: np.ndarray, known: Template) -> float | no_reference.Reason:
 
 def features(picture: np.ndarray) -> np.ndarray:
     """Patches x 468: 234 numbers at the whole and 234 at half the size."""
-    rgb = np.stack([to_square(plane) for plane in np.moveaxis(picture, 2, 0)]).astype(np.float64)
-    side = SIDE // BLOCK * BLOCK
+    rgb = np.stack([_to_square(plane) for plane in np.moveaxis(picture, 2, 0)]).astype(np.float64)
+    side = SIDE // _BLOCK * _BLOCK
     rgb = np.clip(rgb, 0, 255)[:, :side, :side]
-    opponent = np.tensordot(OPPONENT, rgb, 1)
+    opponent = np.tensordot(_OPPONENT, rgb, 1)
     at_scales = []
     for scale in (1, 2):
-        at_scales.append(features_at(rgb, opponent, scale))
-        rgb, opponent = smaller(rgb), smaller(opponent)
-    return np.minimum(np.concatenate(at_scales, axis=1), LARGEST)
+        at_scales.append(_features_at(rgb, opponent, scale))
+        rgb, opponent = _smaller(rgb), _smaller(opponent)
+    return np.minimum(np.concatenate(at_scales, axis=1), _LARGEST)
 
 
-def to_square(plane: np.ndarray) -> np.ndarray:
+def _to_square(plane: np.ndarray) -> np.ndarray:
     """MATLAB's imresize in single precision.
 
     In flat parts what is left is rounding, and its sign is counted: this is the rounding of the implementation whose
     numbers are the published ones.
     """
-    rows = square_rows(plane.astype(np.float32))
-    return np.ascontiguousarray(square_rows(np.ascontiguousarray(rows.T)).T)
+    rows = _square_rows(plane.astype(np.float32))
+    return np.ascontiguousarray(_square_rows(np.ascontiguousarray(rows.T)).T)
 
 
-def square_rows(values: np.ndarray) -> np.ndarray:
+def _square_rows(values: np.ndarray) -> np.ndarray:
     """As many rows as the square has, each a weighted sum of its neighbours."""
     if len(values) == SIDE:
         return values
-    places, weights = single_taps(len(values))
+    places, weights = _single_taps(len(values))
     found = np.zeros((SIDE, values.shape[1]), np.float32)
     for tap in range(places.shape[1]):
         found += weights[:, tap, None] * values[places[:, tap]]
@@ -75,7 +75,7 @@ def square_rows(values: np.ndarray) -> np.ndarray:
 
 
 @cache
-def single_taps(length: int) -> tuple[np.ndarray, np.ndarray]:
+def _single_taps(length: int) -> tuple[np.ndarray, np.ndarray]:
     """Which rows, mirrored at the ends, make each row of the square, and with what weights."""
     scale = SIDE / length
     stretch = np.float32(min(scale, 1))
@@ -92,36 +92,36 @@ def single_taps(length: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(turned < length, turned, 2 * length - 1 - turned), weights
 
 
-def features_at(rgb: np.ndarray, opponent: np.ndarray, scale: int) -> np.ndarray:
+def _features_at(rgb: np.ndarray, opponent: np.ndarray, scale: int) -> np.ndarray:
     """Patches x 234: statistics of contrast, gradients, colours, and of log-Gabor responses with their gradients."""
-    side = BLOCK // scale
-    across, along = derivative_windows(DERIVATIVE / scale**DERIVATIVE_FALL)
-    colour_slopes = [(slope(plane, across, along), slope(plane, along, across)) for plane in opponent]
+    side = _BLOCK // scale
+    across, along = _derivative_windows(_DERIVATIVE / scale**_DERIVATIVE_FALL)
+    colour_slopes = [(_slope(plane, across, along), _slope(plane, along, across)) for plane in opponent]
     bell_shaped = [each for pair in colour_slopes for each in pair]
     responses: list[np.ndarray] = []
     slopes: list[np.ndarray] = []
     strengths: list[np.ndarray] = []
     spectrum = fft.fft2(opponent[2])
-    for gabor in log_gabor(len(opponent[2]), WAVELENGTH / scale**WAVELENGTH_FALL):
+    for gabor in log_gabor(len(opponent[2]), _WAVELENGTH / scale**_WAVELENGTH_FALL):
         response = fft.ifft2(gabor * spectrum)
         for part in (np.ascontiguousarray(response.real), np.ascontiguousarray(response.imag)):
-            pair = slope(part, across, along), slope(part, along, across)
+            pair = _slope(part, across, along), _slope(part, along, across)
             responses.append(part)
             slopes += pair
-            strengths.append(strength(*pair))
+            strengths.append(_strength(*pair))
     return np.concatenate(
         [
             patch_features(contrast_normalised(opponent[2], side=5), side),
-            interleaved([strength(*pair) for pair in colour_slopes], side, weibull_fits),
-            interleaved(list(log_opponent(rgb)), side, mean_and_variance),
-            interleaved(bell_shaped + responses + slopes, side, shape_and_scale),
-            interleaved(strengths, side, weibull_fits),
+            _interleaved([_strength(*pair) for pair in colour_slopes], side, weibull_fits),
+            _interleaved(list(_log_opponent(rgb)), side, _mean_and_variance),
+            _interleaved(bell_shaped + responses + slopes, side, _shape_and_scale),
+            _interleaved(strengths, side, weibull_fits),
         ],
         axis=1,
     )
 
 
-def interleaved(planes: Sequence[np.ndarray], side: int, fit: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def _interleaved(planes: Sequence[np.ndarray], side: int, fit: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Patches x two numbers of each plane, plane after plane."""
     patches = np.stack([patches_of(plane, side).reshape(-1, side * side) for plane in planes], axis=1)
     count, channels = patches.shape[:2]
@@ -129,13 +129,13 @@ def interleaved(planes: Sequence[np.ndarray], side: int, fit: Callable[[np.ndarr
     return np.stack([first, second], axis=-1).reshape(count, 2 * channels)
 
 
-def shape_and_scale(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _shape_and_scale(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of an asymmetric generalised Gaussian, row by row."""
     shape, left, right = asymmetric_fit(values)
     return shape, (beta(left, shape) + beta(right, shape)) / 2
 
 
-def mean_and_variance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _mean_and_variance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values.mean(1), values.var(1, ddof=1)
 
 
@@ -150,10 +150,10 @@ def weibull_fits(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         guess = 1.2 / logs.std(1, ddof=1)
         fitted = np.exp(guess[:, None] * logs).sum(1) > 0  # all powers are 0, or none is a number, where all is one
     shapes, scales = np.full((2, len(values)), np.nan)
-    close = CLOSE if fitted.all() else CLOSER
+    close = CLOSE if fitted.all() else _CLOSER
     logs, shape = logs[fitted], guess[fitted]
     mean_log = logs.mean(1)
-    for _ in range(MOST_TURNS if fitted.any() else 0):
+    for _ in range(_MOST_TURNS if fitted.any() else 0):
         powers = np.exp(shape[:, None] * logs)
         total, first = powers.sum(1), np.einsum("ij,ij->i", powers, logs)
         second = np.einsum("ij,ij,ij->i", powers, logs, logs)
@@ -166,7 +166,7 @@ def weibull_fits(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scales, shapes
 
 
-def log_opponent(rgb: np.ndarray) -> np.ndarray:
+def _log_opponent(rgb: np.ndarray) -> np.ndarray:
     """Brightness, blue against yellow and red against green, of logarithms less their mean."""
     logs = np.log(rgb + 1e-5)
     red, green, blue = logs - logs.mean((1, 2), keepdims=True)
@@ -175,18 +175,18 @@ def log_opponent(rgb: np.ndarray) -> np.ndarray:
     )
 
 
-def strength(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _strength(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """How steep it is."""
-    return np.sqrt(first * first + second * second + TINY)
+    return np.sqrt(first * first + second * second + _TINY)
 
 
-def slope(plane: np.ndarray, across: np.ndarray, along: np.ndarray) -> np.ndarray:
+def _slope(plane: np.ndarray, across: np.ndarray, along: np.ndarray) -> np.ndarray:
     """Convolved with a window that is the product of the two, 0 beyond the edges."""
     return cv2.sepFilter2D(plane, cv2.CV_64F, across[::-1], along[::-1], borderType=cv2.BORDER_CONSTANT)
 
 
 @cache
-def derivative_windows(deviation: float) -> tuple[np.ndarray, np.ndarray]:
+def _derivative_windows(deviation: float) -> tuple[np.ndarray, np.ndarray]:
     """The derivative of a Gaussian along one axis, and the Gaussian along the other."""
     reach = math.ceil(3 * deviation)
     place = np.arange(-reach, reach + 1, dtype=np.float64)
@@ -194,10 +194,10 @@ def derivative_windows(deviation: float) -> tuple[np.ndarray, np.ndarray]:
     return place * bell, bell
 
 
-def smaller(planes: np.ndarray) -> np.ndarray:
+def _smaller(planes: np.ndarray) -> np.ndarray:
     """Every second row and column, after a Gaussian of an even width."""
-    width = math.ceil(6 * BLUR)
-    bell = np.exp(-((np.arange(width) - (width - 1) / 2) ** 2) / (2 * BLUR**2))
+    width = math.ceil(6 * _BLUR)
+    bell = np.exp(-((np.arange(width) - (width - 1) / 2) ** 2) / (2 * _BLUR**2))
     bell /= bell.sum()
     anchor = ((width - 1) // 2,) * 2
     return np.stack([
@@ -213,10 +213,10 @@ def log_gabor(side: int, shortest: float) -> tuple[np.ndarray, ...]:
     down, right = np.meshgrid(place, place)
     radius, angle = np.hypot(down, right), np.arctan2(-right, down)
     radius[0, 0] = 1
-    width = math.pi / (ORIENTATIONS * SPREAD)
+    width = math.pi / (ORIENTATIONS * _SPREAD)
     filters = []
     for wave in range(WAVES):
-        radial = np.exp(-(np.log(radius * shortest * NEXT_WAVE**wave) ** 2) / (2 * math.log(BANDWIDTH) ** 2))
+        radial = np.exp(-(np.log(radius * shortest * _NEXT_WAVE**wave) ** 2) / (2 * math.log(_BANDWIDTH) ** 2))
         radial[0, 0] = 0
         for orientation in range(ORIENTATIONS):
             away = angle - orientation * math.pi / ORIENTATIONS
@@ -227,7 +227,7 @@ def log_gabor(side: int, shortest: float) -> tuple[np.ndarray, ...]:
 
 def signature(known: Template) -> no_reference.Signature:
     """What a number depends on besides the picture."""
-    return {"version": 1, "size": SIDE, "block": BLOCK, "parameters": known.digest, "device": "cpu", "batch": 1}
+    return {"version": 1, "size": SIDE, "block": _BLOCK, "parameters": known.digest, "device": "cpu", "batch": 1}
 
 
 def missing_weights() -> str | None:

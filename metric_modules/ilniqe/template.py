@@ -13,9 +13,9 @@ from convergebench.generation import packages
 
 from .._shared.published import Say, write_whole
 
-FILE = "ILNIQE_templateModel.mat"
-REPOSITORY = "chaofengc/IQA-PyTorch-Weights"  # of the Hub: the authors' file as pyiqa publishes it
-FEATURES, KEPT = 468, 430
+_FILE = "ILNIQE_templateModel.mat"
+_REPOSITORY = "chaofengc/IQA-PyTorch-Weights"  # of the Hub: the authors' file as pyiqa publishes it
+_FEATURES, _KEPT = 468, 430
 
 
 class Template(NamedTuple):
@@ -30,7 +30,7 @@ class Template(NamedTuple):
 
 def path() -> Path:
     """Where the template is kept."""
-    return packages.cache_folder() / "parameters" / FILE
+    return packages.cache_folder() / "parameters" / _FILE
 
 
 def load() -> Template:
@@ -55,7 +55,7 @@ def read(data: bytes, where: str) -> Template:
     except (KeyError, ValueError, TypeError, NotImplementedError, MatReadError) as error:
         raise ValueError(f"{where} is no template of ILNIQE: {str(error)[:80]}") from error
     found = mean.size, covariance.shape, mean_of_data.size, components.shape
-    if found != (KEPT, (KEPT, KEPT), FEATURES, (FEATURES, KEPT)):
+    if found != (_KEPT, (_KEPT, _KEPT), _FEATURES, (_FEATURES, _KEPT)):
         raise ValueError(f"{where} is no template of ILNIQE: its parts have {found}")
     digest = hashlib.sha256(data).hexdigest()[:12]
     return Template(mean.ravel(), covariance, mean_of_data.ravel(), components, digest)
@@ -68,22 +68,22 @@ def fetch(say: Say = print, file: Path | None = None) -> None:
         load()
         say(f"ilniqe: already in {kept}")
         return
-    data = file.read_bytes() if file else from_hub(say)
-    read(data, str(file or REPOSITORY))
+    data = file.read_bytes() if file else _from_hub(say)
+    read(data, str(file or _REPOSITORY))
     write_whole(kept, data)
-    say(f"ilniqe: from {file or REPOSITORY}, now in {kept}")
+    say(f"ilniqe: from {file or _REPOSITORY}, now in {kept}")
 
 
-def from_hub(say: Say) -> bytes:
+def _from_hub(say: Say) -> bytes:
     """The file as the Hub has it."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    say(f"fetching {FILE} from {REPOSITORY} on the Hub")
+    say(f"fetching {_FILE} from {_REPOSITORY} on the Hub")
     try:
-        return Path(hf_hub_download(REPOSITORY, FILE)).read_bytes()
+        return Path(hf_hub_download(_REPOSITORY, _FILE)).read_bytes()
     except (OSError, HfHubHTTPError) as error:
         reason = str(error).splitlines()[0][:120]
         raise ConnectionError(
-            f"{FILE} did not arrive from the Hub ({reason}); where you have it, give it as --file {FILE}"
+            f"{_FILE} did not arrive from the Hub ({reason}); where you have it, give it as --file {_FILE}"
         ) from error

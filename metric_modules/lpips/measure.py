@@ -28,10 +28,10 @@ NETS = {
 DTYPES = ("float32", "bfloat16", "float16")
 NET = "alex"  # what the scoring engine runs
 COLUMNS = ("lpips", "lpips_worst_tile")
-Loaded = tuple[dict[str, Any], str]  # tensors and their digest
+_Loaded = tuple[dict[str, Any], str]  # tensors and their digest
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
-TILES = 8
-CACHED = 200_000  # numbers worked on at once
+_TILES = 8
+_CACHED = 200_000  # numbers worked on at once
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
 
 
@@ -153,7 +153,7 @@ def _parts(values: "torch.Tensor") -> Iterator[tuple[int | slice, slice]]:
         yield slice(None), slice(None)
         return
     pictures, height, width, channels = values.shape
-    count = max(1, CACHED // (width * channels))
+    count = max(1, _CACHED // (width * channels))
     for picture in range(pictures):
         for top in range(0, height, count):
             yield picture, slice(top, top + count)
@@ -204,7 +204,7 @@ def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
     import torch
     from torch.nn import functional
 
-    return torch.stack([functional.adaptive_avg_pool2d(place, TILES)[:, 0] for place in maps]).sum(0)
+    return torch.stack([functional.adaptive_avg_pool2d(place, _TILES)[:, 0] for place in maps]).sum(0)
 
 
 def signature(known: Model) -> dict[str, Any]:
@@ -221,14 +221,14 @@ def missing_weights() -> str | None:
 class Scorer:
     """LPIPS with AlexNet as the scoring engine runs it; `exact` is the same in float32."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], loaded: Loaded | None = None):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], loaded: _Loaded | None = None):
         self.device, loaded = device, loaded or self.load()
         self.model = model(NET, loaded[0], device, dtype, loaded[1])
         self.signature = signature(self.model)
         self.exact = None if dtype == "float32" else Scorer(device, "float32", earlier, loaded)
 
     @staticmethod
-    def load() -> Loaded:
+    def load() -> _Loaded:
         """The weights and their digest."""
         try:
             return load(NET)

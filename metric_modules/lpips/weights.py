@@ -52,7 +52,7 @@ PATIENCE = 4.0  # seconds until a host that does not answer is given up
 _STALL = 30.0  # seconds without a byte, once it has answered
 _MEGABYTE = 1 << 20
 
-Watch = Callable[[str, int], AbstractContextManager[Callable[[], None]]]  # of a file's name and its megabytes
+_Watch = Callable[[str, int], AbstractContextManager[Callable[[], None]]]  # of a file's name and its megabytes
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
     return whole.hexdigest()
 
 
-def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch = _unwatched) -> None:
+def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: _Watch = _unwatched) -> None:
     """Bring the networks' weights into the cache, unless they are there and whole."""
     require_packages()
     from safetensors.torch import save
@@ -152,7 +152,7 @@ def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: Watch = _unwatche
         say(f"{net}: from {source}, now in {cached}")
 
 
-def _official_trunk(net: str, name: str, say: Say, watch: Watch) -> "Tensors | None":
+def _official_trunk(net: str, name: str, say: Say, watch: _Watch) -> "Tensors | None":
     """The trunk as torchvision publishes it; None if the file does not arrive."""
     import torch
 

@@ -20,9 +20,9 @@ PARAMETERS = PublishedFile(
     archive_sha256="b89b595a87ef964cda9913b4d99380ddb6554c965577c0c10cb7b78e31301e87",
 )
 missing_weights = PARAMETERS.missing
-BLOCK = 96  # pixels of a patch's side
-FEATURES = 36
-SMALLEST = 2 * BLOCK  # two patches at least, or there is no spread among them
+_BLOCK = 96  # pixels of a patch's side
+_FEATURES = 36
+_SMALLEST = 2 * _BLOCK  # two patches at least, or there is no spread among them
 
 
 class Pristine(NamedTuple):
@@ -40,14 +40,14 @@ def pristine() -> Pristine:
 
 def niqe(picture: np.ndarray, known: Pristine) -> float | no_reference.Reason:
     """The distance of an RGB picture of bytes, or why there is none."""
-    height, width = (side // BLOCK for side in picture.shape[:2])
+    height, width = (side // _BLOCK for side in picture.shape[:2])
     if height * width < 2:
-        return "too_small_for_patches", f"{2 * BLOCK}x{BLOCK}"
-    grey = luma(picture)[: height * BLOCK, : width * BLOCK]
+        return "too_small_for_patches", f"{2 * _BLOCK}x{_BLOCK}"
+    grey = luma(picture)[: height * _BLOCK, : width * _BLOCK]
     features = np.concatenate(
         [
-            patch_features(contrast_normalised(grey), BLOCK),
-            patch_features(contrast_normalised(half_size(grey)), BLOCK // 2),
+            patch_features(contrast_normalised(grey), _BLOCK),
+            patch_features(contrast_normalised(half_size(grey)), _BLOCK // 2),
         ],
         axis=1,
     )
@@ -62,7 +62,7 @@ def niqe(picture: np.ndarray, known: Pristine) -> float | no_reference.Reason:
 def signature() -> no_reference.Signature:
     """What a number depends on besides the picture."""
     digest = PARAMETERS.sha256[:12]
-    return {"version": 1, "block": BLOCK, "parameters": digest, "device": "cpu", "batch": 1}
+    return {"version": 1, "block": _BLOCK, "parameters": digest, "device": "cpu", "batch": 1}
 
 
 class Scorer(no_reference.Scorer):

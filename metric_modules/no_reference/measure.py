@@ -15,11 +15,11 @@ import numpy as np
 
 from ..nr_gap.ranges import COLUMNS
 
-ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
+_ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
 Score = float | tuple[str, str]
 
 
-class Judge(Protocol):
+class _Judge(Protocol):
     """One metric, ready to judge pictures."""
 
     about: dict[str, Any]  # versions and weights, for the signature
@@ -29,14 +29,14 @@ class Judge(Protocol):
         """The score of each picture, or why there is none."""
 
 
-def judge_of(metric: str, device: str) -> Judge:
+def judge_of(metric: str, device: str) -> _Judge:
     """The metric's own judge; FileNotFoundError says what is missing."""
     row = COLUMNS[metric]
     if row.computed_by == "pyiqa":
         from .pyiqa_networks import PyiqaNetwork
 
         return PyiqaNetwork(row.library_name, device)
-    require("torch", "transformers")
+    _require("torch", "transformers")
     if metric == "rali":
         from .rali import Rali
 
@@ -46,7 +46,7 @@ def judge_of(metric: str, device: str) -> Judge:
     return VisualQualityR1(row.library_name, device)
 
 
-def require(*packages: str) -> None:
+def _require(*packages: str) -> None:
     """FileNotFoundError with the install line, where a package is absent."""
     absent = [name for name in packages if importlib.util.find_spec(name) is None]
     if absent:
@@ -73,7 +73,7 @@ class Scorer:
         """The score of each picture, in batches of the size that the signature tells or smaller."""
         most, found = self.judge.most_together, []
         for start in range(0, len(pictures), most):
-            with ONE_AT_A_TIME:
+            with _ONE_AT_A_TIME:
                 found += self.judge.scores(pictures[start : start + most])
         return [{self.metric: score} for score in found]
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from .measure import Score, digest_of, version_of
 
-INSTALL = (
+_INSTALL = (
     "pyiqa is not installed: pip install 'convergebench[no-reference]' "
     "(it brings torchvision, so in an environment whose torch and torchvision belong together)"
 )
-TOGETHER_ON_A_GPU = 8
+_TOGETHER_ON_A_GPU = 8
 TAKE_ONE = {"qalign"}  # refuse more pictures in a call
 # What networks raise on a picture that is too small or too flat for them, or beside a library of another version.
-FAILURES = (RuntimeError, ValueError, AssertionError, IndexError, AttributeError, TypeError)
+_FAILURES = (RuntimeError, ValueError, AssertionError, IndexError, AttributeError, TypeError)
 
 
 class PyiqaNetwork:
@@ -25,10 +25,10 @@ class PyiqaNetwork:
 
     def __init__(self, name: str, device: str):
         if importlib.util.find_spec("pyiqa") is None:
-            raise FileNotFoundError(INSTALL)
+            raise FileNotFoundError(_INSTALL)
         self.model = create(name, device)
         self.device = device
-        self.most_together = 1 if device == "cpu" or name in TAKE_ONE else TOGETHER_ON_A_GPU
+        self.most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
         weights = digest_of(tensors_of(self.model.net))
         self.about: dict[str, Any] = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
 
@@ -41,7 +41,7 @@ class PyiqaNetwork:
             found = self.model(batch)
         except torch.OutOfMemoryError:
             raise
-        except FAILURES as error:
+        except _FAILURES as error:
             words = (str(error).strip() or type(error).__name__).splitlines()[0][:80]
             return [("network_failed", words)] * len(pictures)
         found = found[0] if isinstance(found, tuple) else found

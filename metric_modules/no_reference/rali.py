@@ -14,8 +14,8 @@ import numpy as np
 
 from .measure import Score, digest_of, files_of, version_of
 
-FOLDER = "RALI"  # inside the repository
-SCALE = 1e-10  # a smaller deviation counts as 1
+_FOLDER = "RALI"  # inside the repository
+_SCALE = 1e-10  # a smaller deviation counts as 1
 
 
 class Rali:
@@ -26,7 +26,7 @@ class Rali:
         from transformers import CLIPModel
         from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
-        folder = files_of(repository, FOLDER, [f"{FOLDER}/*"])
+        folder = files_of(repository, _FOLDER, [f"{_FOLDER}/*"])
         try:
             encoder = CLIPModel.from_pretrained(folder / "best")
             self.images = CLIPImageProcessorPil.from_pretrained(folder / "best")
@@ -35,7 +35,7 @@ class Rali:
         except (OSError, KeyError, pickle.UnpicklingError) as error:
             reason = str(error).strip().splitlines()[0][:120]
             raise FileNotFoundError(f"{folder} is no complete checkpoint of RALI: {reason}") from error
-        load_encoder(encoder, checkpoint, str(folder))
+        _load_encoder(encoder, checkpoint, str(folder))
         self.device, self.encoder = device, encoder.eval().to(device)
         self.most_together = 1 if device == "cpu" else 8
         parts = {name.removeprefix("scorer."): value for name, value in checkpoint.items() if "scorer." in name}
@@ -63,12 +63,12 @@ def score_of(found: Any, parts: dict[str, Any]) -> Any:
     from torch.nn.functional import normalize, softmax
 
     scale = parts["pca_scale"].abs()
-    brought = (found - parts["pca_mean"]) / scale.where(scale >= SCALE, 1.0) @ parts["pca_components"].T
+    brought = (found - parts["pca_mean"]) / scale.where(scale >= _SCALE, 1.0) @ parts["pca_components"].T
     near = normalize(brought, dim=-1) @ normalize(parts["prototypes"], dim=-1).T
     return softmax(near * parts["logit_scale"].clamp(min=1e-6), dim=-1) @ parts["proto_scores"]
 
 
-def load_encoder(encoder: Any, checkpoint: dict[str, Any], where: str) -> None:
+def _load_encoder(encoder: Any, checkpoint: dict[str, Any], where: str) -> None:
     """The encoder's tensors as the checkpoint has them; FileNotFoundError where these are another network's."""
     own = {name.removeprefix("clip."): value for name, value in checkpoint.items() if name.startswith("clip.")}
     own = {name: value for name, value in own.items() if not name.endswith("position_ids")}
@@ -79,14 +79,14 @@ def load_encoder(encoder: Any, checkpoint: dict[str, Any], where: str) -> None:
         raise FileNotFoundError(f"{where}: ckpt.pt and best/ are of different networks ({odd})")
 
 
-class Plain:
+class _Plain:
     """Stands for an object of scikit-learn: its fields and none of its code."""
 
     def __init__(self, *given: object):
         self.given = given
 
 
-class ArrayHead(Plain):
+class ArrayHead(_Plain):
     """What joblib writes before an array's bytes."""
 
     dtype: np.dtype
@@ -94,18 +94,18 @@ class ArrayHead(Plain):
     order: str
 
 
-UNPICKLER: Any = pickle._Unpickler  # written in Python: its steps can be replaced
+_UNPICKLER: Any = pickle._Unpickler  # written in Python: its steps can be replaced
 
 
-class ArrayReader(UNPICKLER):
+class ArrayReader(_UNPICKLER):
     """Reads a pickle of joblib: plain objects, and arrays that follow their heads; nothing that it names is run."""
 
-    dispatch: ClassVar = dict(UNPICKLER.dispatch)
+    dispatch: ClassVar = dict(_UNPICKLER.dispatch)
     NUMPY = ("dtype", "ndarray", "_reconstruct", "scalar")
 
     def find_class(self, module: str, name: str) -> Any:
         if module.split(".")[0] == "sklearn":
-            return Plain
+            return _Plain
         if (module, name) == ("joblib.numpy_pickle", "NumpyArrayWrapper"):
             return ArrayHead
         if module.split(".")[0] == "numpy" and name in self.NUMPY:
@@ -133,6 +133,6 @@ class ArrayReader(UNPICKLER):
 def read_pca(path: Path) -> dict[str, Any]:
     """The fields of the principal components in a file of joblib."""
     found = ArrayReader(io.BytesIO(path.read_bytes())).load()
-    if not isinstance(found, Plain):
+    if not isinstance(found, _Plain):
         raise pickle.UnpicklingError(f"{path.name} holds {type(found).__name__}, no principal components")
     return vars(found)

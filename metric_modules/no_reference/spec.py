@@ -2,7 +2,7 @@
 
 from ..nr_gap.ranges import TABLE
 
-NEEDS = {
+_NEEDS = {
     "pyiqa": "pip install 'convergebench[no-reference]', which brings torchvision, and weights that pyiqa fetches",
     "transformers": "weights, which the first call fetches from the Hub",
 }
@@ -14,7 +14,7 @@ SPECS = [
         "study": "replication",
         "order": 95,
         "optional": True,
-        "needs": NEEDS[row.computed_by],
+        "needs": _NEEDS[row.computed_by],
         "columns": [
             {
                 "name": row.column,

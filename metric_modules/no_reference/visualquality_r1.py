@@ -9,14 +9,14 @@ import numpy as np
 
 from .measure import Score, digest_of, files_of, version_of
 
-QUESTION = (
+_QUESTION = (
     "You are doing the image quality assessment task. Here is the question: "
     "What is your overall rating on the quality of this picture? The rating should be a float between 1 and 5, "
     "rounded to two decimal places, with 1 representing very poor quality and 5 representing excellent quality. "
     "Please only output the final answer with only one score in <answer> </answer> tags."
 )
-MOST_TOKENS = 32
-VISION = ("<|vision_start|>", "<|image_pad|>", "<|vision_end|>")
+_MOST_TOKENS = 32
+_VISION = ("<|vision_start|>", "<|image_pad|>", "<|vision_end|>")
 
 
 class VisualQualityR1:
@@ -42,7 +42,7 @@ class VisualQualityR1:
         self.about: dict[str, Any] = {
             "model": repository,
             "weights": digest_of(model.state_dict()),
-            "question": hashlib.sha256(QUESTION.encode()).hexdigest()[:12],
+            "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],
             "transformers": version_of("transformers"),
         }
 
@@ -57,10 +57,10 @@ class VisualQualityR1:
 
         seen: Any = self.images(images=[Image.fromarray(picture)], return_tensors="pt")
         places = int(seen["image_grid_thw"].prod()) // self.images.merge_size**2
-        start, pad, end = VISION
+        start, pad, end = _VISION
         words = (
             "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
-            f"<|im_start|>user\n{start}{pad * places}{end}{QUESTION}<|im_end|>\n<|im_start|>assistant\n"
+            f"<|im_start|>user\n{start}{pad * places}{end}{_QUESTION}<|im_end|>\n<|im_start|>assistant\n"
         )
         asked = self.tokenizer(words, return_tensors="pt", add_special_tokens=False)
         kinds = (asked["input_ids"] == self.tokenizer.convert_tokens_to_ids(pad)).long()
@@ -68,7 +68,7 @@ class VisualQualityR1:
         moved = {name: value.to(self.device) for name, value in inputs.items() if name != "token_type_ids"}
         with torch.inference_mode():
             found = self.model.generate(
-                **moved, max_new_tokens=MOST_TOKENS, do_sample=False, temperature=None, top_p=None, top_k=None
+                **moved, max_new_tokens=_MOST_TOKENS, do_sample=False, temperature=None, top_p=None, top_k=None
             )
         return self.tokenizer.decode(found[0, asked["input_ids"].shape[1] :], skip_special_tokens=True)
 

@@ -4,7 +4,7 @@ import evaluate
 import gradio as gr
 from convergebench.metric_modules._shared.page import launch, numbers, page
 
-EXAMPLE = """BRISQUE fog 34.1 20.2 4.5 -9.8
+_EXAMPLE = """BRISQUE fog 34.1 20.2 4.5 -9.8
 MUSIQ fog 71.2 66.0 58.3 49.9
 NIQE fog 3.1 3.4 3.0 4.2
 BRISQUE holi 18.0 22.4 31.5 40.2"""
@@ -35,7 +35,7 @@ demo = page(
     "The picture gets worse at every step. Does the metric see it?",
     [
         gr.Textbox(
-            EXAMPLE,
+            _EXAMPLE,
             lines=8,
             label="Scores",
             info="Metric, image, then its scores at steps 1, 5, 10 and 20.",

@@ -47,7 +47,7 @@ def nr_gap(
     1
     """
     names = [metrics] * len(series) if isinstance(metrics, str) else list(metrics)
-    check(series, names, images, steps)
+    _check(series, names, images, steps)
     runs: dict[tuple[str, str], list[dict[int, float | None]]] = {}
     outside = dict.fromkeys(map(metric_name, names), 0)
     for scores, given, image in zip(series, names, images, strict=True):
@@ -91,7 +91,7 @@ def counts(gaps: Sequence[dict[str, Any]], by: str) -> dict[str, dict[str, int]]
     return table
 
 
-def check(series: Sequence, names: Sequence[str], images: Sequence[str], steps: Sequence[int]) -> None:
+def _check(series: Sequence, names: Sequence[str], images: Sequence[str], steps: Sequence[int]) -> None:
     """Every refusal is one sentence."""
     if not len(series):
         raise ValueError("no series were given; the gap needs at least one list of scores")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 PI_CAP = 55.0
 
 
-class NoReference(NamedTuple):
+class _NoReference(NamedTuple):
     """One metric: the range is the typical one, which scores may leave."""
 
     name: str
@@ -19,29 +19,29 @@ class NoReference(NamedTuple):
 
 
 TABLE = (
-    NoReference("ARNIQA", "arniqa", 0, 1, True, "pyiqa", "arniqa"),
-    NoReference("BRISQUE", "brisque", 0, 150, False, "here"),
-    NoReference("CLIPIQA", "clipiqa", 0, 1, True, "pyiqa", "clipiqa"),
-    NoReference("CNNIQA", "cnniqa", 0, 1, True, "pyiqa", "cnniqa"),
-    NoReference("DBCNN", "dbcnn", 0, 1, True, "pyiqa", "dbcnn"),
-    NoReference("HyperIQA", "hyperiqa", 0, 1, True, "pyiqa", "hyperiqa"),
-    NoReference("ILNIQE", "ilniqe", 0, 100, False, "here"),
-    NoReference("LIQE", "liqe", 1, 5, True, "pyiqa", "liqe"),
-    NoReference("MANIQA", "maniqa", 0, 1, True, "pyiqa", "maniqa"),
-    NoReference("MUSIQ", "musiq", 0, 100, True, "pyiqa", "musiq"),
-    NoReference("NIMA", "nima", 0, 10, True, "pyiqa", "nima"),
-    NoReference("NIQE", "niqe", 0, 100, False, "here"),
-    NoReference("NRQM", "nrqm", 0, 10, True, "pyiqa", "nrqm"),
-    NoReference("PaQ-2-PiQ", "paq2piq", 0, 100, True, "pyiqa", "paq2piq"),
-    NoReference("PI", "pi", 0, PI_CAP, False, "pyiqa", "pi"),
-    NoReference("PIQE", "piqe", 0, 100, False, "here"),
-    NoReference("Q-Align", "qalign", 1, 5, True, "pyiqa", "qalign"),
-    NoReference("QualiCLIP", "qualiclip", 0, 1, True, "pyiqa", "qualiclip"),
-    NoReference("TOPIQ_NR", "topiq_nr", 0, 1, True, "pyiqa", "topiq_nr"),
-    NoReference("TReS", "tres", 0, 100, True, "pyiqa", "tres"),
-    NoReference("WaDIQaM", "wadiqam", -1, 0.1, True, "pyiqa", "wadiqam_nr"),
-    NoReference("VisualQuality-R1", "visualquality_r1", 1, 5, True, "transformers", "TianheWu/VisualQuality-R1-7B"),
-    NoReference("RALI", "rali", 1, 5, True, "transformers", "ByteDance/Q-Insight"),
+    _NoReference("ARNIQA", "arniqa", 0, 1, True, "pyiqa", "arniqa"),
+    _NoReference("BRISQUE", "brisque", 0, 150, False, "here"),
+    _NoReference("CLIPIQA", "clipiqa", 0, 1, True, "pyiqa", "clipiqa"),
+    _NoReference("CNNIQA", "cnniqa", 0, 1, True, "pyiqa", "cnniqa"),
+    _NoReference("DBCNN", "dbcnn", 0, 1, True, "pyiqa", "dbcnn"),
+    _NoReference("HyperIQA", "hyperiqa", 0, 1, True, "pyiqa", "hyperiqa"),
+    _NoReference("ILNIQE", "ilniqe", 0, 100, False, "here"),
+    _NoReference("LIQE", "liqe", 1, 5, True, "pyiqa", "liqe"),
+    _NoReference("MANIQA", "maniqa", 0, 1, True, "pyiqa", "maniqa"),
+    _NoReference("MUSIQ", "musiq", 0, 100, True, "pyiqa", "musiq"),
+    _NoReference("NIMA", "nima", 0, 10, True, "pyiqa", "nima"),
+    _NoReference("NIQE", "niqe", 0, 100, False, "here"),
+    _NoReference("NRQM", "nrqm", 0, 10, True, "pyiqa", "nrqm"),
+    _NoReference("PaQ-2-PiQ", "paq2piq", 0, 100, True, "pyiqa", "paq2piq"),
+    _NoReference("PI", "pi", 0, PI_CAP, False, "pyiqa", "pi"),
+    _NoReference("PIQE", "piqe", 0, 100, False, "here"),
+    _NoReference("Q-Align", "qalign", 1, 5, True, "pyiqa", "qalign"),
+    _NoReference("QualiCLIP", "qualiclip", 0, 1, True, "pyiqa", "qualiclip"),
+    _NoReference("TOPIQ_NR", "topiq_nr", 0, 1, True, "pyiqa", "topiq_nr"),
+    _NoReference("TReS", "tres", 0, 100, True, "pyiqa", "tres"),
+    _NoReference("WaDIQaM", "wadiqam", -1, 0.1, True, "pyiqa", "wadiqam_nr"),
+    _NoReference("VisualQuality-R1", "visualquality_r1", 1, 5, True, "transformers", "TianheWu/VisualQuality-R1-7B"),
+    _NoReference("RALI", "rali", 1, 5, True, "transformers", "ByteDance/Q-Insight"),
 )
 RANGES = {row.name: (row.low, row.high, row.higher_is_better) for row in TABLE}
 COLUMNS = {row.column: row for row in TABLE}

@@ -7,10 +7,10 @@ import numpy as np
 from .._shared import no_reference
 from .._shared.nss import GREY, contrast_normalised
 
-BLOCK = 16
-ACTIVITY = 0.1  # the variance from which a block is busy
-IMPAIRED = 0.1  # the deviation below which a piece of a block's edge is flat
-SEGMENT = 6  # pixels of such a piece
+_BLOCK = 16
+_ACTIVITY = 0.1  # the variance from which a block is busy
+_IMPAIRED = 0.1  # the deviation below which a piece of a block's edge is flat
+_SEGMENT = 6  # pixels of such a piece
 
 
 def piqe(picture: np.ndarray) -> float:
@@ -24,28 +24,28 @@ def piqe(picture: np.ndarray) -> float:
         return 100.0
     levels = np.rint(255 * (grey / grey.max()))
     # The published code pads by the remainder, not up to the next block; what does not fill a block is left out.
-    down, right = (side % BLOCK for side in levels.shape)
+    down, right = (side % _BLOCK for side in levels.shape)
     normalised = contrast_normalised(np.pad(levels, ((0, down), (0, right)), mode="symmetric"))
-    rows, columns = (side // BLOCK for side in normalised.shape)
-    cut = normalised[: rows * BLOCK, : columns * BLOCK]
-    blocks = cut.reshape(rows, BLOCK, columns, BLOCK).swapaxes(1, 2).reshape(-1, BLOCK, BLOCK)
+    rows, columns = (side // _BLOCK for side in normalised.shape)
+    cut = normalised[: rows * _BLOCK, : columns * _BLOCK]
+    blocks = cut.reshape(rows, _BLOCK, columns, _BLOCK).swapaxes(1, 2).reshape(-1, _BLOCK, _BLOCK)
     variance = blocks.var((1, 2), ddof=1)
-    is_busy = variance > ACTIVITY
-    impaired, noisy = has_flat_edge(blocks), is_noisy(blocks, np.sqrt(variance))
+    is_busy = variance > _ACTIVITY
+    impaired, noisy = _has_flat_edge(blocks), _is_noisy(blocks, np.sqrt(variance))
     harm = (is_busy & impaired) * (1 - variance) + (is_busy & noisy) * variance
     return float((harm.sum() + 1) / (is_busy.sum() + 1) * 100)
 
 
-def has_flat_edge(blocks: np.ndarray) -> np.ndarray:
+def _has_flat_edge(blocks: np.ndarray) -> np.ndarray:
     """Whether some piece of a block's four edges is flat, as where a codec's blocks meet."""
     edges = np.stack([blocks[:, 0], blocks[:, -1], blocks[:, :, 0], blocks[:, :, -1]], axis=1)
-    pieces = np.lib.stride_tricks.sliding_window_view(edges, SEGMENT, axis=-1)
-    return (pieces.std(-1, ddof=1) < IMPAIRED).any((1, 2))
+    pieces = np.lib.stride_tricks.sliding_window_view(edges, _SEGMENT, axis=-1)
+    return (pieces.std(-1, ddof=1) < _IMPAIRED).any((1, 2))
 
 
-def is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     """Whether a block deviates far more than its two middle columns do against the others."""
-    middle = BLOCK // 2
+    middle = _BLOCK // 2
     centre = blocks[:, :, middle - 1 : middle + 1]
     # The published code takes one column out, then another by its old number.
     around = np.delete(blocks, (middle - 1, middle + 1), axis=2)
@@ -57,7 +57,7 @@ def is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
 
 def signature() -> no_reference.Signature:
     """What a number depends on besides the picture."""
-    known = {"block": BLOCK, "activity": ACTIVITY, "impaired": IMPAIRED}
+    known = {"block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
     return {"version": 1, **known, "device": "cpu", "batch": 1}
 
 

@@ -6,13 +6,13 @@ import cv2
 import numpy as np
 
 LEVELS = (256, 512)  # short sides, coarse to fine; a smaller reference is used as it is
-BLOCK = 9  # a block is this part of the short side long at the coarsest level
-REACH = 16  # and is looked for this part of the short side away, in every direction: 32 pixels of 512
-FINE_REACH = 3  # pixels around the coarser find that the finer level searches
-SMALLEST = 64  # pixels a side; in less there is no room for blocks
-TEXTURE = 1.0  # grey levels a pixel, along a block's flattest direction; a flatter block fits anywhere
-FEWEST, MOST = 12, 128  # textured blocks; of more, those with the most texture
-ZOOM = 0.08  # the most that the scale may differ from 1
+_BLOCK = 9  # a block is this part of the short side long at the coarsest level
+_REACH = 16  # and is looked for this part of the short side away, in every direction: 32 pixels of 512
+_FINE_REACH = 3  # pixels around the coarser find that the finer level searches
+_SMALLEST = 64  # pixels a side; in less there is no room for blocks
+_TEXTURE = 1.0  # grey levels a pixel, along a block's flattest direction; a flatter block fits anywhere
+FEWEST, _MOST = 12, 128  # textured blocks; of more, those with the most texture
+_ZOOM = 0.08  # the most that the scale may differ from 1
 STILL = 0.25  # pixels of the finer level; a median block that moved less is left where it is
 RESIDUAL = 2.0  # pixels of the finer level; the median block may not be further from where shift and scale put it
 
@@ -45,7 +45,7 @@ class Placement(NamedTuple):
         return self.unmoved < STILL or self.residual > self.unmoved / 2
 
 
-def pyramid(picture: np.ndarray) -> list[np.ndarray]:
+def _pyramid(picture: np.ndarray) -> list[np.ndarray]:
     """The picture in grey at every level not larger than itself, or at its own size where all are."""
     flat = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
     height, width = flat.shape
@@ -60,26 +60,26 @@ def pyramid(picture: np.ndarray) -> list[np.ndarray]:
 
 def anchors(reference: np.ndarray) -> Anchors:
     """Choose the textured blocks of an RGB uint8 reference."""
-    greys = pyramid(reference)
+    greys = _pyramid(reference)
     coarse = greys[0]
-    if min(coarse.shape) < SMALLEST:
+    if min(coarse.shape) < _SMALLEST:
         return Anchors(reference.shape[:2], greys, np.zeros((0, 2)))
-    side, reach = blocks_of(coarse)
+    side, reach = _blocks_of(coarse)
     edge = reach + side // 2 + 1
     x, y = (np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side) for length in coarse.shape[::-1])
     centres = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    texture = flattest(coarse, side)[centres[:, 1], centres[:, 0]]
+    texture = _flattest(coarse, side)[centres[:, 1], centres[:, 0]]
     zoom = min(reference.shape[:2]) / min(coarse.shape)
-    best = np.argsort(-texture, kind="stable")[:MOST]
-    return Anchors(reference.shape[:2], greys, centres[best[texture[best] >= TEXTURE]] * zoom)
+    best = np.argsort(-texture, kind="stable")[:_MOST]
+    return Anchors(reference.shape[:2], greys, centres[best[texture[best] >= _TEXTURE]] * zoom)
 
 
-def blocks_of(coarse: np.ndarray) -> tuple[int, int]:
+def _blocks_of(coarse: np.ndarray) -> tuple[int, int]:
     """The side of a block and the reach of the search at the coarsest level."""
-    return min(coarse.shape) // BLOCK, min(coarse.shape) // REACH
+    return min(coarse.shape) // _BLOCK, min(coarse.shape) // _REACH
 
 
-def flattest(picture: np.ndarray, side: int) -> np.ndarray:
+def _flattest(picture: np.ndarray, side: int) -> np.ndarray:
     """Around every pixel, the root mean square slope along the direction in which the picture changes least."""
     values = picture.astype(np.float32)
     right, down = (cv2.Sobel(values, cv2.CV_32F, 1 - d, d, scale=1 / 8) for d in (0, 1))
@@ -97,20 +97,20 @@ def locate(known: Anchors, prediction: np.ndarray) -> Placement:
     if len(known.centres) < FEWEST:
         return Placement(0, 0, 1, np.inf, np.inf, len(known.centres))
     moves = np.zeros((len(known.centres), 2))
-    side, reach = blocks_of(known.greys[0])
-    for level, (reference, seen) in enumerate(zip(known.greys, pyramid(prediction), strict=True)):
+    side, reach = _blocks_of(known.greys[0])
+    for level, (reference, seen) in enumerate(zip(known.greys, _pyramid(prediction), strict=True)):
         zoom = min(seen.shape) / min(known.shape)
         half = side * min(seen.shape) // min(known.greys[0].shape) // 2
         for number, centre in enumerate(known.centres):
-            move = sought(reference, seen, centre * zoom, moves[number] * zoom, half, FINE_REACH if level else reach)
+            move = _sought(reference, seen, centre * zoom, moves[number] * zoom, half, _FINE_REACH if level else reach)
             if move is not None:
                 moves[number] = move / zoom
             elif level == 0:
                 moves[number] = np.nan
-    return agreed(known.centres - (np.array(known.shape[::-1]) - 1) / 2, moves, zoom)
+    return _agreed(known.centres - (np.array(known.shape[::-1]) - 1) / 2, moves, zoom)
 
 
-def sought(
+def _sought(
     reference: np.ndarray, seen: np.ndarray, centre: np.ndarray, move: np.ndarray, half: int, reach: int
 ) -> np.ndarray | None:
     """How far one block moved, looked for around an expected move; None where it is not found there."""
@@ -128,16 +128,16 @@ def sought(
     if not (0 < row < 2 * reach and 0 < column < 2 * reach):
         return None  # the best lies outside of what was searched
     along, across = scores[row, column - 1 : column + 2], scores[row - 1 : row + 2, column]
-    return np.array([right + column - reach + vertex(along), down + row - reach + vertex(across)])
+    return np.array([right + column - reach + _vertex(along), down + row - reach + _vertex(across)])
 
 
-def vertex(three: np.ndarray) -> float:
+def _vertex(three: np.ndarray) -> float:
     """Where the parabola through three scores peaks, from the middle one."""
     bend = float(three[0] + three[2] - 2 * three[1])
     return 0.0 if bend == 0 else float(three[0] - three[2]) / (2 * bend)
 
 
-def agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
+def _agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
     """The shift and scale of those two blocks that leave the least median residual, fitted to all that agree."""
     found = ~np.isnan(moves).any(axis=1)
     if 2 * found.sum() <= len(found):
@@ -150,7 +150,7 @@ def agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
     first, second, apart, length = first[far], second[far], apart[far], length[far]
     scales = ((there[second] - there[first]) * apart).sum(axis=1) / length
     shifts = (there[first] + there[second] - scales[:, None] * (here[first] + here[second])) / 2
-    plausible = abs(scales - 1) <= ZOOM
+    plausible = abs(scales - 1) <= _ZOOM
     scales, shifts = scales[plausible], shifts[plausible]
     if not len(scales):
         return Placement(0, 0, 1, np.inf, np.inf, len(found))

@@ -12,7 +12,7 @@ def example() -> tuple[np.ndarray, np.ndarray]:
     return soft.astype(np.uint8), np.roll(soft, (-4, 9), (0, 1)).astype(np.uint8)
 
 
-def headline(result: dict) -> str:
+def _headline(result: dict) -> str:
     """Shift and scale in words."""
     if result["scale"] is None:
         return f"## No move can be told: {result['reasons'][0]['scale']}"
@@ -32,7 +32,7 @@ demo = page(
     lambda metric, reference, prediction: metric.compute(
         references=[reference], predictions=[prediction], size="reference"
     ),
-    headline,
+    _headline,
     example,
 )
 

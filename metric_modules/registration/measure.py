@@ -13,7 +13,7 @@ from ..ssim.measure import reference as ssim_reference
 from ..ssim.measure import smallest
 from .align import FEWEST, LEVELS, RESIDUAL, STILL, Anchors, Placement, anchors, locate
 
-COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
+_COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
     "shift_x": "shift_x",
     "shift_y": "shift_y",
     "scale": "scale",
@@ -22,11 +22,11 @@ COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
     "psnr": "psnr_registered",
     "ssim": "ssim_registered",
 }
-FIELDS = tuple(COLUMNS)
+FIELDS = tuple(_COLUMNS)
 Reason = str | tuple[str, str]  # a code, with a detail or not
 
 
-class Registered(NamedTuple):
+class _Registered(NamedTuple):
     """A prediction's place on its reference, and how alike they are there; every null has its reason."""
 
     values: dict[str, float | None]
@@ -48,10 +48,10 @@ def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tu
     return laid, (limits[1], limits[0])
 
 
-def framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
+def _framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
     """The share of both frames together that only one of them shows: 0 where the picture lies where it lay.
 
-    >>> round(framing_loss((100, 200), Placement(20.0, 0.0, 1.0, 0.0, 20.0, 99)), 3)
+    >>> round(_framing_loss((100, 200), Placement(20.0, 0.0, 1.0, 0.0, 20.0, 99)), 3)
     0.182
     """
     if placement.still:
@@ -79,7 +79,7 @@ def compare(
     prediction: np.ndarray,
     raw: Mapping[str, float | None] | None = None,
     psnr_and_ssim: Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]] = psnr_and_ssim,
-) -> Registered:
+) -> _Registered:
     """Register a prediction with its reference, whose `anchors` are known, both RGB uint8 of one size.
 
     `raw` holds PSNR and SSIM of the pair as it is, where they are known already: most pairs have not moved, and for
@@ -97,16 +97,16 @@ def compare(
             reason = "blocks_lost"
         else:
             reason = "blocks_disagree", f"{placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
-        return Registered(values, {field: reason for field in FIELDS if values[field] is None})
+        return _Registered(values, {field: reason for field in FIELDS if values[field] is None})
     values |= {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale}
-    values["framing"] = framing_loss(reference.shape[:2], placement)
+    values["framing"] = _framing_loss(reference.shape[:2], placement)
     if raw is not None and placement.still:
         values |= {field: raw[field] for field in ("psnr", "ssim")}
     else:
         laid, (rows, columns) = undone(prediction, placement)
         values |= psnr_and_ssim(reference[rows, columns], laid[rows, columns])
     reasons: dict[str, Reason] = {} if values["ssim"] is not None else {"ssim": "smaller_than_window"}
-    return Registered(values, reasons)
+    return _Registered(values, reasons)
 
 
 def signature() -> dict[str, Any]:
@@ -136,5 +136,5 @@ class Scorer:
             raw = {name: value for name in ("psnr", "ssim") if isinstance(value := values.get(name), float)}
             registered = compare(*reference, picture, raw if len(raw) == 2 else None)
             both = {name: value for name, value in registered.values.items() if value is not None} | registered.reasons
-            found.append({COLUMNS[name]: value for name, value in both.items()})
+            found.append({_COLUMNS[name]: value for name, value in both.items()})
         return found

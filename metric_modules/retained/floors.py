@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}  # what an untouched picture scores
-CLOSE = 0.5  # retained; an unrelated picture above it on all qualities would pass for half the original
+_CLOSE = 0.5  # retained; an unrelated picture above it on all qualities would pass for half the original
 SHARE = 0.05
 
 
@@ -33,7 +33,7 @@ def resembling(
     columns = [
         [retained_value(value, floors[name], ceilings[name]) for value in values] for name, values in unrelated.items()
     ]
-    return [min(row) > CLOSE for row in zip(*columns, strict=True)]
+    return [min(row) > _CLOSE for row in zip(*columns, strict=True)]
 
 
 def excluded(

@@ -23,7 +23,7 @@ def retained(
     """
     if len(values) != len(references):
         raise ValueError(f"{len(values)} values were given with {len(references)} references; there is one for each")
-    top = ceiling_of(metric, ceiling)
+    top = _ceiling_of(metric, ceiling)
     raw: list[float | None] = []
     result: list[float | None] = []
     for value, reference in zip(values, references, strict=True):
@@ -41,7 +41,7 @@ def retained(
     }
 
 
-def ceiling_of(metric: str, given: float | None) -> float:
+def _ceiling_of(metric: str, given: float | None) -> float:
     """What an untouched picture scores."""
     if metric == "psnr":
         raise ValueError(

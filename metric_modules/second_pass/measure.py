@@ -6,36 +6,36 @@ from typing import Any
 import cv2
 import numpy as np
 
-SIDE = 512  # pixels of the short side at which changes are compared
-STILL = 0.05  # grey levels; a change below it is none
+_SIDE = 512  # pixels of the short side at which changes are compared
+_STILL = 0.05  # grey levels; a change below it is none
 
 
-def sized(picture: np.ndarray) -> np.ndarray:
+def _sized(picture: np.ndarray) -> np.ndarray:
     """The picture with 512 pixels on the short side."""
     height, width = picture.shape[:2]
-    zoom = SIDE / min(height, width)
+    zoom = _SIDE / min(height, width)
     size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
     return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
 
 
-def change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+def _change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """What lies between two pictures, on the grid of the first."""
     if after.shape != before.shape:
         after = cv2.resize(after, before.shape[1::-1], interpolation=cv2.INTER_AREA)
     return after.astype(np.float32) - before.astype(np.float32)
 
 
-def direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
+def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
     """The cosine between two changes, and the size of the second as a share of the first; None where one is none.
 
     >>> up = np.full((2, 2, 3), 4.0)
-    >>> direction(up, -up / 2), direction(up, 0 * up)
+    >>> _direction(up, -up / 2), _direction(up, 0 * up)
     ((-1.0, 0.5), None)
     """
     if first.shape != further.shape:
         further = cv2.resize(further, first.shape[1::-1], interpolation=cv2.INTER_AREA)
     sizes = [float(np.sqrt(np.square(each, dtype=np.float64).mean())) for each in (first, further)]
-    if min(sizes) < STILL:
+    if min(sizes) < _STILL:
         return None
     cosine = float((first.astype(np.float64) * further).mean()) / (sizes[0] * sizes[1])
     return min(max(cosine, -1.0), 1.0), sizes[1] / sizes[0]
@@ -45,13 +45,13 @@ class Scorer:
     """The direction of every further pass of programs that ask once in a round."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        self.signature = {"version": 1, "side": SIDE}
+        self.signature = {"version": 1, "side": _SIDE}
 
     def prepare(self, picture: np.ndarray) -> None:
         return None
 
     def reduce(self, picture: np.ndarray) -> np.ndarray:
-        return sized(picture)
+        return _sized(picture)
 
     def embed(self, reduced: Sequence[np.ndarray], pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
         return list(reduced)
@@ -70,5 +70,5 @@ class Scorer:
         if any(picture is None for picture in needed):
             return dict.fromkeys(names, "pass_missing")
         given, first, before, now = needed
-        found = direction(change(given, first), change(before, now))
+        found = _direction(_change(given, first), _change(before, now))
         return dict(zip(names, found, strict=True)) if found else dict.fromkeys(names, "pass_unchanged")

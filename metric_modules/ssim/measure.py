@@ -8,15 +8,15 @@ import cv2
 import numpy as np
 
 # One row for each window: half its width, and the factor from the plain to the declared variance.
-WINDOWS = {"gaussian": (5, 1.0), "uniform7": (3, 49 / 48)}
-C1, C2 = np.float32((0.01 * 255) ** 2), np.float32((0.03 * 255) ** 2)
-TILE = 204  # pixels a side: what is worked on at once stays in the processor's cache, and 1024 pixels make five
-KEPT = 3 * 2048 * 2048  # values of a reference whose means and variances are kept; a larger one would take too much
-TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
+_WINDOWS = {"gaussian": (5, 1.0), "uniform7": (3, 49 / 48)}
+_C1, _C2 = np.float32((0.01 * 255) ** 2), np.float32((0.03 * 255) ** 2)
+_TILE = 204  # pixels a side: what is worked on at once stays in the processor's cache, and 1024 pixels make five
+_KEPT = 3 * 2048 * 2048  # values of a reference whose means and variances are kept; a larger one would take too much
+_TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
 
 
 @dataclass(frozen=True)
-class Tile:
+class _Tile:
     """A part of the places whose window lies wholly inside the picture, and the pixels that their windows see."""
 
     place: tuple[slice, slice]
@@ -24,51 +24,51 @@ class Tile:
     grey: float  # of the reference; taken from all values there, so that their squares keep their digits in float32
 
 
-Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # local means less the tile's grey; variances + C2; means^2 + C1
+_Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # local means less the tile's grey; variances + C2; means^2 + C1
 
 
 @dataclass(frozen=True)
-class Reference:
+class _Reference:
     """A reference with what the formula needs of each of its tiles, for any number of predictions."""
 
     window: str
     picture: np.ndarray
-    tiles: tuple[Tile, ...]
-    local: tuple[Moments, ...]  # empty for large pictures: found again for each prediction
+    tiles: tuple[_Tile, ...]
+    local: tuple[_Moments, ...]  # empty for large pictures: found again for each prediction
 
 
 def smallest(window: str = "gaussian") -> int:
     """The shortest side that a window fits into."""
-    if window not in WINDOWS:
-        raise ValueError(f"no window {window!r}; the windows are {', '.join(WINDOWS)}")
-    return 2 * WINDOWS[window][0] + 1
+    if window not in _WINDOWS:
+        raise ValueError(f"no window {window!r}; the windows are {', '.join(_WINDOWS)}")
+    return 2 * _WINDOWS[window][0] + 1
 
 
-def _tiles(picture: np.ndarray, window: str) -> Iterator[Tile]:
-    rim = 2 * WINDOWS[window][0]
+def _tiles(picture: np.ndarray, window: str) -> Iterator[_Tile]:
+    rim = 2 * _WINDOWS[window][0]
     height, width = picture.shape[0] - rim, picture.shape[1] - rim
-    for top in range(0, height, TILE):
-        for left in range(0, width, TILE):
-            bottom, right = min(top + TILE, height), min(left + TILE, width)
+    for top in range(0, height, _TILE):
+        for left in range(0, width, _TILE):
+            bottom, right = min(top + _TILE, height), min(left + _TILE, width)
             seen = slice(top, bottom + rim), slice(left, right + rim)
-            yield Tile((slice(top, bottom), slice(left, right)), seen, round(float(picture[seen].mean())))
+            yield _Tile((slice(top, bottom), slice(left, right)), seen, round(float(picture[seen].mean())))
 
 
 def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
     """The weighted mean around each pixel. Within half a window of the rim it means nothing; whoever sums leaves that
     out, because whole arrays are twice as fast to work on as their insides."""
     if window == "gaussian":
-        return cv2.sepFilter2D(values, cv2.CV_32F, TAPS, TAPS)
-    side = 2 * WINDOWS[window][0] + 1
+        return cv2.sepFilter2D(values, cv2.CV_32F, _TAPS, _TAPS)
+    side = 2 * _WINDOWS[window][0] + 1
     return cv2.blur(values, (side, side))
 
 
 def _inside(values: np.ndarray, window: str) -> np.ndarray:
-    half = WINDOWS[window][0]
+    half = _WINDOWS[window][0]
     return values[half:-half, half:-half]
 
 
-def reference(picture: np.ndarray, window: str = "gaussian") -> Reference:
+def reference(picture: np.ndarray, window: str = "gaussian") -> _Reference:
     """The reference's side of the formula."""
     if min(picture.shape[:2]) < smallest(window):
         height, width = picture.shape[:2]
@@ -76,33 +76,33 @@ def reference(picture: np.ndarray, window: str = "gaussian") -> Reference:
             f"the reference is {width}x{height}; the {window} window needs {smallest(window)} pixels a side"
         )
     tiles = tuple(_tiles(picture, window))
-    keep = picture.size <= KEPT
-    return Reference(window, picture, tiles, tuple(_moments(picture, tile, window) for tile in tiles) if keep else ())
+    keep = picture.size <= _KEPT
+    return _Reference(window, picture, tiles, tuple(_moments(picture, tile, window) for tile in tiles) if keep else ())
 
 
-def _moments(picture: np.ndarray, tile: Tile, window: str) -> Moments:
+def _moments(picture: np.ndarray, tile: _Tile, window: str) -> _Moments:
     values = picture[tile.seen].astype(np.float32)
     values -= np.float32(tile.grey)
     mean = _local_mean(values, window)
     values *= values
     variance = _local_mean(values, window)
     variance -= mean * mean
-    variance *= np.float32(WINDOWS[window][1])
-    variance += C2
+    variance *= np.float32(_WINDOWS[window][1])
+    variance += _C2
     light = mean + np.float32(tile.grey)
     light *= light
-    light += C1
+    light += _C1
     return mean, variance, light
 
 
-def _local(known: Reference, prediction: np.ndarray, number: int) -> np.ndarray:
+def _local(known: _Reference, prediction: np.ndarray, number: int) -> np.ndarray:
     """SSIM around each pixel of a tile and in each channel, in few passes over memory.
 
     With d = reference - prediction, SSIM is (1 - mean(d)^2 / L) (1 - variance(d) / V), where L and V are the two
     denominators of the usual form; so little is lost to rounding where the pictures are alike, and nothing where
     they are equal.
     """
-    tile, factor = known.tiles[number], np.float32(WINDOWS[known.window][1])
+    tile, factor = known.tiles[number], np.float32(_WINDOWS[known.window][1])
     moments = known.local[number] if known.local else _moments(known.picture, tile, known.window)
     mean, known_variance, known_light = moments
     grey = np.float32(tile.grey)
@@ -136,10 +136,10 @@ def _local(known: Reference, prediction: np.ndarray, number: int) -> np.ndarray:
     return _inside(gap_variance, known.window)
 
 
-def local(known: Reference, prediction: np.ndarray) -> np.ndarray:
+def local(known: _Reference, prediction: np.ndarray) -> np.ndarray:
     """SSIM around each pixel and in each channel."""
     _check(known, prediction)
-    rim = 2 * WINDOWS[known.window][0]
+    rim = 2 * _WINDOWS[known.window][0]
     height, width = known.picture.shape[:2]
     result = np.empty((height - rim, width - rim, *known.picture.shape[2:]), np.float32)
     for number, tile in enumerate(known.tiles):
@@ -147,7 +147,7 @@ def local(known: Reference, prediction: np.ndarray) -> np.ndarray:
     return result
 
 
-def compare(known: Reference, prediction: np.ndarray) -> float:
+def compare(known: _Reference, prediction: np.ndarray) -> float:
     """SSIM, the mean over all pixels and channels.
 
     >>> picture = np.arange(12 * 12 * 3, dtype=np.uint8).reshape(12, 12, 3)
@@ -163,7 +163,7 @@ def compare(known: Reference, prediction: np.ndarray) -> float:
     return total / count
 
 
-def _check(known: Reference, prediction: np.ndarray) -> None:
+def _check(known: _Reference, prediction: np.ndarray) -> None:
     if known.picture.shape != prediction.shape:
         raise ValueError(
             f"the prediction's shape is {prediction.shape} and the reference's {known.picture.shape}; give one shape"
@@ -182,12 +182,12 @@ class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], window: str = "gaussian"):
         self.window, self.signature = window, signature(window)
 
-    def prepare(self, picture: np.ndarray) -> Reference | None:
+    def prepare(self, picture: np.ndarray) -> _Reference | None:
         """The reference's side of the formula; None where the window does not fit."""
         return reference(picture, self.window) if min(picture.shape[:2]) >= smallest(self.window) else None
 
     def compare(
-        self, reference: Reference | None, pictures: Sequence[np.ndarray], earlier: object
+        self, reference: _Reference | None, pictures: Sequence[np.ndarray], earlier: object
     ) -> list[dict[str, float | str]]:
         """The value of each picture."""
         if reference is None:

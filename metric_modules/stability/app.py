@@ -3,7 +3,7 @@
 import gradio as gr
 from convergebench.metric_modules._shared.page import launch, numbers, page
 
-EXAMPLE = """0.671 0.668 0.673
+_EXAMPLE = """0.671 0.668 0.673
 0.702 0.699 0.705
 0.588 0.594 0.591
 0.640 0.633 0.645
@@ -22,7 +22,7 @@ demo = page(
     "stability",
     "Stability",
     "Do repeated runs of one editor differ by more than chance?",
-    [gr.Textbox(EXAMPLE, lines=8, label="Scores", info="One image a line, one value per run.", render=False)],
+    [gr.Textbox(_EXAMPLE, lines=8, label="Scores", info="One image a line, one value per run.", render=False)],
     lambda metric, table: metric.compute(predictions=numbers(table)),
     headline,
 )

@@ -8,9 +8,9 @@ from math import factorial
 import numpy as np
 from scipy import stats
 
-WORK = 200_000_000  # additions the exact distribution may take; beyond it permutations are drawn
-DRAWS = 20_000
-SEED = 0
+_WORK = 200_000_000  # additions the exact distribution may take; beyond it permutations are drawn
+_DRAWS = 20_000
+_SEED = 0
 
 
 def ranks(table: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
     return statistic, float(stats.chi2.sf(statistic, runs - 1))
 
 
-def rank_sum_distribution(own: np.ndarray) -> np.ndarray:
+def _rank_sum_distribution(own: np.ndarray) -> np.ndarray:
     """How likely all sums of ranks are when runs are exchangeable: an axis for each run but the last.
 
     Ranks are integers from 0 here, so that a cell's place is its sums. Where no ranks are tied it depends on the number
@@ -67,7 +67,7 @@ def _distribution(data: bytes, runs: int) -> np.ndarray:
     return cells
 
 
-def squares(own: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def _squares(own: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The sum of squared sums of ranks in every cell of the distribution."""
     places = np.indices(cells.shape)
     last = own.sum() - places.sum(axis=0)
@@ -84,19 +84,19 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     own = 2 * own - 2 if (own % 1).any() else own - 1  # whole numbers from 0
     observed = (own.sum(axis=0) ** 2).sum()
     images, runs = own.shape
-    if factorial(runs) * images * (own.max(axis=1).sum() + 1) ** (runs - 1) <= WORK:
-        cells = rank_sum_distribution(own)
-        return float(cells[squares(own, cells) >= observed - 1e-9].sum()), True
-    random = np.random.default_rng(SEED)
-    hits = sum((random.permuted(own, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(DRAWS))
-    return (1 + int(hits)) / (1 + DRAWS), False
+    if factorial(runs) * images * (own.max(axis=1).sum() + 1) ** (runs - 1) <= _WORK:
+        cells = _rank_sum_distribution(own)
+        return float(cells[_squares(own, cells) >= observed - 1e-9].sum()), True
+    random = np.random.default_rng(_SEED)
+    hits = sum((random.permuted(own, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(_DRAWS))
+    return (1 + int(hits)) / (1 + _DRAWS), False
 
 
 def attainable(images: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Every value the statistic can take without ties, rising, and the exact p of each."""
     own = np.tile(np.arange(runs, dtype=float), (images, 1))
-    cells = rank_sum_distribution(own)
-    sums = squares(own, cells)[cells > 0]
+    cells = _rank_sum_distribution(own)
+    sums = _squares(own, cells)[cells > 0]
     values, place = np.unique(sums, return_inverse=True)
     chances = np.bincount(place, weights=cells[cells > 0])
     centre = images**2 * runs * (runs - 1) ** 2 / 4
