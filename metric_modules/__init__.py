@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._engine.engine import Outcome
@@ -22,7 +22,7 @@ def score(
     executor: str | None = None,
     tasks: int | None = None,
     logs: str | None = None,
-    executor_args: Mapping[str, Any] | None = None,
+    executor_args: Mapping[str, object] | None = None,
     quiet: bool = False,
 ) -> "Outcome":
     """Add scores and floors to a dataset; calling it again computes only what is missing.

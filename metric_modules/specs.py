@@ -64,7 +64,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 Kind = Literal["picture", "round", "statistic"]
 Headline = Literal["quality", "meaning", "part", "edits", "framing"]
@@ -151,18 +151,18 @@ def _read(folder: str) -> list[Spec]:
     return [_checked_spec(folder, module.SPEC)]
 
 
-def _checked_spec(folder: str, given: Mapping[str, object]) -> Spec:
+def _checked_spec(folder: str, given: Mapping[str, Any]) -> Spec:
     """One metric's spec; a key or a value that does not belong there is refused."""
     values = dict(given)
     where = f"metric_modules/{folder}/spec.py"
     columns = []
-    for column in values.pop("columns", []):  # type: ignore[attr-defined]
+    for column in values.pop("columns", []):
         _check(ScoreColumn, column, f"{where}, column {column.get('name')}")
         columns.append(ScoreColumn(**column, metric=given["name"]))
-    reasons = {code: (fault, text) for code, (fault, text) in values.pop("reasons", {}).items()}  # type: ignore[attr-defined]
-    after = tuple(values.pop("after", ()))  # type: ignore[call-overload]
+    reasons = {code: (fault, text) for code, (fault, text) in values.pop("reasons", {}).items()}
+    after = tuple(values.pop("after", ()))
     _check(Spec, values, where)
-    return Spec(**values, folder=folder, columns=tuple(columns), after=after, reasons=reasons)  # type: ignore[arg-type]
+    return Spec(**values, folder=folder, columns=tuple(columns), after=after, reasons=reasons)
 
 
 def _check(kind: type, values: Mapping[str, object], where: str) -> None:

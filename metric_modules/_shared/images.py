@@ -22,12 +22,12 @@ _MOST_STRETCH = 1.05  # how much further a picture may be brought in one directi
 # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
 Size = str | int | None
 Pair = tuple[np.ndarray, np.ndarray]  # prediction and reference
-_Row = TypeVar("Row")
-_Batch = TypeVar("Batch")
+_Row = TypeVar("_Row")
+_Batch = TypeVar("_Batch")
 Done = TypeVar("Done")
 
 
-def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
+def pixels(picture: object, name: str = "the picture") -> np.ndarray:
     """Height x width x 3 bytes, or a ValueError that says which picture cannot be used and why."""
     if isinstance(picture, dict):
         picture = picture.get("path") if picture.get("bytes") is None else picture["bytes"]
@@ -46,7 +46,7 @@ def pixels(picture: Any, name: str = "the picture") -> np.ndarray:
     return _of_image(picture, name)
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     """Whether it is a tensor of torch, which is not imported for the question."""
     return hasattr(value, "detach") and hasattr(value, "ndim")
 
@@ -157,7 +157,7 @@ def _png_bits(path: Any) -> int | None:
     return head[24] if len(head) == 25 and head.startswith(b"\x89PNG") else None
 
 
-def exact(picture: Any, name: str = "the picture") -> dict[str, Any]:
+def exact(picture: object, name: str = "the picture") -> dict[str, object]:
     """The picture for a `datasets.Image()` column, uncompressed, so that it is read back as it is.
 
     A Pillow image that was opened from a JPEG would otherwise be encoded as JPEG once more.
@@ -167,7 +167,7 @@ def exact(picture: Any, name: str = "the picture") -> dict[str, Any]:
 
 
 def pair(
-    prediction: Any, reference: Any, size: Size = None, number: int = 0, different: bool = False
+    prediction: object, reference: object, size: Size = None, number: int = 0, different: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Prediction and reference as arrays, of one size unless they may be `different`."""
     first, second = pixels(prediction, f"prediction {number}"), pixels(reference, f"reference {number}")
@@ -190,7 +190,11 @@ def pair(
 
 
 def pairs(
-    predictions: Sequence[Any], references: Sequence[Any], size: Size = None, smallest: int = 1, different: bool = False
+    predictions: Sequence[object],
+    references: Sequence[object],
+    size: Size = None,
+    smallest: int = 1,
+    different: bool = False,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """All pairs as arrays, refused before anything is computed where one of them is smaller than `smallest` pixels."""
     if len(predictions) != len(references):
@@ -243,7 +247,7 @@ def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], Done]) -> list[Don
     return [done for _, done in sorted(gather_object(share), key=lambda numbered: numbered[0])]
 
 
-def signature_text(name: str, settings: Mapping[str, Any], **options: Any) -> str:
+def signature_text(name: str, settings: Mapping[str, object], **options: object) -> str:
     """What a number depends on, in one line.
 
     >>> signature_text("psnr", {"version": 1, "ceiling": 100.0}, size=None)
@@ -273,7 +277,7 @@ def available_device(device: str) -> str:
     return device
 
 
-def examples(values: Any, column: str) -> Sequence[Any]:
+def examples(values: Any, column: str) -> Sequence[object]:
     """One entry for each example: of a list, of a batch of pictures, or of a column of a dataset."""
     if isinstance(values, np.ndarray) or _is_tensor(values):
         if values.ndim != 4:
@@ -296,7 +300,7 @@ def examples(values: Any, column: str) -> Sequence[Any]:
 class ImageInputs:
     """Stands before `evaluate.Metric`: pictures are read and checked here, before evaluate encodes them or fails to."""
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **columns: Any) -> None:
+    def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
         """Add a batch of examples; every picture is kept exactly as it is."""
         given = {"predictions": predictions, "references": references, **columns}
         kinds: dict[str, Any] = self.features  # type: ignore[attr-defined]
@@ -315,11 +319,11 @@ class ImageInputs:
         known = {column: values for column, values in given.items() if column in kinds or values is not None}
         super().add_batch(**known)  # type: ignore[misc]
 
-    def add(self, *, prediction: Any = None, reference: Any = None, **columns: Any) -> None:
+    def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
         """Add one example; every picture is kept exactly as it is."""
         self.add_batch(predictions=[prediction], references=[reference], **{k: [v] for k, v in columns.items()})
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any]:
+    def compute(self, *, predictions: object = None, references: object = None, **options: object) -> dict[str, object]:
         """Compute over these examples, or over those added before."""
         if predictions is None and references is None and len(self) == 0:  # type: ignore[arg-type]
             raise ValueError("there are no examples; give predictions and references, or add them first")

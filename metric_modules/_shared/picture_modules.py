@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import datasets
 
-from . import no_reference
 from .images import ImageInputs, in_batches, pixels, reason_text, signature_text
 from .modules import Module
+from .scoring import AloneScorer
 
 PAIRS = """predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes."""
 SIZE = """size: None refuses pairs of different sizes; 'reference' brings the prediction to its reference's size, a
@@ -23,6 +23,8 @@ Returns:
 """
 _PICTURE = datasets.Image()
 
+Row = Mapping[str, float | None]  # an example's numbers, None where there is none
+
 
 class PictureModule(ImageInputs, Module):
     """A module that compares pictures with their references."""
@@ -34,9 +36,9 @@ class AloneModule(ImageInputs, Module):
     """A module that judges each picture on its own; `scorer` is the class that the scoring engine runs."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": _PICTURE}
-    scorer: type[no_reference.Scorer]
+    scorer: type[AloneScorer]
     spec: Mapping[str, object]
-    _made: no_reference.Scorer | None = None
+    _made: AloneScorer | None = None
 
     @property
     def arguments(self) -> str:  # type: ignore[override]
@@ -50,13 +52,15 @@ class AloneModule(ImageInputs, Module):
         pictures = [pixels(picture, f"prediction {number}") for number, picture in enumerate(predictions)]
         pairs = [(picture, picture) for picture in pictures]
         rows = in_batches(pairs, batch_size, lambda batch: [{name: score(picture)} for picture, _ in batch])
+        values: list[Row] = []
         for number, row in enumerate(rows):
             if not isinstance(value := row[name], float):
                 raise ValueError(f"prediction {number}: {reason_text(self.spec, value)}")
-        return means(rows, [name]) | {"signature": signature_text(name, self._made.signature)}
+            values.append({name: value})
+        return means(values, [name]) | {"signature": signature_text(name, self._made.signature)}
 
 
-def means(rows: Sequence[Mapping[str, float | None]], fields: Iterable[str]) -> dict[str, object]:
+def means(rows: Sequence[Row], fields: Iterable[str]) -> dict[str, object]:
     """The mean of each field over the examples that have it, and as FIELD_values one value for each example.
 
     >>> means([{"psnr": 30.0}, {"psnr": None}], ["psnr"])

@@ -7,13 +7,17 @@ the picture that is left: an editor that changes nothing but what it adds scores
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
 from .._shared.looks import SIDE, find_edit, fitted, look, sized
+from .._shared.scoring import Program, Value
 from ..lpips import measure as lpips
+
+if TYPE_CHECKING:
+    import torch
 
 _RIM = 2  # cells around an addition that its shadow and soft edges reach
 _LEAST = 0.2  # of the picture: with less background left nothing is said
@@ -37,13 +41,19 @@ class _Seen:
 class Scorer:
     """LPIPS of the background of programs that only add."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], loaded: Any = None):
+    def __init__(
+        self,
+        device: str,
+        dtype: str,
+        earlier: Mapping[str, object],
+        loaded: tuple[dict[str, "torch.Tensor"], str] | None = None,
+    ):
         loaded = loaded or lpips.Scorer.load()
         self.model = lpips.model(lpips.NET, loaded[0], device, "float32", loaded[1])
         known = lpips.signature(self.model)
         self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {key: known[key] for key in ("net", "weights")}
 
-    def prepare(self, picture: np.ndarray) -> tuple[np.ndarray, Any]:
+    def prepare(self, picture: np.ndarray) -> tuple[np.ndarray, list["torch.Tensor"]]:
         pixels = sized(picture)
         return pixels, lpips.features(self.model, [pixels])
 
@@ -56,11 +66,11 @@ class Scorer:
 
     def judge(
         self,
-        program: Mapping[str, Any],
+        program: Program,
         position: int,
         pictures: Sequence[_Seen | None],
-        reference: tuple[np.ndarray, Any],
-    ) -> dict[str, Any]:
+        reference: tuple[np.ndarray, list["torch.Tensor"]],
+    ) -> dict[str, Value]:
         """The background of one step: the picture without what this step and all before it added."""
         if program["closes"]:
             return dict.fromkeys(("background_lpips", "background_share"), "not_an_addition")

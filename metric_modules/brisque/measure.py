@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 from scipy.special import gammaln
 
-from .._shared import no_reference
 from .._shared.nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
 from .._shared.published import PublishedFile
+from .._shared.scoring import AloneScorer, Reason, Signature
 
 PARAMETERS = PublishedFile(
     metric="brisque",
@@ -68,7 +68,7 @@ def _read_regression(text: str) -> Regression:
     return Regression(vectors, weights, float(settings["gamma"]), float(settings["rho"]))
 
 
-def brisque(picture: np.ndarray, known: Regression) -> float | no_reference.Reason:
+def brisque(picture: np.ndarray, known: Regression) -> float | Reason:
     """The score of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < _SMALLEST:
         return "too_small_for_statistics", str(_SMALLEST)
@@ -94,13 +94,13 @@ def _statistics(grey: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
-def signature() -> no_reference.Signature:
+def signature() -> Signature:
     """What a number depends on besides the picture."""
     digest = PARAMETERS.sha256[:12]
     return {"version": 1, "parameters": digest, "device": "cpu", "batch": 1}
 
 
-class Scorer(no_reference.Scorer):
+class Scorer(AloneScorer):
     """BRISQUE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
     column = "brisque"
@@ -109,6 +109,6 @@ class Scorer(no_reference.Scorer):
         self.known = published_regression()
         self.signature = signature()
 
-    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+    def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
         return brisque(picture, self.known)

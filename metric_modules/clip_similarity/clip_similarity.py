@@ -55,7 +55,7 @@ Returns:
             result = picture_modules.means([{"clip_similarity": None}] * len(compared), ["clip_similarity"])
             return result | {"reason": str(absent), "signature": None}
 
-        def compare(batch: list[Pair]) -> list[dict[str, float]]:
+        def compare(batch: list[Pair]) -> list[picture_modules.Row]:
             shown, originals = zip(*batch, strict=True)
             found = measure.compare(measure.embed(model, originals), measure.embed(model, shown))
             return [{"clip_similarity": similarity} for similarity in found]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._shared.scoring import Signature
 from .tower import tower
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float
     return (reference * prediction).sum(-1).tolist()
 
 
-def signature(known: Model) -> dict[str, Any]:
+def signature(known: Model) -> Signature:
     """What a number depends on besides the two pictures."""
     dtype = str(known.network.dtype).removeprefix("torch.")
     return {"version": 1, "checkpoint": known.checkpoint, "dtype": dtype, "weights": known.digest[:12]}
@@ -197,7 +198,7 @@ class Scorer:
     `exact` is the same in float32; its weights are loaded when they are first needed.
     """
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.checkpoint, self.device, self.dtype = CHECKPOINT, device, dtype
         self.rows: OrderedDict[tuple[object, bytes], Any] = OrderedDict()
         self.lock = threading.Lock()

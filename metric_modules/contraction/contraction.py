@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules._shared.series import (
@@ -31,7 +30,7 @@ def contraction(
     rounds: Sequence[int] | None = None,
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Factor, growth, shape and fixed point of chains from their distances. Range: q and exponents from 0 up.
 
     >>> round(contraction([[25.0, 56.25, 76.5625]], [[5.0, 2.5, 1.25]])["q"], 6)
@@ -64,8 +63,13 @@ def contraction(
         "shape_reason": whole["reason"],
         "shapes": dict(Counter(each["shape"] for each in shapes if each["shape"])),
         "per_chain": [
-            {"q": factors[place], "growth_exponent": exponents[place], "fixed_point_rmse": fixed[place]}
-            | {"shape": shapes[place]["shape"], "reached": reached(steps[place]) if steps is not None else None}
+            {
+                "q": factors[place],
+                "growth_exponent": exponents[place],
+                "fixed_point_rmse": fixed[place],
+                "shape": shapes[place]["shape"],
+                "reached": reached(steps[place]) if steps is not None else None,
+            }
             for place in range(len(mse))
         ],
         "signature": f"q=log-linear|exponent=log-log|shape=AICc|rounds={at[0]}-{at[-1]}|confidence={confidence}",

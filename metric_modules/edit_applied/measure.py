@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._shared.looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
+from .._shared.scoring import EmbedsMeaning, Program, Signature, Value
 from .colours import GREYED, TINTED, TOWARDS, WEAKEST
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
 from .sharpness import BLURRED, SHARPENED, grey
@@ -23,7 +24,7 @@ COLUMNS = {
 }
 
 
-def signature() -> dict[str, Any]:
+def signature() -> Signature:
     """What a judgement depends on besides the pictures and the words."""
     return {"version": 4, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
             "visible": VISIBLE, "faint": FAINT, "seeds": SEEDS, "noise": NOISE, "share": SHARE, "small": SHARE_SMALL,
@@ -60,8 +61,8 @@ class _Side(NamedTuple):
 class Scorer:
     """The judge; where CLIP is at work its direction must agree, and where registration is, it is undone for a part."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        self.clip = earlier.get("clip")
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
+        self.clip: EmbedsMeaning | None = earlier.get("clip")  # type: ignore[assignment]
         self.signature = signature() | {
             "clip": "yes" if self.clip else "no",
             "registration": "yes" if earlier.get("registration") else "no",
@@ -88,11 +89,11 @@ class Scorer:
 
     def judge(
         self,
-        program: Mapping[str, Any],
+        program: Program,
         position: int,
         pictures: Sequence[KeptPicture | None],
         reference: _Side,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Value]:
         """Whether this step made its edit, or took one back, and whether it lost a part of the reference."""
         judged = judge_step(
             program["cycle"],
@@ -117,7 +118,7 @@ class Scorer:
         return [cosine(one, words) for one in embeddings] if len(embeddings) == len(pictures) else None
 
 
-def placement(found: Mapping[str, Any], reference: _Side) -> Placement | None:
+def placement(found: Mapping[str, object], reference: _Side) -> Placement | None:
     """Where an accepted registration puts a picture on the reference; None where there is none."""
     moves = [found.get(name) for name in ("shift_x", "shift_y", "scale")]
     known = [float(move) for move in moves if isinstance(move, float | int)]
@@ -127,7 +128,7 @@ def placement(found: Mapping[str, Any], reference: _Side) -> Placement | None:
     return Placement(right / reference.width, down / reference.height, scale)
 
 
-def _value_of(judged: Judgement, name: str) -> Any:
+def _value_of(judged: Judgement, name: str) -> Value:
     """Yes or no, a number, the outline, or why there is none."""
     value = getattr(judged, name)
     if value is None:

@@ -6,7 +6,7 @@ Signs are flipped by whole sources, because chains of one source are not indepen
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from scipy import special
@@ -16,7 +16,9 @@ from .sign_flips import sign_flip_p, step_down
 LEVEL = 0.05
 RANKED_FROM = 12  # sources; fewer can only indicate
 
-_Kept = Mapping[Any, float | None]  # rounds kept per case; None where the case failed technically
+Case = TypeVar("Case", bound=Hashable)
+Group = TypeVar("Group", bound=Hashable)
+_Kept = Mapping[Case, float | None]  # rounds kept per case; None where the case failed technically
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,10 @@ class Comparison:
 
 def compare(
     names: tuple[str, str],
-    first: _Kept,
-    second: _Kept,
-    source_of: Mapping[Any, Hashable],
-    cell_of: Mapping[Any, Hashable] | None = None,
+    first: _Kept[Case],
+    second: _Kept[Case],
+    source_of: Mapping[Case, Hashable],
+    cell_of: Mapping[Case, Hashable] | None = None,
     confidence: float = 0.95,
 ) -> Comparison:
     """Two editors on their own common cases: differences of rounds kept, averaged per source, then over sources.
@@ -67,10 +69,10 @@ def compare(
     common = [case for case in first if first[case] is not None and second.get(case) is not None]
     left_out = len(first.keys() | second.keys()) - len(common)
     gains = {case: first[case] - second[case] for case in common}  # type: ignore[operator]
-    if cell_of is not None:
-        own = {cell_of[case]: source_of[case] for case in common}
-        gains, source_of = averaged(gains, cell_of), own
-    by_source = averaged(gains, source_of)
+    if cell_of is None:
+        by_source = averaged(gains, source_of)
+    else:
+        by_source = averaged(averaged(gains, cell_of), {cell_of[case]: source_of[case] for case in common})
     size = len(by_source)
     if not size:
         return Comparison(*names, 0, left_out, 0, None, None, None)
@@ -84,12 +86,12 @@ def compare(
     return Comparison(*names, len(common), left_out, size, centre, interval, sign_flip_p(means), by_source=by_source)
 
 
-def averaged(values: Mapping[Hashable, float], group_of: Mapping[Hashable, Hashable]) -> dict[Hashable, float]:
+def averaged(values: Mapping[Case, float], group_of: Mapping[Case, Group]) -> dict[Group, float]:
     """The mean of every group."""
-    groups: dict[Hashable, list[float]] = {}
+    groups: dict[Group, list[float]] = {}
     for name, value in values.items():
         groups.setdefault(group_of[name], []).append(value)
-    return {group: mean(own) for group, own in groups.items()}
+    return {group: mean(members) for group, members in groups.items()}
 
 
 def mean(values: Sequence[float] | np.ndarray) -> float:

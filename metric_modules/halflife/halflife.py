@@ -1,7 +1,6 @@
 """Half-life of a metric under repetition: after how many rounds is half of the chains past the threshold?"""
 
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules._shared.series import Series, check_counts, checked_rounds
@@ -22,7 +21,7 @@ def half_life(
     end_rounds: Sequence[int | None] | None = None,
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The half-life of curves of one metric, one curve per chain.
 
     A chain is lost in its first measured round past the threshold, or in the round in which it was refused; a
@@ -54,7 +53,7 @@ def half_life(
     }
 
 
-def entry(outcome: Outcome) -> dict[str, Any]:
+def entry(outcome: Outcome) -> dict[str, object]:
     """One chain's own half-life: null where it was not lost, with how far it was followed in `text`."""
     return {
         "half_life": outcome.lost_at,

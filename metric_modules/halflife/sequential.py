@@ -10,7 +10,6 @@ Turnbull, Interim analyses: the repeated confidence interval approach, JRSS B 51
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -123,7 +122,9 @@ def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float
     return found
 
 
-def _chance_of_verdict(mean: Any, spread: Any, size: int, horizon: int, level: float = LEVEL) -> Any:
+def _chance_of_verdict(
+    mean: np.ndarray | float, spread: np.ndarray | float, size: int, horizon: int, level: float = LEVEL
+) -> np.ndarray:
     """The chance that the sum over all sources crosses the last boundary, by what those seen say of the rest.
 
     The mean of the rest is as uncertain as what was seen leaves it.

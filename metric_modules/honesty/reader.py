@@ -8,7 +8,6 @@ import importlib.util
 import re
 from collections.abc import Callable
 from difflib import SequenceMatcher
-from typing import Any
 
 import cv2
 import numpy as np
@@ -56,7 +55,7 @@ def _prepared(line: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)[None])
 
 
-def _decoded(chances: np.ndarray, letters: list[Any]) -> str:
+def _decoded(chances: np.ndarray, letters: list[str]) -> str:
     """The letters of a line: repeated ones and blanks fall away; nothing where the network is not sure."""
     best = chances.argmax(axis=1)
     kept = np.append(True, best[1:] != best[:-1]) & (best != 0)

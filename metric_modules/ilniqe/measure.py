@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from scipy import fft
 
-from .._shared import no_reference
 from .._shared.nss import asymmetric_fit, beta, contrast_normalised, patch_features, patches_of
+from .._shared.scoring import AloneScorer, Reason, Signature
 from . import template
 from .template import Template
 
@@ -25,8 +25,10 @@ _BANDWIDTH, ORIENTATIONS, WAVES, _SPREAD = 0.55, 4, 3, 1.10
 _BLUR = 0.9  # deviation of the Gaussian before every second row and column is taken
 _OPPONENT = np.array([[0.3, 0.04, -0.35], [0.34, -0.6, 0.17], [0.06, 0.63, 0.27]])  # colours that oppose each other
 
+_Fit = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # two numbers of each row
 
-def ilniqe(picture: np.ndarray, known: Template) -> float | no_reference.Reason:
+
+def ilniqe(picture: np.ndarray, known: Template) -> float | Reason:
     """The mean distance of the patches of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < _BLOCK:
         return "too_small_for_template", str(_BLOCK)
@@ -121,7 +123,7 @@ def _features_at(rgb: np.ndarray, opponent: np.ndarray, scale: int) -> np.ndarra
     )
 
 
-def _interleaved(planes: Sequence[np.ndarray], side: int, fit: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def _interleaved(planes: Sequence[np.ndarray], side: int, fit: _Fit) -> np.ndarray:
     """Patches x two numbers of each plane, plane after plane."""
     patches = np.stack([patches_of(plane, side).reshape(-1, side * side) for plane in planes], axis=1)
     count, channels = patches.shape[:2]
@@ -225,7 +227,7 @@ def log_gabor(side: int, shortest: float) -> tuple[np.ndarray, ...]:
     return tuple(filters)
 
 
-def signature(known: Template) -> no_reference.Signature:
+def signature(known: Template) -> Signature:
     """What a number depends on besides the picture."""
     return {"version": 1, "size": SIDE, "block": _BLOCK, "parameters": known.digest, "device": "cpu", "batch": 1}
 
@@ -235,7 +237,7 @@ def missing_weights() -> str | None:
     return None if template.path().is_file() else "needs `convergebench weights ilniqe`"
 
 
-class Scorer(no_reference.Scorer):
+class Scorer(AloneScorer):
     """IL-NIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
     column = "ilniqe"
@@ -244,6 +246,6 @@ class Scorer(no_reference.Scorer):
         self.known = template.load()
         self.signature = signature(self.known)
 
-    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+    def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
         return ilniqe(picture, self.known)

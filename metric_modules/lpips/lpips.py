@@ -60,7 +60,7 @@ Returns:
         compared = pairs(predictions, references, size, measure.SMALLEST)
         model = ready(net, device, dtype)
 
-        def compare(batch: list[Pair]) -> list[dict[str, float]]:
+        def compare(batch: list[Pair]) -> list[picture_modules.Row]:
             shown, originals = zip(*batch, strict=True)
             found = measure.compare(measure.features(model, originals), measure.features(model, shown))
             return [{"lpips": one.lpips, "lpips_worst_tile": one.worst_tile} for one in found]

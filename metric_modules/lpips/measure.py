@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
+from .._shared.scoring import Signature, Value
 from .weights import PackageAbsent, load, path
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ NETS = {
 DTYPES = ("float32", "bfloat16", "float16")
 NET = "alex"  # what the scoring engine runs
 COLUMNS = ("lpips", "lpips_worst_tile")
-_Loaded = tuple[dict[str, Any], str]  # tensors and their digest
+_Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
 _TILES = 8
 _CACHED = 200_000  # numbers worked on at once
@@ -207,7 +208,7 @@ def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
     return torch.stack([functional.adaptive_avg_pool2d(place, _TILES)[:, 0] for place in maps]).sum(0)
 
 
-def signature(known: Model) -> dict[str, Any]:
+def signature(known: Model) -> Signature:
     """What a number depends on besides the two pictures."""
     dtype = str(known.dtype).removeprefix("torch.")
     return {"version": "0.1", "net": known.net, "dtype": dtype, "weights": known.digest[:12]}
@@ -221,7 +222,7 @@ def missing_weights() -> str | None:
 class Scorer:
     """LPIPS with AlexNet as the scoring engine runs it; `exact` is the same in float32."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], loaded: _Loaded | None = None):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], loaded: _Loaded | None = None):
         self.device, loaded = device, loaded or self.load()
         self.model = model(NET, loaded[0], device, dtype, loaded[1])
         self.signature = signature(self.model)
@@ -244,7 +245,7 @@ class Scorer:
 
     def compare(
         self, reference: Sequence["torch.Tensor"] | None, pictures: Sequence[np.ndarray], earlier: object
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, Value]]:
         """Both distances of each picture."""
         if reference is None:
             return [dict.fromkeys(COLUMNS, ("smaller_than_network", str(SMALLEST))) for _ in pictures]

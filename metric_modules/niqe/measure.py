@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._shared import no_reference
 from .._shared.nss import contrast_normalised, half_size, luma, patch_features
 from .._shared.published import PublishedFile
+from .._shared.scoring import AloneScorer, Reason, Signature
 
 PARAMETERS = PublishedFile(
     metric="niqe",
@@ -38,7 +38,7 @@ def pristine() -> Pristine:
         return Pristine(file["mu_pris_param"].ravel(), file["cov_pris_param"])
 
 
-def niqe(picture: np.ndarray, known: Pristine) -> float | no_reference.Reason:
+def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
     """The distance of an RGB picture of bytes, or why there is none."""
     height, width = (side // _BLOCK for side in picture.shape[:2])
     if height * width < 2:
@@ -59,13 +59,13 @@ def niqe(picture: np.ndarray, known: Pristine) -> float | no_reference.Reason:
     return float(np.sqrt(gap @ spread @ gap))
 
 
-def signature() -> no_reference.Signature:
+def signature() -> Signature:
     """What a number depends on besides the picture."""
     digest = PARAMETERS.sha256[:12]
     return {"version": 1, "block": _BLOCK, "parameters": digest, "device": "cpu", "batch": 1}
 
 
-class Scorer(no_reference.Scorer):
+class Scorer(AloneScorer):
     """NIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
     column = "niqe"
@@ -74,6 +74,6 @@ class Scorer(no_reference.Scorer):
         self.known = pristine()
         self.signature = signature()
 
-    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+    def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
         return niqe(picture, self.known)

@@ -9,11 +9,15 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from .._shared.scoring import Signature
 from ..nr_gap.ranges import COLUMNS
+
+if TYPE_CHECKING:
+    import torch
 
 _ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
 Score = float | tuple[str, str]
@@ -22,7 +26,7 @@ Score = float | tuple[str, str]
 class _Judge(Protocol):
     """One metric, ready to judge pictures."""
 
-    about: dict[str, Any]  # versions and weights, for the signature
+    about: Signature  # versions and weights, for the signature
     most_together: int  # pictures in one call
 
     def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
@@ -56,7 +60,7 @@ def _require(*packages: str) -> None:
 class Scorer:
     """One of the metrics, by its column."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], *, metric: str):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], *, metric: str):
         self.metric = metric
         self.judge = judge_of(metric, device)
         self.signature = {
@@ -69,7 +73,7 @@ class Scorer:
     def prepare(self, picture: np.ndarray) -> None:
         """The reference is not looked at."""
 
-    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Any]]:
+    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Score]]:
         """The score of each picture, in batches of the size that the signature tells or smaller."""
         most, found = self.judge.most_together, []
         for start in range(0, len(pictures), most):
@@ -97,7 +101,7 @@ def missing_weights(metric: str) -> str | None:
     return f"needs weights of {row.library_name}, which the first use fetches from the Hub"
 
 
-def digest_of(parts: Mapping[str, Any]) -> str:
+def digest_of(parts: Mapping[str, "torch.Tensor"]) -> str:
     """The beginning of the sha256 of a network's tensors, by name."""
     import hashlib
 

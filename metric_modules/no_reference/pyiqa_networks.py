@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.scoring import Signature
 from .measure import Score, digest_of, version_of
 
 _INSTALL = (
@@ -30,7 +31,7 @@ class PyiqaNetwork:
         self.device = device
         self.most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
         weights = digest_of(tensors_of(self.model.net))
-        self.about: dict[str, Any] = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
+        self.about: Signature = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
 
     def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
         """One number for each picture; all have one size."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.scoring import Signature
 from .measure import Score, digest_of, files_of, version_of
 
 _QUESTION = (
@@ -39,7 +40,7 @@ class VisualQualityR1:
             reason = str(error).strip().splitlines()[0][:120]
             raise FileNotFoundError(f"{repository} is no complete model: {reason}") from error
         self.model, self.device = model.eval().to(device), device
-        self.about: dict[str, Any] = {
+        self.about: Signature = {
             "model": repository,
             "weights": digest_of(model.state_dict()),
             "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],

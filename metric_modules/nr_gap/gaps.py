@@ -2,12 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal, TypedDict
 
 from .ranges import PI_CAP, RANGES, metric_name
 
 FIRST = 1
 STEPS = (5, 10, 20)
+
+
+class Gap(TypedDict):
+    """A metric's gap on one image between step 1 and a later one."""
+
+    metric: str
+    image: str
+    step: int
+    gap: float | None
+    runs: int
 
 
 def normalised(score: float, metric: str, clamp: bool = False) -> float:
@@ -40,7 +50,7 @@ def nr_gap(
     images: Sequence[str],
     steps: Sequence[int] = (FIRST, *STEPS),
     clamp: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Gaps of every metric and image, and how often each sees the damage; -100..100 where scores keep their range.
 
     >>> nr_gap([[0.8, 0.7, 0.6, 0.5]], "MUSIQ", ["fog"])["by_metric"]["MUSIQ"]["seen"]
@@ -55,7 +65,7 @@ def nr_gap(
         runs.setdefault((name, image), []).append(series_gaps(scores, name, steps, clamp))
         low, high, _ = RANGES[name]
         outside[name] += sum(score is not None and not low <= score <= high for score in scores if score == score)
-    gaps = [
+    gaps: list[Gap] = [
         {"metric": name, "image": image, "step": step, "gap": average([run[step] for run in own]), "runs": len(own)}
         for (name, image), own in runs.items()
         for step in STEPS
@@ -75,7 +85,7 @@ def average(values: Sequence[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known else None
 
 
-def counts(gaps: Sequence[dict[str, Any]], by: str) -> dict[str, dict[str, int]]:
+def counts(gaps: Sequence[Gap], by: Literal["metric", "image"]) -> dict[str, dict[str, int]]:
     """Gaps that succeed (below zero), fail (above), tie or are missing, and the cases in which all three succeed."""
     table: dict[str, dict[str, int]] = {}
     cases: dict[tuple[str, str], list[float | None]] = {}

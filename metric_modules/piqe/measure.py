@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .._shared import no_reference
 from .._shared.nss import GREY, contrast_normalised
+from .._shared.scoring import AloneScorer, Reason, Signature
 
 _BLOCK = 16
 _ACTIVITY = 0.1  # the variance from which a block is busy
@@ -55,13 +55,13 @@ def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     return deviation > 2 * share
 
 
-def signature() -> no_reference.Signature:
+def signature() -> Signature:
     """What a number depends on besides the picture."""
     known = {"block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
     return {"version": 1, **known, "device": "cpu", "batch": 1}
 
 
-class Scorer(no_reference.Scorer):
+class Scorer(AloneScorer):
     """PIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
 
     column = "piqe"
@@ -69,6 +69,6 @@ class Scorer(no_reference.Scorer):
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = signature()
 
-    def score(self, picture: np.ndarray) -> float | no_reference.Reason:
+    def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
         return piqe(picture)

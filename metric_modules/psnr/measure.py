@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import cv2
 import numpy as np
+
+from .._shared.scoring import Signature
 
 CEILING = 100.0  # dB; also what identical pictures get
 
@@ -35,7 +36,7 @@ def psnr_and_rmse(reference: np.ndarray, prediction: np.ndarray) -> dict[str, fl
     return {"psnr": min(decibels, CEILING), "rmse": math.sqrt(error)}
 
 
-def signature() -> dict[str, Any]:
+def signature() -> Signature:
     """What a number depends on besides the two arrays."""
     return {"version": 1, "ceiling": CEILING}
 
@@ -43,7 +44,7 @@ def signature() -> dict[str, Any]:
 class Scorer:
     """PSNR and RMSE as the scoring engine runs them; sums are exact, whatever the device and the dtype."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = signature() | {"previous": "rmse"}
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:

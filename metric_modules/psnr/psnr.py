@@ -28,7 +28,7 @@ Returns:
         device: str = "cpu",
         dtype: str = "float64",
     ) -> dict[str, object]:
-        def compare(batch: list[Pair]) -> list[dict[str, float]]:
+        def compare(batch: list[Pair]) -> list[picture_modules.Row]:
             return [psnr_and_rmse(reference, prediction) for prediction, reference in batch]
 
         rows = in_batches(pairs(predictions, references, size), batch_size, compare)

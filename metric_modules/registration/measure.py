@@ -117,7 +117,7 @@ def signature() -> dict[str, Any]:
 class Scorer:
     """Registration as the scoring engine runs it; pictures that have not moved keep the PSNR and SSIM found before."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = signature()
 
     def prepare(self, picture: np.ndarray) -> tuple[Anchors, np.ndarray]:
@@ -128,8 +128,8 @@ class Scorer:
         self,
         reference: tuple[Anchors, np.ndarray],
         pictures: Sequence[np.ndarray],
-        earlier: Sequence[Mapping[str, Any]],
-    ) -> list[dict[str, Any]]:
+        earlier: Sequence[Mapping[str, object]],
+    ) -> list[dict[str, float | Reason]]:
         """Shift, scale, residual, and both metrics after undoing them."""
         found = []
         for picture, values in zip(pictures, earlier, strict=True):

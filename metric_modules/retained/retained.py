@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import datasets
 from convergebench.metric_modules._shared import modules
@@ -15,7 +15,7 @@ def retained(
     metric: str,
     floors: Mapping[str, Mapping[str, float]],
     ceiling: float | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Values of one metric on the retained scale. Formula: clip((m - floor) / (ceiling - floor), 0, 1).
 
     >>> retained([0.0, 25.0, 120.0], ["cat"] * 3, "rmse", {"cat": {"rmse": 100.0}})["retained"]

@@ -1,10 +1,11 @@
 """Does a further pass undo or deepen the first? The angle between what the two changed, pixel by pixel."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import cv2
 import numpy as np
+
+from .._shared.scoring import Program, Value
 
 _SIDE = 512  # pixels of the short side at which changes are compared
 _STILL = 0.05  # grey levels; a change below it is none
@@ -44,7 +45,7 @@ def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | 
 class Scorer:
     """The direction of every further pass of programs that ask once in a round."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = {"version": 1, "side": _SIDE}
 
     def prepare(self, picture: np.ndarray) -> None:
@@ -57,8 +58,8 @@ class Scorer:
         return list(reduced)
 
     def judge(
-        self, program: Mapping[str, Any], position: int, pictures: Sequence[np.ndarray | None], reference: None
-    ) -> dict[str, Any]:
+        self, program: Program, position: int, pictures: Sequence[np.ndarray | None], reference: None
+    ) -> dict[str, Value]:
         """This pass against the first one: the input, its first answer, the answer before and this one."""
         names = ("pass_direction", "pass_size")
         if len(program["cycle"]) > 1:

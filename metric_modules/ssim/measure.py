@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
+
+from .._shared.scoring import Signature
 
 # One row for each window: half its width, and the factor from the plain to the declared variance.
 _WINDOWS = {"gaussian": (5, 1.0), "uniform7": (3, 49 / 48)}
@@ -170,7 +171,7 @@ def _check(known: _Reference, prediction: np.ndarray) -> None:
         )
 
 
-def signature(window: str = "gaussian") -> dict[str, Any]:
+def signature(window: str = "gaussian") -> Signature:
     """What a number depends on besides the two arrays."""
     smallest(window)
     return {"version": 1, "window": window}
@@ -179,7 +180,7 @@ def signature(window: str = "gaussian") -> dict[str, Any]:
 class Scorer:
     """SSIM as the scoring engine runs it: float32 on the processor, whatever the device and the dtype."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any], window: str = "gaussian"):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], window: str = "gaussian"):
         self.window, self.signature = window, signature(window)
 
     def prepare(self, picture: np.ndarray) -> _Reference | None:

@@ -36,7 +36,7 @@ Returns:
         device: str = "cpu",
         dtype: str = "float32",
     ) -> dict[str, object]:
-        def compare(batch: list[Pair]) -> list[dict[str, float]]:
+        def compare(batch: list[Pair]) -> list[picture_modules.Row]:
             return [{"ssim": measure.compare(measure.reference(original, window), shown)} for shown, original in batch]
 
         rows = in_batches(pairs(predictions, references, size, measure.smallest(window)), batch_size, compare)

@@ -1,13 +1,12 @@
 """Stability of an editor: do repeated runs of the same task differ by more than chance?"""
 
 from collections.abc import Sequence
-from typing import Any
 
 from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules.stability.friedman import complete_rows, friedman, permutation_p, ranks
 
 
-def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> dict[str, Any]:
+def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> dict[str, object]:
     """Friedman's test of repeated runs. Rows are images, columns runs; the direction of the score does not matter.
 
     >>> stability([[0.9, 0.8, 0.7]] * 6)["statistic"]
