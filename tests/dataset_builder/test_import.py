@@ -451,7 +451,7 @@ def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
 def test_words_of_another_type_are_refused_before_anything_is_stored(case, tmp_path, value):
     about = {"forward": "Add glasses", "backward": "Remove them", "shows": value}
     stores.write(tmp_path / "p.json", json.dumps({"glasses_add_remove": about}))
-    with pytest.raises(UserError, match=r"program 'glasses_add_remove' has .* for shows, which is a text"):
+    with pytest.raises(UserError, match=r"program 'glasses_add_remove' has .* for shows, which must be a text"):
         from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
 
 
