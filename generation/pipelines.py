@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from .records import UserError
+from .records import UserError, Values
 from .vendors.sizes import Size, nearest
 
 # What no argument gives away.
@@ -88,7 +88,7 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
     return {key: value for key, value in wanted.items() if key in takes and value is not None}
 
 
-def _refuse_ignored(pipeline: Any, options: Mapping[str, Any], names: Mapping[str, str]) -> None:
+def _refuse_ignored(pipeline: Any, options: Values, names: Mapping[str, str]) -> None:
     """Raise UserError for an option that the pipeline would ignore; `names` says what it calls each."""
     takes = inspect.signature(pipeline.__call__).parameters
     is_distilled = bool(getattr(getattr(pipeline, "config", None), "is_distilled", False))

@@ -4,14 +4,14 @@ Those that go several edits out and back are put together from the edits of out_
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from . import studies
-from .records import Program, UserError, check_fields, check_types
+from .records import Program, UserError, Values, check_fields, check_types
 
 _HERE = Path(__file__).parent
 OUT_AND_BACK = "out and back"
@@ -36,7 +36,7 @@ def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _out_and_back(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
     """A program for every sequence and depth: that many edits, then each taken back, the last one first."""
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
@@ -55,7 +55,7 @@ def _out_and_back(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def from_row(row: Mapping[str, Any]) -> Program:
+def from_row(row: Values) -> Program:
     """One row as a Program, or one sentence that says what is wrong with it."""
     what = f"program {row.get('id', '?')!r}"
     check_fields(what, row, [field.name for field in fields(Program)], _REQUIRED)

@@ -24,6 +24,7 @@ ROLES = ("editor", "baseline", "transport")
 
 UNKNOWN = "unknown"  # a licence or an attribution that nobody gave; `convergebench publish` asks for it
 Setting = str | int | float | bool | None
+Values = Mapping[str, Any]  # an object of JSON or TOML, before its fields are checked
 
 
 class UserError(Exception):
@@ -49,7 +50,7 @@ def check_fields(
 _types_of = cache(get_type_hints)
 
 
-def check_types(what: str, record: type, values: Mapping[str, Any]) -> None:
+def check_types(what: str, record: type, values: Values) -> None:
     """Raise UserError if values that somebody wrote for a record's fields are not of their types."""
     for name, value in values.items():
         kind = _types_of(record).get(name)
@@ -105,7 +106,7 @@ class Record:
         return asdict(self)  # type: ignore[call-overload]
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Values) -> Self:
         names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in names})
 
@@ -202,7 +203,7 @@ class Chain(Record):
         return int.from_bytes(hashlib.sha256(f"{self.id}:{place}".encode()).digest()[:4], "big") >> 1
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Values) -> Self:
         nested = {
             "source": _shared(Source.from_dict(values["source"])),
             "program": _shared(Program.from_dict(values["program"])),
@@ -240,7 +241,7 @@ class Answer:
     reason: str = ""
     text: str = ""  # what the model said
     cost: float | None = None  # US dollars
-    details: Mapping[str, Any] = field(default_factory=dict)  # request id, model version, usage, finish reason
+    details: Values = field(default_factory=dict)  # request id, model version, usage, finish reason
 
     def step_fields(self) -> dict[str, Any]:
         """The fields of a Step that come from it, beside its bytes and status."""
@@ -272,7 +273,7 @@ class Step(Record):
     cost: float | None = None  # US dollars
     reason: str | None = None
     text: str | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Values = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         one_of("status", self.status, STATUSES)

@@ -30,7 +30,7 @@ from PIL import Image
 
 from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
-from .records import Chain, EditorInfo, Step, Turn, UserError, canonical
+from .records import Chain, EditorInfo, Step, Turn, UserError, Values, canonical
 
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
 _ANSWER = re.compile(r"\d{4,}\.\w+")
@@ -43,7 +43,7 @@ class Damaged(UserError):
 # --- the run
 
 
-def open_run(run: Path, about: Mapping[str, Any], editors: Mapping[str, EditorInfo] | None = None) -> None:
+def open_run(run: Path, about: Values, editors: Mapping[str, EditorInfo] | None = None) -> None:
     """Begin a run in a folder, or find the same run there; add what its editors say of themselves."""
     about = {"format": 1, **about}
     with disk_errors_explained(run), locked(run, wait=True):
@@ -82,11 +82,11 @@ def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
     return values
 
 
-def _write_checked(path: Path, values: Mapping[str, Any]) -> None:
+def _write_checked(path: Path, values: Values) -> None:
     _write_json(path, {**values, _CHECK: _checksum(values)})
 
 
-def _checksum(values: Mapping[str, Any]) -> str:
+def _checksum(values: Values) -> str:
     return hashlib.sha256(canonical(values).encode()).hexdigest()[:16]
 
 

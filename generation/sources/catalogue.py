@@ -2,21 +2,21 @@
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from PIL import Image
 
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, pixel_hash
-from ..records import Source, UserError, check_fields, one_of
+from ..records import Source, UserError, Values, check_fields, one_of
 from . import synthetic
 
 _LICENCES = (
@@ -66,7 +66,7 @@ class Row:
         return self.id + (".png" if self.written_by_us else Path(self.path).suffix)
 
 
-def from_row(values: Mapping[str, Any]) -> Row:
+def from_row(values: Values) -> Row:
     """One row of the file as a Row, or one sentence that says what is wrong with it."""
     check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
     one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)

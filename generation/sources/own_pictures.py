@@ -2,13 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from ..pictures import Undecodable, decode
-from ..records import KINDS, UNKNOWN, Source, UserError, check_fields, check_types, one_of
+from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types, one_of
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
 _ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
@@ -29,7 +28,7 @@ class OwnPicture:
         return data
 
 
-def find(folder: Path, about: Sequence[Mapping[str, Any]] = (), kind: str | None = None) -> dict[str, OwnPicture]:
+def find(folder: Path, about: Sequence[Values] = (), kind: str | None = None) -> dict[str, OwnPicture]:
     """The pictures of a folder by their ids, which are their names without the ending.
 
     A kind is given in `about`, by `kind`, or by a folder inside called face, object, scene, texture or text.
@@ -54,7 +53,7 @@ def find(folder: Path, about: Sequence[Mapping[str, Any]] = (), kind: str | None
     return found
 
 
-def _row_file(row: Mapping[str, Any]) -> str:
+def _row_file(row: Values) -> str:
     """The file that a row of [[picture]] is about; raises UserError for a row that says anything else wrong."""
     what = f"picture {row.get('file', '?')!r}"
     check_fields(what, row, _ABOUT, ["file"])
@@ -63,7 +62,7 @@ def _row_file(row: Mapping[str, Any]) -> str:
     return str(row["file"])
 
 
-def _read_picture(path: Path, about: Mapping[str, Any], kind: str | None) -> OwnPicture:
+def _read_picture(path: Path, about: Values, kind: str | None) -> OwnPicture:
     """One picture with what is said of it."""
     data = path.read_bytes()
     try:

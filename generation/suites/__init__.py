@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import programs, studies
-from ..records import Program, Setting, Source, UserError, check_fields, check_types
+from ..records import Program, Setting, Source, UserError, Values, check_fields, check_types
 from ..sources import catalogue, own_pictures
 from ..sources.own_pictures import OwnPicture
 
@@ -166,7 +166,7 @@ def _refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]
 
 def from_values(
     name: str,
-    values: Mapping[str, Any],
+    values: Values,
     own_programs: Mapping[str, Program] | None = None,
     own_pictures: Mapping[str, OwnPicture] | None = None,
 ) -> Suite:
@@ -189,7 +189,7 @@ def from_values(
     return suite
 
 
-def _read_variant(suite: str, row: Mapping[str, Any], whole: Mapping[str, Any]) -> Variant:
+def _read_variant(suite: str, row: Values, whole: Values) -> Variant:
     """A variant says what differs; the rest is the suite's."""
     check_fields(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
     rest = {"settings": {}, **{key: whole[key] for key in ("sources", "programs", "rounds", "runs")}}

@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -139,54 +138,6 @@ def little_memory(course: Course) -> bool:
     return code != 0
 
 
-def launched(hurt: Callable[[Course, int, list[int]], None]) -> Injury:
-    """The run by `accelerate launch` on two processes, of which something is hurt once both are at work."""
-
-    def injury(course: Course) -> bool:
-        words = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]
-        words += ["-m", "convergebench.generation", *course.next_words()[1:]]
-        command = course.start(words=words, real=True)
-        until = time.monotonic() + processes.PATIENCE
-        while command.alive and time.monotonic() < until and not list((course.run / "log").glob("*-of-2.jsonl")):
-            time.sleep(0.02)
-        moment(course)
-        met = command.alive
-        ranks = processes.children(command.pid) if met else []
-        if met:
-            hurt(course, command.pid, ranks)
-        code = command.end()
-        while left := [pid for pid in ranks if processes.is_at_work(pid)]:  # they outlive a launcher that is killed
-            if time.monotonic() > until:
-                for pid in left:
-                    os.kill(pid, signal.SIGKILL)
-                raise Wrong(f"workers do not end: {command.said()[-800:]}")
-            time.sleep(0.05)
-        if code is None:
-            raise Wrong(f"a launch is stuck: {command.said()[-800:]}")
-        course.settle(2 * CONCURRENCY, "a launch that was hurt")
-        return met
-
-    return injury
-
-
-def kill_launcher(course: Course, pid: int, ranks: list[int]) -> None:
-    """Its workers go on, while the same command is given again."""
-    os.kill(pid, signal.SIGKILL)
-    again = course.start()
-    course.look_at(again, again.end(), ENDED)
-
-
-def end_launcher(course: Course, pid: int, ranks: list[int]) -> None:
-    """It hands the signal on."""
-    os.kill(pid, course.chance.choice((signal.SIGTERM, signal.SIGINT)))
-
-
-def kill_rank(course: Course, pid: int, ranks: list[int]) -> None:
-    """As by a machine without memory."""
-    with contextlib.suppress(ProcessLookupError, IndexError):
-        os.kill(course.chance.choice(ranks), signal.SIGKILL)
-
-
 def damaged(how: str) -> Injury:
     """Alter one file while nothing runs; then the command that reads it says so, and it can be mended."""
 
@@ -238,9 +189,6 @@ DATASET: dict[str, tuple[Injury, float]] = {
 STORE = DATASET | {
     "Ctrl-C twice": (signalled(signal.SIGINT, signal.SIGINT), 4),
     "clock": (other_clock, 1.5),
-    "launcher killed": (launched(kill_launcher), 0.35),
-    "launcher ended": (launched(end_launcher), 0.35),
-    "rank killed": (launched(kill_rank), 0.5),
 }
 
 

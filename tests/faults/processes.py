@@ -1,12 +1,10 @@
-"""Commands as processes that a campaign can hurt: forks of one that has imported what they need, or real commands."""
+"""Commands as processes that a campaign can hurt: forks of one that has imported what they need."""
 
 import contextlib
 import multiprocessing
 import os
 import random
 import resource
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -20,50 +18,27 @@ PATIENCE = 240.0  # seconds that a command may take on a busy machine before it 
 class Command:
     """One command of ours under way, and what it has said."""
 
-    def __init__(self, words: list[str], said: Path, hurt: Callable[[], None] = lambda: None, real: bool = False):
+    def __init__(self, words: list[str], said: Path, hurt: Callable[[], None] = lambda: None):
         self.words, self.said_to = words, said
-        if real:
-            with said.open("wb") as file:
-                self.process: subprocess.Popen[bytes] | multiprocessing.process.BaseProcess = subprocess.Popen(
-                    words, stdout=file, stderr=file, start_new_session=True, env=dict(os.environ)
-                )
-        else:
-            self.process = FORK.Process(target=perform, args=(words, said, hurt))
-            self.process.start()
-
-    @property
-    def pid(self) -> int:
-        return int(self.process.pid or 0)
-
-    @property
-    def alive(self) -> bool:
-        if isinstance(self.process, subprocess.Popen):
-            return self.process.poll() is None
-        return self.process.is_alive()
+        self.process = FORK.Process(target=perform, args=(words, said, hurt))
+        self.process.start()
 
     def send(self, number: int) -> bool:
         """Send a signal; whether the command was still there."""
-        if not self.alive:
+        if not self.process.is_alive():
             return False
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, number)
+            os.kill(int(self.process.pid or 0), number)
         return True
 
     def end(self) -> int | None:
-        """Its exit code once it has ended; None where it is stuck, and then it is killed."""
-        until = time.monotonic() + PATIENCE
-        while self.alive and time.monotonic() < until:
-            time.sleep(0.005)
-        stuck = self.alive
+        """Its exit code once it has ended; None if it is stuck, and then it is killed."""
+        self.process.join(PATIENCE)
+        stuck = self.process.is_alive()
         if stuck:
-            os.kill(self.pid, signal.SIGKILL)
-        if isinstance(self.process, subprocess.Popen):
-            self.process.wait()
-            code = self.process.returncode
-        else:
+            self.process.kill()
             self.process.join()
-            code = self.process.exitcode
-        return None if stuck else code
+        return None if stuck else self.process.exitcode
 
     def said(self) -> str:
         return self.said_to.read_text(errors="replace") if self.said_to.exists() else ""
@@ -124,17 +99,3 @@ def with_other_clock(chance: random.Random) -> Callable[[], None]:
         time.time = lambda: real() + offsets[next(asked) > jump]
 
     return hurt
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started."""
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def is_at_work(pid: int) -> bool:
-    """Whether a process of ours with this number is there and has not ended."""
-    with contextlib.suppress(OSError):
-        words = Path(f"/proc/{pid}/cmdline").read_bytes()
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        return b"convergebench" in words and state != "Z"
-    return False

@@ -87,12 +87,10 @@ class Course:
             found += ["--max-cost", str(self.limit)]
         return [*found, *more, "--out", str(out or self.run)]
 
-    def start(
-        self, hurt: Callable[[], None] = lambda: None, words: list[str] | None = None, real: bool = False
-    ) -> Command:
+    def start(self, hurt: Callable[[], None] = lambda: None, words: list[str] | None = None) -> Command:
         """A command of ours under way, the run's own where no other is named."""
         self.count += 1
-        return Command(words or self.words(), self.folder / f"said-{self.count}.txt", hurt, real)
+        return Command(words or self.words(), self.folder / f"said-{self.count}.txt", hurt)
 
     def next_words(self) -> list[str]:
         """The run's command, with more to do if it is done, so that the next fault finds it under way."""

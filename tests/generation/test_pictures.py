@@ -20,15 +20,6 @@ def encoded(picture, kind, **options):
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(("kind", "extension"), [("PNG", "png"), ("JPEG", "jpg"), ("WEBP", "webp"), ("GIF", "gif")])
-def test_the_type_is_read_from_the_magic_bytes(kind, extension):
-    assert pictures.sniff(encoded(GRADIENT, kind)) == extension
-
-
-def test_decoding_gives_the_pixels_of_the_bytes():
-    assert np.array_equal(pictures.decode(encoded(GRADIENT, "PNG")), GRADIENT)
-
-
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
 def test_a_truncated_picture_is_broken(kind, share):
@@ -127,11 +118,3 @@ def test_the_decoder_needs_nothing_but_numpy_and_pillow():
                      [node.module or "."] if isinstance(node, ast.ImportFrom) else [])
     }  # fmt: skip
     assert imports - set(sys.stdlib_module_names) == {"numpy", "PIL"}
-
-
-def test_pixels_survive_our_own_encoding_without_metadata():
-    picture = GRADIENT.copy()
-    picture.info["comment"] = "secret"
-    data = pictures.encode_png(pictures.upright(picture))
-    assert np.array_equal(pictures.decode(data), GRADIENT)
-    assert b"secret" not in data

@@ -164,15 +164,6 @@ def test_a_really_full_device_is_one_sentence(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_read_only_folder_is_one_sentence(tmp_path, monkeypatch):
-    def refused(*args, **kwargs):
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr("pathlib.Path.mkdir", refused)
-    with pytest.raises(UserError, match="the file system is read-only; choose another folder"):
-        store.open_run(tmp_path / "run", {"suite": "test"})
-
-
 def test_done_is_written_last_and_names_the_steps_it_closes(run):
     folder = fill(run)
     with store.ChainWriter.open(run, CHAIN) as writer:
