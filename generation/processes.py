@@ -1,4 +1,4 @@
-"""Several processes of one launch: which of them this one is, and what only the first of them does."""
+"""Several processes of one launch: which of them this one is, and what only the first one does."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,7 @@ T = TypeVar("T")
 def rank_and_size() -> tuple[int, int]:
     """This process's rank and the number of processes that accelerate launched.
 
-    Refuses to start where each process would believe that it is alone: every step would be paid for several times.
+    Refuses to start if the processes do not see each other: each would pay for every step.
     """
     expected = int(os.environ.get("WORLD_SIZE", "1"))
     if expected == 1:
@@ -23,11 +23,10 @@ def rank_and_size() -> tuple[int, int]:
         from accelerate import PartialState
     except ModuleNotFoundError as error:
         raise UserError(
-            f"{expected} processes were launched, and {error.name} is not installed, without which they cannot meet: "
-            "pip install 'convergebench[score]'"
+            f"{expected} processes were launched and need {error.name} to meet: pip install 'convergebench[score]'"
         ) from error
     try:
-        # A process may wait for the others for as long as their share of the work takes.
+        # A process may wait for the others as long as their share of the work takes.
         state = PartialState(cpu=not torch.accelerator.is_available(), timeout=timedelta(days=30))
     except ValueError as error:
         raise UserError(f"{expected} processes were launched but cannot meet: {error}") from error
@@ -40,11 +39,9 @@ def rank_and_size() -> tuple[int, int]:
 
 
 def part(shard: str | None) -> tuple[int, int]:
-    """Which part of how many this process runs: I/N, times the processes that were launched."""
+    """The part that this process runs, and the number of parts: those of the shard times the launched processes."""
     rank, size = rank_and_size()
-    if shard is None:
-        return rank, size
-    index, count = parse_shard(shard)
+    index, count = parse_shard(shard) if shard is not None else (0, 1)
     return index * size + rank, count * size
 
 
@@ -57,17 +54,17 @@ def parse_shard(shard: str) -> tuple[int, int]:
     """I/N as two numbers."""
     index, slash, count = shard.partition("/")
     if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
-        raise UserError(f"--shard is {shard!r}; it is I/N with I from 0 to N - 1, such as 0/4")
+        raise UserError(f"--shard must be I/N with I from 0 to N - 1, such as 0/4; got {shard!r}")
     return int(index), int(count)
 
 
 def machines() -> int:
-    """On how many machines the launched processes run."""
+    """The number of machines that the launched processes run on."""
     return max(1, rank_and_size()[1] // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def wait_for_all() -> None:
-    """Wait until all processes of a launch have come this far."""
+    """Wait until all processes of the launch have come this far."""
     if rank_and_size()[1] > 1:
         from accelerate import PartialState
 
@@ -75,22 +72,20 @@ def wait_for_all() -> None:
 
 
 def by_the_first(work: Callable[[], T]) -> T:
-    """What `work` gives, done by the first process when all have come this far, and told to the others."""
+    """Run `work` in the first process when all have come this far; its result, or error, is that of all."""
     rank, size = rank_and_size()
     if size == 1:
         return work()
     from accelerate.utils import broadcast_object_list
 
     wait_for_all()
-    told: list[object] = [None, None]
+    shared: list[object] = [None, None]
     if rank == 0:
         try:
-            told[0] = work()
-        except Exception as error:
-            told[1] = error
-            broadcast_object_list(told)
-            raise
-    broadcast_object_list(told)
-    if isinstance(told[1], Exception):
-        raise told[1]
-    return told[0]  # type: ignore[return-value]
+            shared[0] = work()
+        except Exception as error:  # noqa: BLE001 - it is raised below, in every process
+            shared[1] = error
+    broadcast_object_list(shared)
+    if isinstance(shared[1], Exception):
+        raise shared[1]
+    return shared[0]  # type: ignore[return-value]

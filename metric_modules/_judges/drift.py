@@ -1,11 +1,11 @@
 """Whether a judge answers as it did at first: its fixed sample, asked again in each run, compared by permutation.
 
-Under no drift the answers to one question about one picture are exchangeable between runs, however noisy the judge is.
-So each item's answers are shuffled between the first run and a later one, and what was seen is compared with that: the
-test is exact for any noise of the judge's own. Two statistics look for two kinds of drift: answers that moved (how
-often a new answer differs from an old one), and answers that only began to waver (how many new ones are rare among all
-answers to their item). The alarm's level is shared by both. The first run asks oftener: every later one is compared
-with it.
+Without drift, the answers to one question about one picture are exchangeable between runs, however noisy the judge is.
+So each item's answers are shuffled between the first run and a later one, and the observed value is compared with the
+shuffled ones: the test is exact for any noise of the judge. Two statistics find two kinds of drift: answers that moved
+(how often a new answer differs from an old one), and answers that only became unstable (how many new ones are rare
+among all answers to their item). They share the level of the alarm. The first run repeats each item more often,
+because every later run is compared with it.
 """
 
 import itertools
@@ -20,20 +20,20 @@ import numpy as np
 from .answers import CALIBRATION
 
 SAMPLE = 120  # items that are asked again in each run
-REPEATS = 4  # times that each is asked in a run
+REPEATS = 4  # of each item in a run
 FIRST_REPEATS = 8  # in the first run that asks it
 LEVEL = 0.03  # of a false alarm for each run, both statistics together
 _SHUFFLES = 1999
-_MOST_WAYS = 5000  # of dividing one item's answers in two, beyond which they are drawn
-SEED = 0
+_MOST_WAYS = 5000  # of dividing one item's answers in two; beyond that they are drawn
+_SEED = 0
 
-Row = Mapping[str, Any]
+Row = Mapping[str, Any]  # of judgements
 Answer = float | str  # a value, or the reason why there is none: declining more often is drift too
 
 
 @dataclass(frozen=True)
 class Drift:
-    """One later run of a judge beside its first one, on the sample."""
+    """A later run of a judge compared with its first one, on the sample."""
 
     judge: str
     question: str
@@ -41,7 +41,7 @@ class Drift:
     items: int  # of the sample that both runs asked
     calls: int  # of the later run
     moved: float  # share of pairs of an old and a new answer that differ
-    noise: float  # share of pairs of two old answers that differ: the judge's own noise
+    noise: float  # share of pairs of two old answers that differ
     p: float
     models: tuple[str, ...]  # that answered in the later run
     first_models: tuple[str, ...]
@@ -59,43 +59,38 @@ class Drift:
     def sentence(self) -> str:
         """For a reader."""
         words = (
-            f"{self.judge} on {self.question}, run {self.session}: on the {self.items} steps that it is asked about in "
-            f"every run, {self.moved:.0%} of its answers differ from those of the first run, where {self.noise:.0%} is "
-            f"its own noise (p = {self.p:.3f})"
+            f"{self.judge} on {self.question}, run {self.session}: on the {self.items} steps asked in every run, "
+            f"{self.moved:.0%} of its answers differ from those of the first run; its own noise is {self.noise:.0%} "
+            f"(p = {self.p:.3f})"
         )
         return words + (f"; answers come from {' and '.join(self.models)} now" if self.other_model else "")
 
 
 def find_drift(rows: Iterable[Row]) -> list[Drift]:
-    """Every later run of every judge and question, each item of the sample beside its answers of the first run."""
+    """Every later run of every judge and question, each item compared with its answers of the first run."""
     runs: dict[tuple[str, str, str], dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row["purpose"] == CALIBRATION:
             runs[row["judge"], row["question"], row["question_sha256"]][row["session"]].append(row)
-    found = []
+    drifts = []
     for (judge, question, _), sessions in sorted(runs.items()):
         first: dict[str, list[Row]] = {}
-        for session, asked in sorted(sessions.items()):
-            new = _rows_by_item(asked)
+        for session, session_rows in sorted(sessions.items()):
+            new: dict[str, list[Row]] = defaultdict(list)
+            for row in sorted(session_rows, key=lambda row: row["repeat"]):
+                new[row["key"]].append(row)
             both = sorted(new.keys() & first.keys())
             if both:
-                old_rows = [row for key in both for row in first[key]]
-                pairs = [(answers_of(first[key]), answers_of(new[key])) for key in both]
+                pairs = [(_answers_of(first[key]), _answers_of(new[key])) for key in both]
                 moved, noise, p = compare_runs(pairs)
-                calls, models = sum(len(each) for _, each in pairs), (_models_of(asked), _models_of(old_rows))
-                found.append(Drift(judge, question, session, len(both), calls, moved, noise, p, *models))
-            first = new | first
-    return found
+                calls = sum(len(answers) for _, answers in pairs)
+                models = _models_of(session_rows), _models_of([row for key in both for row in first[key]])
+                drifts.append(Drift(judge, question, session, len(both), calls, moved, noise, p, *models))
+            first = {**new, **first}
+    return drifts
 
 
-def _rows_by_item(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: row["repeat"]):
-        found[row["key"]].append(row)
-    return dict(found)
-
-
-def answers_of(rows: Iterable[Row]) -> list[Answer]:
+def _answers_of(rows: Iterable[Row]) -> list[Answer]:
     return [row["reason"] if row["value"] is None else row["value"] for row in rows]
 
 
@@ -104,47 +99,47 @@ def _models_of(rows: Iterable[Row]) -> tuple[str, ...]:
 
 
 def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> tuple[float, float, float]:
-    """The share of old and new answers that differ, that of two old ones, and the chance of both without drift.
+    """The share of old and new answers that differ, that of two old ones, and the probability of both without drift.
 
     >>> same = [([1.0, 1.0], [1.0, 1.0])] * 9
     >>> compare_runs(same)
     (0.0, 0.0, 1.0)
     """
-    generator = np.random.default_rng(SEED)
-    tables = [divided(*pattern(old, new)) for old, new in pairs]
-    moved, wavering = np.array([table[:, 0] for table in tables]).sum(axis=0)
-    among = sum(len(old) * (len(old) - 1) / 2 for old, _ in pairs)
-    apart = sum(first != second for old, _ in pairs for first, second in itertools.combinations(old, 2))
-    across = sum(len(old) * len(new) for old, new in pairs)
+    generator = np.random.default_rng(_SEED)
+    tables = [_divided(*_pattern(old, new)) for old, new in pairs]
+    moved, rare = np.array([table[:, 0] for table in tables]).sum(axis=0)
+    old_pairs = sum(len(old) * (len(old) - 1) / 2 for old, _ in pairs)
+    differing = sum(first != second for old, _ in pairs for first, second in itertools.combinations(old, 2))
+    mixed_pairs = sum(len(old) * len(new) for old, new in pairs)
     drawn = np.zeros((2, _SHUFFLES))
     for table in tables:
         drawn += table[:, generator.integers(0, table.shape[1], _SHUFFLES)]
-    tails = (1 + (drawn >= np.array([[moved], [wavering]]) - 1e-9).sum(axis=1)) / (_SHUFFLES + 1)
-    return float(moved / across), apart / among if among else 0.0, min(1.0, 2 * float(tails.min()))
+    tails = (1 + (drawn >= np.array([[moved], [rare]]) - 1e-9).sum(axis=1)) / (_SHUFFLES + 1)
+    return float(moved / mixed_pairs), differing / old_pairs if old_pairs else 0.0, min(1.0, 2 * float(tails.min()))
 
 
-def pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ...], int]:
+def _pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ...], int]:
     """One item's answers as numbers, equal for equal answers, and how many of them are the old ones."""
     codes = {answer: number for number, answer in enumerate(dict.fromkeys(map(str, (*old, *new))))}
     return tuple(codes[str(answer)] for answer in (*old, *new)), len(old)
 
 
 @cache
-def divided(answers: tuple[int, ...], old: int) -> np.ndarray:
+def _divided(answers: tuple[int, ...], old: int) -> np.ndarray:
     """For each way to divide an item's answers between two runs: the pairs of an old and a new answer that differ, and
-    the new answers that are rarer than the item's most common one. The first way is the one that was seen."""
+    the new answers that are rarer than the item's most common one. The first way is the observed one."""
     numbers = np.array(answers)
     differ = (numbers[:, None] != numbers).astype(float)
     counts = np.bincount(numbers)
     is_rare = (counts < counts.max())[numbers].astype(float)
-    ways = np.array(list(_ways_to_divide(len(answers), old, np.random.default_rng(SEED))))
+    ways = np.array(list(_ways_to_divide(len(answers), old, np.random.default_rng(_SEED))))
     member = np.zeros((len(ways), len(answers)))
     member[np.arange(len(ways))[:, None], ways] = 1
     return np.array([np.einsum("wi,ij,wj->w", member, differ, 1 - member), (1 - member) @ is_rare])
 
 
 def _ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Iterable[Sequence[int]]:
-    """Which answers may have been the old ones, first those that were; all ways, or many drawn."""
+    """Which answers may have been the old ones, the observed way first; all ways, or many drawn."""
     ways = list(itertools.islice(itertools.combinations(range(size), old), _MOST_WAYS + 1))
     if len(ways) <= _MOST_WAYS:
         return ways
