@@ -11,7 +11,7 @@ from convergebench.generation.records import UserError
 WORDS = ["--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", "run"]
 
 
-def test_a_process_that_sees_fewer_than_were_launched_refuses_to_pay_again(monkeypatch):
+def test_a_rank_that_sees_too_few_processes_refuses(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     alone = SimpleNamespace(num_processes=1, process_index=0)
     monkeypatch.setattr("accelerate.PartialState", lambda cpu, timeout: alone)

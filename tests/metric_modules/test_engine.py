@@ -96,7 +96,7 @@ def pictures(folder):
     return {key: (start[key[0]], pixels) for key, pixels in found.items()}
 
 
-def test_the_uniform_window_of_ssim_gives_scikit_images_default_and_stands_in_the_signature(dataset):
+def test_ssim_uniform_window_is_scikit_images_default(dataset):
     def score_with(window):
         engine.run(engine.prepare(dataset, ["ssim"], "cpu", None, {"ssim": {"window": window}}))
         return {key: row["ssim"] for key, row in scores(dataset).items() if row["ssim"] is not None}
@@ -130,7 +130,7 @@ def test_every_value_agrees_with_its_reference_implementation(dataset, models, d
     assert len(compared) == scored.PICTURES
 
 
-def test_no_value_depends_on_the_batch_or_on_what_was_asked_first(clean, scored_by_all, tmp_path):
+def test_values_do_not_depend_on_batch_or_order(clean, scored_by_all, tmp_path):
     one, later = (shutil.copytree(clean, tmp_path / name) for name in ("one", "later"))
     score(one, batch=1)
     score(later, ["lpips"])
@@ -139,7 +139,7 @@ def test_no_value_depends_on_the_batch_or_on_what_was_asked_first(clean, scored_
     assert content(one) == content(later) == content(scored_by_all[0])
 
 
-def test_beside_large_pictures_networks_take_turns_and_change_nothing(tmp_path, monkeypatch):
+def test_networks_take_turns_with_large_pictures(tmp_path, monkeypatch):
     for seed in scored.SIZES:
         one = scored.chain("rough", seed, rounds=1)
         scored.keep(tmp_path / "run", one, scored.answers(one, 25))
@@ -214,7 +214,7 @@ def test_decay_and_edits_show_where_they_were_made(scored_without_clip):
     assert {(row["psnr"], row["ssim"], row["lpips"], row["retained_rmse"]) for row in idle} == {(100, 1, 0, 1)}
 
 
-def test_with_clip_the_words_have_a_say_in_whether_an_edit_was_made(dataset, scored_without_clip, monkeypatch):
+def test_clip_has_a_say_in_applied_edits(dataset, scored_without_clip, monkeypatch):
     asked, said = [], []
     monkeypatch.setattr(clip, "embed_words", lambda known, text: asked.append(text) or clip.embed(known, said)[0])
     said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
@@ -247,7 +247,7 @@ def test_a_return_is_compared_with_the_return_before_it(dataset, batch):
     assert compared > 10
 
 
-def test_floors_are_medians_over_all_unrelated_pairs_and_each_pair_is_kept(scored_by_all):
+def test_floors_are_medians_of_all_stored_pairs(scored_by_all):
     dataset, _ = scored_by_all
     pairs = pq.read_table(dataset / "data" / "floors").to_pylist()
     assert len(pairs) == 3 * 2 * 4
@@ -272,7 +272,7 @@ def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeyp
     assert found["mended"] == found["exact"]
 
 
-def test_what_cannot_be_had_is_left_out_by_name_and_the_rest_is_scored(dataset, tmp_path, monkeypatch):
+def test_absent_weights_leave_out_one_metric_by_name(dataset, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     monkeypatch.setattr(clip, "CHECKPOINT", str(tmp_path / "nowhere"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -307,7 +307,7 @@ def test_a_folder_without_chains_is_refused(tmp_path):
     assert "is not a dataset" in result.output
 
 
-def test_bfloat16_is_the_default_only_where_the_hardware_multiplies_it(monkeypatch):
+def test_bfloat16_default_follows_the_hardware(monkeypatch):
     monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx2": True})
     assert metrics.fast_dtype("cpu") == "float32"
     monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": True})

@@ -75,7 +75,7 @@ def damage(row):
         row["image"]["bytes"] = b"<html>not found</html>"
 
 
-def test_damaged_pictures_cost_their_own_rows_only_and_are_said_aloud(clean, dataset):
+def test_a_damaged_picture_costs_its_own_row_only(clean, dataset):
     rewrite(dataset, "rough", damage)
     whole = shutil.copytree(clean, dataset.parent / "whole")
     score(whole)
@@ -112,7 +112,7 @@ def test_damage_that_was_repaired_is_scored_the_next_time(clean, dataset):
     assert all(row["psnr"] is not None for row in scores(dataset).values() if row["status"] == "ok")
 
 
-def test_a_chain_whose_reference_is_nowhere_whole_says_so_in_each_row(tmp_path):
+def test_an_unreadable_reference_is_the_reason_in_each_row(tmp_path):
     chain = scored.chain("only", 3, "copy")
     scored.keep(tmp_path / "run", chain, scored.answers(chain, 3))
     dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
@@ -145,7 +145,7 @@ def test_broken_bytes_are_named_without_an_address_in_memory(data):
     assert "0x" not in str(caught.value)
 
 
-def test_an_answer_of_another_shape_is_brought_to_its_references_size(tmp_path):
+def test_an_answer_is_resized_to_its_reference(tmp_path):
     chain = scored.chain("larger", 1, "copy")
     large = np.asarray(Image.fromarray(scored.picture(1)).resize((160, 100), Image.Resampling.BICUBIC))
     scored.keep(tmp_path / "run", chain, [scored.encoded(large)] * 3)
@@ -156,7 +156,7 @@ def test_an_answer_of_another_shape_is_brought_to_its_references_size(tmp_path):
     assert all(row["psnr"] > 30 and json.loads(row["signature"])["engine"]["size"] == "64x48" for row in found)
 
 
-def test_a_chain_with_a_reference_of_its_own_is_compared_with_that(tmp_path):
+def test_a_chain_is_compared_with_its_own_reference(tmp_path):
     chain = scored.chain("restorer", 1, "copy")
     truth = scored.encoded(scored.picture(9))
     scored.keep(tmp_path / "run", chain, [truth, scored.encoded(scored.picture(1)), truth], reference=truth)
@@ -166,7 +166,7 @@ def test_a_chain_with_a_reference_of_its_own_is_compared_with_that(tmp_path):
     assert found[0] == found[2] == 0 < found[1]
 
 
-def test_a_flipped_bit_in_a_source_is_said_and_costs_only_what_rests_on_its_floors(clean, dataset):
+def test_a_flipped_bit_in_a_source_costs_only_its_floors(clean, dataset):
     whole = shutil.copytree(clean, dataset.parent / "whole")
     score(whole)
     path = dataset / "data" / "sources" / "0000.parquet"
@@ -202,7 +202,7 @@ def test_a_flipped_bit_in_a_reference_is_never_compared_with(tmp_path):
     assert all(row["rmse"] is None for row in scores(dataset).values())
 
 
-def test_a_damaged_file_of_scores_is_refused_by_score_and_build_and_never_gets_a_hash(clean, dataset):
+def test_damaged_scores_are_refused_and_never_hashed(clean, dataset):
     score(dataset)
     card.write(dataset)
     path = dataset / "data" / "scores" / "0000.parquet"
@@ -222,7 +222,7 @@ def test_a_damaged_file_of_scores_is_refused_by_score_and_build_and_never_gets_a
     assert score(dataset).damage == []
 
 
-def test_a_flipped_bit_in_steps_never_becomes_the_hash_that_the_card_names(dataset):
+def test_a_flipped_bit_in_steps_is_never_hashed(dataset):
     path = dataset / "data" / "steps" / "rough" / "0000.parquet"
     flip(path, 2000)
     before = (dataset / "README.md").read_text()
@@ -274,7 +274,7 @@ def test_truncated_files_are_one_sentence_in_every_verb(dataset, tmp_path, confi
             assert (verb[0], config) in {("report", "sources"), ("report", "steps")}, verb
 
 
-def test_a_changed_digit_in_the_line_of_a_shard_is_not_merged_but_computed_again(tmp_path):
+def test_a_changed_shard_line_is_computed_again(tmp_path):
     shard = results.Shard(tmp_path, "0000.jsonl")
     lines = [{"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}}, {"chain": "c", "rows": {"1": None}}]
     for line in lines:

@@ -84,7 +84,7 @@ def test_shares_are_consecutive_complete_and_of_about_equal_cost():
         assert max(sum(costs[place] for place in own) for own in dealt) <= sum(costs) / size + max(costs)
 
 
-def test_work_that_was_finished_is_not_done_again_by_any_number_of_processes(dataset, alone, monkeypatch):
+def test_finished_work_is_not_repeated_by_other_processes(dataset, alone, monkeypatch):
     class Died(RuntimeError):
         pass
 
@@ -115,7 +115,7 @@ def test_a_dataset_that_is_being_scored_is_left_to_its_owner(dataset):
     assert engine.run(engine.prepare(dataset, ["psnr"], "cpu", None)).images == scored.PICTURES
 
 
-def test_a_process_that_had_other_weights_leaves_its_share_out_and_nothing_is_written(dataset):
+def test_ranks_with_other_weights_write_nothing(dataset):
     meeting = threading.Barrier(2, timeout=120)
 
     def rank(number):
@@ -181,7 +181,7 @@ def test_two_machines_make_the_files_of_one(dataset, alone):
 
 
 @pytest.mark.slow
-def test_a_rank_that_is_killed_costs_only_what_it_had_not_finished(dataset, alone):
+def test_a_killed_rank_loses_only_unfinished_work(dataset, alone):
     process = launched(dataset, "--num_processes", "2", "--main_process_port", free_port())
     folder, done = dataset / results.FOLDER, 0
     while not done:

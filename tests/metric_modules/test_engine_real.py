@@ -28,7 +28,7 @@ def real_chains():
 
 def values(dtype, reference, pictures):
     runs = metrics.choose(["psnr", "ssim", "lpips"], "cpu", dtype).runs
-    read = [ReadPicture((str(number), False), picture) for number, picture in enumerate(pictures)]
+    read = [ReadPicture(str(number), picture) for number, picture in enumerate(pictures)]
     return compare(Reference(reference), read, runs, lambda column, value: False, lambda name: nullcontext())
 
 

@@ -2,13 +2,11 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import random_lpips
 import scored
 import torch
-from convergebench import metric_modules
-from convergebench.metric_modules._engine import engine, metrics
+from convergebench.metric_modules._engine import metrics
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips.spec import SPEC
@@ -31,7 +29,7 @@ def test_an_older_gpu_computes_in_float16(monkeypatch, multiplies, dtype):
 
 
 @pytest.mark.parametrize("moved", [lpips.moved, clip.moved])
-def test_pictures_go_to_a_gpu_through_pinned_memory_while_the_processor_goes_on(moved):
+def test_pictures_go_to_a_gpu_through_pinned_memory(moved):
     said = []
     pinned = SimpleNamespace(to=lambda device, non_blocking: said.append((device.type, device.index, non_blocking)))
     moved(SimpleNamespace(pin_memory=lambda: pinned), torch.device("cuda", 3))
@@ -50,7 +48,7 @@ def test_a_whole_chain_passes_lpips_at_once(monkeypatch):
     assert [one.worst_tile for one in together] == pytest.approx([one.worst_tile for one in one_by_one], abs=1e-6)
 
 
-def test_on_another_device_than_the_processor_nothing_is_cut_into_rows():
+def test_other_devices_do_not_cut_rows():
     model = random_lpips.random_model("alex")
     meta = lpips.Model(model.net, {name: value.to("meta") for name, value in model.tensors.items()}, model.dtype, "")
     found = lpips.features(meta, PICTURES)
@@ -71,16 +69,3 @@ def test_float16_is_as_near_to_float32_as_the_columns_say():
     for one, other in zip(*found, strict=True):
         assert abs(one.lpips - other.lpips) <= bounds["lpips"]
         assert abs(one.worst_tile - other.worst_tile) <= bounds["lpips_worst_tile"]
-
-
-@pytest.mark.parametrize(("device", "batch"), [("cpu", engine.BATCH), ("cuda", engine.GPU_BATCH)])
-def test_on_a_gpu_whole_chains_are_a_batch(monkeypatch, tmp_path, device, batch):
-    seen = []
-    monkeypatch.setattr(metrics, "find_device", lambda asked: device)
-    job = SimpleNamespace(images=lambda rank, size: 0)
-    monkeypatch.setattr(engine, "prepare", lambda *_: job)
-    monkeypatch.setattr(engine, "run", lambda *words: seen.append(words[4]))
-    monkeypatch.setattr("convergebench.dataset_builder.building.card.write", lambda folder: None)
-    metric_modules.score(tmp_path, device=device, quiet=True)
-    assert seen == [batch]
-    assert np.array(PICTURES).shape == (32, 64, 96, 3)

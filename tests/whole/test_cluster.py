@@ -84,7 +84,7 @@ def content(folder):
 # Parts by hand
 
 
-def test_parts_that_are_scored_one_by_one_in_any_order_are_taken_in_by_the_plain_command(dataset, alone):
+def test_parts_in_any_order_are_used_by_the_plain_command(dataset, alone):
     asked = ["psnr", "ssim"]
     for part in ("2/3", "0/3", "1/3"):
         assert metric_modules.score(dataset, asked, device="cpu", shard=part, quiet=True).chains
@@ -93,7 +93,7 @@ def test_parts_that_are_scored_one_by_one_in_any_order_are_taken_in_by_the_plain
     assert not (dataset / results.FOLDER).exists()
 
 
-def test_a_part_that_died_goes_on_and_the_plain_command_computes_what_no_part_did(dataset, alone, monkeypatch):
+def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
     whole, seen = results.Shard.add, []
 
     def dying(self, line):
@@ -124,7 +124,7 @@ def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
     assert [chain.chain.id for chain in after.left[0]] == [chain.chain.id for chain in before.left[0]]
 
 
-def test_tasks_of_one_process_read_the_index_once_and_again_where_a_file_changed(dataset, alone, monkeypatch):
+def test_tasks_of_one_process_read_the_index_once(dataset, alone, monkeypatch):
     asked, prepared, prepare = ["psnr", "ssim"], [], engine.prepare
     monkeypatch.setattr(engine, "prepare", lambda *words, **more: prepared.append(words) or prepare(*words, **more))
     words = {"dataset": str(dataset), "asked": tuple(asked), "device": "cpu", "dtype": "float32", "window": "gaussian"}
@@ -141,7 +141,7 @@ def test_tasks_of_one_process_read_the_index_once_and_again_where_a_file_changed
         parts.work(0, 3, words, keys, 4, floors_only=False)
 
 
-def test_nobody_takes_the_shards_away_from_a_part_that_is_being_computed(dataset):
+def test_a_held_parts_shards_are_left_alone(dataset):
     folder = dataset / results.FOLDER
     with engine.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
         metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
@@ -153,7 +153,7 @@ def status_of(folder):
     return result.output
 
 
-def test_status_says_how_far_those_are_that_build_and_score_a_dataset(run, dataset, tmp_path):
+def test_status_of_a_dataset_being_built_or_scored(run, dataset, tmp_path):
     metric_modules.score(dataset, ["psnr"], device="cpu", shard="1/3", quiet=True)
     finished = cluster.chains_scored(dataset)
     while_scored = status_of(dataset)
@@ -180,7 +180,7 @@ def test_parts_of_a_build_are_put_in_place_by_the_plain_command(run, clean, tmp_
     assert not (out / building.DRAFT).exists()
 
 
-def test_a_file_of_the_draft_is_written_again_when_what_it_is_made_from_changed(run, tmp_path):
+def test_a_changed_draft_file_is_written_again(run, tmp_path):
     first = shutil.copytree(run, tmp_path / "first")
     gone = sorted((first / "chains").iterdir())[0]
     shutil.rmtree(gone)
@@ -190,7 +190,7 @@ def test_a_file_of_the_draft_is_written_again_when_what_it_is_made_from_changed(
     assert gone.name in {chain.id for chain in Reader(out).chains()}
 
 
-def test_what_a_task_finished_is_carried_and_found_by_its_successor(tmp_path):
+def test_a_tasks_finished_files_reach_its_successor(tmp_path):
     carry = transfer.Transfer(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")))
     with carry.task_folder(3) as folder:
         (folder / "a").mkdir()
@@ -233,7 +233,7 @@ def test_what_could_not_be_sent_goes_with_the_next_parcel(tmp_path, monkeypatch)
     assert (tmp_path / "home" / "one.txt").read_text() == "1"
 
 
-def test_a_job_leaves_alone_the_chains_that_were_done_before_it_began(tmp_path):
+def test_a_job_leaves_finished_chains_alone(tmp_path):
     words = {"editor": ["jpeg"], "suite": "smoke", "rounds": 1, "limit": 2, "audit": False}
     home = tmp_path / "home"
     generation.generate(**{**words, "limit": 1}, out=home, quiet=True)
@@ -263,7 +263,7 @@ def edit(image, instruction, seed):
 """
 
 
-def test_a_job_asks_again_for_what_was_refused_and_keeps_what_went_before(tmp_path):
+def test_a_job_asks_again_for_refusals(tmp_path):
     (tmp_path / "mine.py").write_text(MOODY)
     (tmp_path / "moody").touch()
     words = {"editor": [f"{tmp_path / 'mine.py'}:edit"], "suite": "smoke", "rounds": 1, "limit": 1, "audit": False}
@@ -280,13 +280,13 @@ def test_a_job_asks_again_for_what_was_refused_and_keeps_what_went_before(tmp_pa
     assert len((chain.folder / ".retried.jsonl").read_text().splitlines()) == 1
 
 
-def test_the_mark_that_a_chain_is_done_comes_home_after_all_that_it_marks(run):
+def test_done_marks_are_sent_last(run):
     names = [path.name for path in generating.finished_files(run)]
     assert names[-CHAINS:] == ["done.json"] * CHAINS
     assert "done.json" not in names[:-CHAINS]
 
 
-def test_jobs_are_sent_the_chains_of_their_files_and_write_those_of_one_process(run, clean, tmp_path):
+def test_build_jobs_write_the_files_of_one_process(run, clean, tmp_path):
     shares = [building_parts.share(building_parts.plan_of(find_finished([run])), rank, 3) for rank in range(3)]
     sent, out = str(tmp_path / "sent"), tmp_path / "dataset"
     building_parts.send_chains(shares, sent)
@@ -312,7 +312,7 @@ def test_jobs_are_sent_the_chains_of_their_files_and_write_those_of_one_process(
         ({"salt_file": "salt"}, "--salt-file salt is a local file, which a job does not have"),
     ],
 )
-def test_what_a_job_cannot_have_is_refused_before_anything_is_sent(tmp_path, monkeypatch, words, complaint):
+def test_what_a_job_cannot_have_is_refused(tmp_path, monkeypatch, words, complaint):
     (tmp_path / "salt").write_text("5a" * 32)
     monkeypatch.chdir(tmp_path)
     about = {"editor": "jpeg", "suite": "smoke", "executor": "jobs", "tasks": 2, "logs": "hf://buckets/NS/work"}
@@ -342,7 +342,7 @@ def test_an_argument_is_json_where_it_can_be():
 # By datatrove
 
 
-def test_a_worker_in_whose_place_the_pool_puts_another_was_killed_whatever_its_end_is_called(monkeypatch):
+def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):
     import multiprocess
 
     workers = [SimpleNamespace(pid=pid, name=f"ForkServerPoolWorker-{pid}", exitcode=None) for pid in range(3)]
@@ -393,7 +393,7 @@ def until_done(dataset, output, kills, **words):
 
 
 @pytest.mark.slow
-def test_eight_tasks_on_this_machine_make_the_files_of_one_process(dataset, alone, tmp_path):
+def test_eight_local_tasks_make_the_files_of_one_process(dataset, alone, tmp_path):
     chance = random.Random(7)
     kills = sorted(chance.sample(range(1, CHAINS - 1), 3))
     earlier = until_done(dataset, tmp_path / "log", kills, executor="local", tasks=8)
@@ -403,7 +403,7 @@ def test_eight_tasks_on_this_machine_make_the_files_of_one_process(dataset, alon
 
 
 @pytest.mark.slow
-def test_a_task_that_is_killed_alone_does_not_leave_the_others_waiting_for_ever(dataset, alone, tmp_path):
+def test_a_killed_task_does_not_hang_the_others(dataset, alone, tmp_path):
     with (tmp_path / "log").open("w") as log:
         about = scoring(dataset, executor="local", tasks=8)
         # As in the background of a script, where Ctrl-C is not heard.
@@ -421,7 +421,7 @@ def test_a_task_that_is_killed_alone_does_not_leave_the_others_waiting_for_ever(
 
 
 @pytest.mark.slow
-def test_slurm_makes_the_files_of_one_process_and_a_killed_task_is_submitted_again(dataset, alone, tmp_path):
+def test_slurm_makes_the_files_of_one_process(dataset, alone, tmp_path):
     programs = cluster.slurm(tmp_path / "programs")
     (programs / "watch").write_text(str(dataset))
     (programs / "kills").write_text("2 1")
@@ -443,7 +443,7 @@ def test_slurm_makes_the_files_of_one_process_and_a_killed_task_is_submitted_aga
 
 
 @pytest.mark.slow
-def test_a_run_by_slurm_that_is_killed_and_its_dataset_are_those_of_one_process(tmp_path):
+def test_a_killed_slurm_run_makes_the_files_of_one_process(tmp_path):
     words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 2}
     one, four, out = tmp_path / "one", tmp_path / "four", tmp_path / "b" / "convergebench"
     generation.generate(**words, out=one, quiet=True)
@@ -495,7 +495,7 @@ def ended_verb(log, env, *words):
 
 
 @pytest.mark.slow
-def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, alone, tmp_path, hub):
+def test_jobs_make_the_files_of_one_process(dataset, alone, tmp_path, hub):
     api, env = hub
     api.create_repo("NS/work", repo_type="dataset")
     api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
@@ -516,7 +516,7 @@ def test_jobs_make_the_files_of_one_process_from_a_dataset_on_the_hub(dataset, a
 
 
 @pytest.mark.slow
-def test_a_run_by_jobs_that_are_killed_and_its_dataset_are_those_of_one_process(tmp_path, hub):
+def test_a_killed_run_by_jobs_makes_the_files_of_one_process(tmp_path, hub):
     _, env = hub
     words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3}
     one, four, kills = tmp_path / "one", tmp_path / "four", tmp_path / "jobs" / "kills"
@@ -553,7 +553,7 @@ def test_ray_makes_the_files_of_one_process(dataset, alone, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_by_eight_tasks_that_is_killed_and_its_dataset_are_those_of_one_process(tmp_path):
+def test_a_killed_run_by_tasks_makes_the_files_of_one_process(tmp_path):
     words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3, "quiet": True}
     one, eight = tmp_path / "one", tmp_path / "eight"
     generation.generate(**words, out=one)
