@@ -8,15 +8,14 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from convergebench.generation.files import UNFINISHED, disk_errors_explained, locked, write_whole
-from convergebench.generation.records import UNKNOWN, EditorInfo, Source, UserError, canonical
+from convergebench.generation.records import UNKNOWN, UserError, canonical
 from convergebench.generation.store_reader import (
     FoundChains,
     StoredChain,
@@ -38,6 +37,7 @@ from . import card
 from .card_tables import editor_folders
 
 DRAFT = ".building"  # the folder of the files that are being written
+EDITORS_FILE = "data/editors/0000.parquet"
 _SCORE_KEY = ["chain", "step", "sha256"]
 
 
@@ -88,8 +88,9 @@ def build(
         draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
-            written |= _write_editors(draft, found.editors)
-            manifest.expect(out, {file: about.entry for file, about in written.items()})
+            editors = [editor_row(label, found.editors[label]) for label in sorted(found.editors)]
+            written[EDITORS_FILE] = write(draft / EDITORS_FILE, EDITORS, editors)
+            manifest.expect(out, {file: result.entry for file, result in written.items()})
             replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -166,15 +167,15 @@ def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], 
     content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in planned.chains]
     key = sha256(canonical([content, dict(rights)]).encode()).hexdigest()
     with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
-        known = json.loads(record.read_bytes())
-        if known.pop("key") == key and path.stat().st_size == known["bytes"]:
-            for _ in range(known["rows"] if planned.config is STEPS else 0):
+        values = json.loads(record.read_bytes())
+        if values.pop("key") == key and path.stat().st_size == values["bytes"]:
+            for _ in range(values["rows"] if planned.config is STEPS else 0):
                 progress()
-            return Written(path=path, **known)
+            return Written(path=path, **values)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
     shard = Shard(part, planned.config.columns)
-    for row in rows_of(planned, rights):
+    for row in _rows_of(planned, rights):
         shard.add(row)
         if planned.config is STEPS:
             progress()
@@ -185,7 +186,7 @@ def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], 
     return written
 
 
-def rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
+def _rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
     """The rows of a file, read from the stores as they are asked for."""
     for chain in planned.chains:
         if planned.config is STEPS:
@@ -195,20 +196,8 @@ def rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
             yield chain_row(chain, read_reference(chain))
         else:
             path, data = read_source(chain)
-            yield source_row(_with_rights(chain.source, rights), data, path)
-
-
-def _with_rights(source: Source, rights: Mapping[str, str]) -> Source:
-    """The source with these rights in place of those that nobody knows."""
-    values = source.to_dict()
-    return Source.from_dict({**values, **{name: said for name, said in rights.items() if values[name] == UNKNOWN}})
-
-
-def _write_editors(draft: Path, editors: Mapping[str, EditorInfo]) -> dict[str, Written]:
-    """The small table of what each editor is."""
-    file = "data/editors/0000.parquet"
-    rows = [editor_row(label, editors[label]) for label in sorted(editors)]
-    return {file: write(draft / file, EDITORS, rows)}
+            unknown = {name: text for name, text in rights.items() if getattr(chain.source, name) == UNKNOWN}
+            yield source_row(replace(chain.source, **unknown), data, path)
 
 
 def replace_files(draft: Path, out: Path, files: set[str]) -> None:
@@ -233,14 +222,14 @@ def _drop_stale_scores(folder: Path) -> int:
     current = _score_keys(reader.table("steps", _SCORE_KEY)).combine_chunks()
     dropped = 0
     for file in files:
-        config = config_of(reader.footer(file), "scores")
         stays = pc.is_in(_score_keys(reader.file_table(file, _SCORE_KEY)), current)
         count = pc.sum(stays).as_py() or 0
         dropped += len(stays) - count
         if not count:
             (folder / file).unlink()
         elif count < len(stays):
-            write_listed(folder, file, config, _rows_that_stay(reader, file, stays))
+            rows = (row for row, stay in zip(reader.file_rows(file), stays.to_pylist(), strict=True) if stay)
+            write_listed(folder, file, config_of(reader.footer(file), "scores"), rows)
     return dropped
 
 
@@ -248,12 +237,3 @@ def _score_keys(table: pa.Table) -> pa.ChunkedArray:
     """Names the picture that each row of scores belongs to: its chain, step and hash."""
     words = [table[name].cast(pa.string()) for name in _SCORE_KEY]
     return pc.binary_join_element_wise(*words, "\n", null_handling="replace", null_replacement="-")
-
-
-def _rows_that_stay(reader: Reader, file: str, stays: pa.ChunkedArray) -> Iterator[dict[str, Any]]:
-    """The rows of a file that are marked, of one row group at a time."""
-    start = 0
-    for group in range(reader.footer(file).num_row_groups):
-        part = reader.read(file, group)
-        yield from part.filter(stays.slice(start, part.num_rows)).to_pylist()
-        start += part.num_rows

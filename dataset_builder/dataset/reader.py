@@ -56,8 +56,12 @@ class Reader:
         self.where = str(where)
         self.api = api
         self.root = self.where.removeprefix("hf://")
-        self.remote = _hub_files(api) if self.where.startswith("hf://") else None
         self._copied: Path | None = None  # the small tables of a Hub dataset, once `copy_tables` fetched them
+        self.remote: HfFileSystem | None = None
+        if self.where.startswith("hf://"):
+            from huggingface_hub import HfFileSystem as Remote
+
+            self.remote = Remote(endpoint=api.endpoint, token=api.token) if api else Remote()
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self._cached_bounds = lru_cache(maxsize=4096)(self._bounds)
         self._cached_pictures = lru_cache(maxsize=4)(self._pictures)
@@ -221,16 +225,20 @@ class Reader:
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """The rows of a table as plain values, pictures as {"bytes", "path"}; otherwise as `rows_of`."""
         for file in self.files(config):
+            yield from self.file_rows(file, columns)
+
+    def file_rows(self, file: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of one file, as `rows`."""
+        with self.damage_explained(file):
+            self._digests(file)
+        digest = TableDigest()
+        for group in range(self.footer(file).num_row_groups):
             with self.damage_explained(file):
-                self._digests(file)
-            digest = TableDigest()
-            for group in range(self.footer(file).num_row_groups):
-                with self.damage_explained(file):
-                    part = self.read(file, group, columns)
-                    digest.update(part)
-                    rows = part.to_pylist()
-                yield from rows
-            self.check_values(file, digest)
+                part = self.read(file, group, columns)
+                digest.update(part)
+                rows = part.to_pylist()
+            yield from rows
+        self.check_values(file, digest)
 
     @contextlib.contextmanager
     def damage_explained(self, file: str) -> Iterator[None]:
@@ -287,7 +295,7 @@ class Reader:
         return editors | {row.editor: row.record() for row in self.rows_of(EditorRow)}
 
     def steps_of(self, chain: FinishedChain) -> list[Step]:
-        """The steps of a chain with its input first, from the row groups that can hold them."""
+        """The steps of a chain, its input first."""
         return [placed.step for placed in self._placed_steps(chain).values()]
 
     def all_steps(self, skip_unreadable: bool = False) -> Iterator[PlacedStep]:
@@ -304,8 +312,6 @@ class Reader:
                 for number in range(self.footer(file).row_group(group).num_rows):
                     row = next(rows)
                     yield PlacedStep(row.chain, row.record(), Place(file, group, number))
-
-    # The steps of one chain
 
     def _placed_steps(self, chain: FinishedChain) -> dict[int, PlacedStep]:
         return self._cached_steps(chain.id, chain.editor, chain.source.id, chain.program.id)
@@ -391,9 +397,3 @@ class Reader:
         pictures = self.read(file, group, [column]).column(0).combine_chunks()
         # Unlike `field`, `flatten` knows that a missing picture is a null struct. pyarrow.compute would cost 9 MB more.
         return pictures.flatten()[pictures.type.get_field_index("bytes")]
-
-
-def _hub_files(api: "HfApi | None") -> "HfFileSystem":
-    from huggingface_hub import HfFileSystem
-
-    return HfFileSystem(endpoint=api.endpoint, token=api.token) if api else HfFileSystem()

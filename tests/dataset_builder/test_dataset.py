@@ -10,7 +10,8 @@ from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation import store_reader as store
-from convergebench.generation.records import EditorInfo, UserError, canonical
+from convergebench.generation.records import EditorInfo, UserError
+from convergebench.generation.store import open_run, read_run
 from hub_fixtures import REPO
 
 pytest_plugins = ["hub_fixtures"]
@@ -27,7 +28,7 @@ def runs(tmp_path_factory):
     stores.keep(run, stores.chain("jpeg:quality=40", 1), reference=REFERENCE)
     fruits = replace(stores.program("fruit"), cycle=("add a {item}",), items=("pear", "fig"), closes=False)
     stores.keep(run, replace(stores.chain("jpeg:quality=40", 2), program=fruits))
-    stores.write(run / "editors.json", canonical({"paint": PAINT.to_dict()}))
+    open_run(run, read_run(run), {"paint": PAINT})
     return run
 
 
