@@ -92,7 +92,10 @@ def _retained_curves(chain: FinishedChain, scores: Iterable[ScoreRow]) -> dict[s
     """What every round's last picture retained, by each metric that has values."""
     last_of_round = {row.round: row for row in scores if row.position == len(chain.program.cycle)}
     rows = [last_of_round.get(round) for round in range(1, chain.rounds + 1)]
-    curves = {name: [row and row.value(column.retained) for row in rows] for name, column in retained_columns().items()}
+    curves = {
+        name: [row.value(column.retained) if row else None for row in rows]
+        for name, column in retained_columns().items()
+    }
     return {name: values for name, values in curves.items() if any(value is not None for value in values)}
 
 

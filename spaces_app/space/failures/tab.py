@@ -10,7 +10,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from ...analysis.cases import Case
 from ...analysis.groups import CaseGroup
-from ...analysis.reasons import TITLES, losing_step
+from ...analysis.reasons import losing_step
 from ..endings import ending
 from ..headline import ALL, Choice, leaderboard
 from ..served_dataset import Answer, ServedDataset
@@ -93,7 +93,7 @@ def failures(
     matching, causes, counted = _chosen_failures(dataset, editor, cause, program, group, kind, category, sort)
     return {
         "total": len(matching),
-        "causes": [{"cause": name, "title": TITLES[name], "count": count} for name, count in causes.items()],
+        "causes": [{"cause": name, "title": CAUSES[name].title, "count": count} for name, count in causes.items()],
         "rows": [_row(dataset, failure, counted) for failure in matching[max(start, 0) :][:_PAGE]],
     }
 
@@ -144,7 +144,7 @@ def neighbours(
 
 
 def known(dataset: ServedDataset) -> Answer:
-    return {"causes": TITLES, "sorts": _SORTS}
+    return {"causes": {name: cause.title for name, cause in CAUSES.items()}, "sorts": _SORTS}
 
 
 PUBLIC = (failures,)

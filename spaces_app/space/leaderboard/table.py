@@ -4,8 +4,9 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from convergebench.metric_modules.halflife.causes import CAUSES
+
 from ...analysis.groups import ROLES
-from ...analysis.reasons import TITLES
 from ...analysis.tables import NO_VALUE, Column, Table, format_value, is_missing
 from .. import page
 from ..headline import Leaderboard
@@ -86,12 +87,12 @@ def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[
     """What each cell says, and the number or name by which the browser sorts it."""
     cells = []
     for column in columns:
-        cell = {"text": format_value(row.get(column.key), column.form), "sort": _sort_key(row, column)}
+        cell: Answer = {"text": format_value(row.get(column.key), column.form), "sort": _sort_key(row, column)}
         if column.key == "editor":
             cell |= _editor_words(row, dataset)
         elif column.key == "cause" and row["cause"]:
             cause = str(row["cause"]).rpartition(" (")[0]
-            cell |= {"text": f"{TITLES[cause].lower()} ({row['cause_share']:.0%})", "cause": cause}
+            cell |= {"text": f"{CAUSES[cause].title.lower()} ({row['cause_share']:.0%})", "cause": cause}
         elif column.key == "rounds_kept":
             cell["bar"] = _rounds_bar(row)
             if row["role"] == ROLES["baseline"] and not row["forward"]:
@@ -107,7 +108,7 @@ def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[
 
 def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
     """The editor's name with its id or, of a baseline, its meaning in small print."""
-    editor = row["editor"]
+    editor = str(row["editor"])
     name = dataset.display.get(editor, editor)
     small = editor if name != editor else ""
     if row["role"] == ROLES["baseline"]:

@@ -111,9 +111,13 @@ def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
 
 def metrics_page(dataset: ServedDataset) -> str:
     """What each metric detects and misses, and how far they agree, as HTML."""
-    described = [part for spec in specs().values() for part in (spec, *spec.columns)]
-    rows = [(part.title, part.sees, part.misses) for part in described if part.sees]
-    return page.render(SPACE / "metrics" / "agreement.html", metrics=rows, agreement=agreement(dataset))
+    rows = []
+    for spec in specs().values():
+        rows += [(spec.title, spec.sees, spec.misses)]
+        rows += [(column.title, column.sees, column.misses) for column in spec.columns]
+    return page.render(
+        SPACE / "metrics" / "agreement.html", metrics=[row for row in rows if row[1]], agreement=agreement(dataset)
+    )
 
 
 PUBLIC = (metrics, agreement)

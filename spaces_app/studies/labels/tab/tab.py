@@ -124,16 +124,17 @@ def _pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[_Item
 def _is_shown(dataset: ServedDataset, chain: str, step: int) -> bool:
     """Whether a picture came back in that step."""
     row = dataset.scores_of(chain).get(step)
-    return row is not None and row["status"] in ("ok", "shrunk")
+    return row is not None and row.status in ("ok", "shrunk")
 
 
 def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
     """What a labeller is shown, and what the label will name."""
+    row = dataset.scores_of(chain.id).get(step)
     round, position = divmod(step - 1, len(chain.program.cycle)) if step else (0, -1)
     return {
         "chain": chain.id,
         "step": step,
-        "sha256": dataset.scores_of(chain.id).get(step, {}).get("sha256"),
+        "sha256": row.sha256 if row else None,
         "words": [chain.program.instruction(round + 1, place) for place in range(1, position + 2)],
         "round": round + 1,
         "before": "degraded" if chain.program.category == "restoration" else "original",
