@@ -242,14 +242,6 @@ class ScoreRow(_Scored):
         near = get_close_matches(column, score_column_names(), 1)
         raise KeyError(f"the scores have no column {column!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
-    def get(self, column: str, default: Any = None) -> Any:
-        return self.__dict__.get(column, default)
-
-    __getitem__ = value
-
-    def __contains__(self, column: str) -> bool:
-        return self.__dict__.get(column) is not None
-
     @property
     def missing(self) -> dict[str, Missing]:
         """Why values are missing, by column."""

@@ -20,7 +20,7 @@ from .groups import HALF, CaseGroup, count_failures, group_cases, merge_reasons,
 from .stored_rows import StoredRows, narrow, score_rows
 
 Row = Mapping[str, Any]
-_R = TypeVar("R", bound=dataset_columns.Row)
+_R = TypeVar("_R", bound=dataset_columns.Row)
 T = TypeVar("T")
 
 
@@ -34,7 +34,7 @@ class Options:
 
 
 def _typed(rows: Iterable[_R | Row], row_type: type[_R]) -> list[_R]:
-    return [row if isinstance(row, row_type) else row_type.from_values(row) for row in rows]
+    return [row_type.from_values(row) if isinstance(row, Mapping) else row for row in rows]
 
 
 class Analysis:

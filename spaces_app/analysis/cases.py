@@ -111,7 +111,7 @@ class Case:
 
 
 # What decides the causes that are no single column of the scores: a case and its checks -> series, one value per round.
-SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Values | Sequence[bool | None] | None]]] = {
+SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None] | None]]] = {
     "applied": lambda case, checks: [case.applied] if "edits" in checks else [],
     "undone": lambda case, checks: [case.undone] if "edits" in checks else [],
     "quality": lambda case, checks: [case.judged(name) for name in QUALITIES if name in checks],

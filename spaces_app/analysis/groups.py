@@ -171,7 +171,7 @@ def is_measured(case: Case, place: int) -> bool:
     return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
 
 
-def _series_of(case: Case, cause: Cause, checks: Sequence[str]) -> list[Values]:
+def _series_of(case: Case, cause: Cause, checks: Sequence[str]) -> list[Sequence[float | None]]:
     """The series that decide a cause in a case; none if it is not checked."""
     if cause.decided_by not in SERIES:
         return [case.of_causes[cause.decided_by]]

@@ -37,7 +37,7 @@ class Estimate(NamedTuple):
     high: float | None = None
 
 
-def estimate(value: Any, interval: tuple[Any, Any] | None) -> Estimate:
+def estimate(value: Any, interval: Sequence[Any] | None) -> Estimate:
     return Estimate(value, *(interval or ()))
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+
 from ..analysis.display_names import LONGEST, display_names
 from ..analysis.round_curves import CurveRow
 from ..analysis.tables import Estimate, Table, capitalised, format_value
@@ -188,7 +190,8 @@ def draw_lines(
         if curve := [row for row in rows if row.editor == editor]:
             _draw_line(axes, curve, look, share, bands and not (share and look.is_reference))
             if medians:
-                axes.plot([row.round for row in curve], [row.median for row in curve], color=look.colour, ls=":", lw=1)
+                values = np.array([row.median for row in curve], float)
+                axes.plot([row.round for row in curve], values, color=look.colour, ls=":", lw=1)
     axes.set_xlabel("round")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     first, last = 0 if share else 1, max((row.round for row in rows), default=None)
@@ -205,7 +208,7 @@ def _draw_line(axes: "Axes", curve: Sequence[CurveRow], look: Look, share: bool,
               drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
     band = [(round, mean) for round, mean in points if mean.low is not None]
     if with_band and band:
-        low, high = [mean.low for _, mean in band], [mean.high for _, mean in band]
+        low, high = np.array([[mean.low, mean.high] for _, mean in band], float).T
         axes.fill_between([round for round, _ in band], low, high, color=look.colour, alpha=0.13, lw=0, step=step)
 
 

@@ -1,6 +1,6 @@
 """Half-life against depth: how many edits an editor can make, one upon the other, and still find the way back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
@@ -88,7 +88,7 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]
     figure, grid = new_figure(1, 2, 3.0, sharey=True)
     sentences = []
     depths = sorted({row.depth for row in rows})
-    panels = {
+    panels: dict[str, Mapping[tuple[str, int], float | None]] = {
         "found the way back": {(row.editor, row.depth): row.kept for row in rows},
         "retained quality": {(row.editor, row.depth): row.quality for row in rows},
     }
