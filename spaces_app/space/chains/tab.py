@@ -124,7 +124,9 @@ def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
         "text": step.text[:_MOST_TEXT] if step.text else None,
         "details": dict(step.details),
         "closing": step.position == length,
-        "scores": {name: scores.value(name) for name in numbers if name in scores or name not in optional},
+        "scores": {
+            name: scores.value(name) for name in numbers if name not in optional or scores.value(name) is not None
+        },
         "retained": {name: scores.value(column.retained) for name, column in retained_columns().items()},
         "applied": scores.edit_applied,
         "undone": scores.edit_undone,
