@@ -6,7 +6,7 @@ editor had failed there.
 
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -117,7 +117,6 @@ def import_chains(
     out: Path,
     rights: SourceRights | None = None,
     originals: Mapping[str, Path] | None = None,
-    progress: Callable[[], None] = lambda: None,
 ) -> Imported:
     """Write what a layout found into a chain store; chains that are there already stay as they are.
 
@@ -142,7 +141,6 @@ def import_chains(
                     if ids.setdefault(key, chain.id) != chain.id:
                         imported.replaced.append(remove_chain(out, ids[key]))
                     ids[key] = chain.id
-            progress()
     return imported
 
 

@@ -55,16 +55,16 @@ class Finding(NamedTuple):
         return f"{self.path}: {self.what}; affected: {self.depends}"
 
 
-def verify(folder: Path, progress: Callable[[str], None] = lambda file: None) -> list[Finding]:
-    """Everything that is broken in a dataset or a run; `progress` is told each file or chain once it is read."""
+def verify(folder: Path) -> list[Finding]:
+    """Everything that is broken in a dataset or a run."""
     if (folder / "run.json").exists() or (folder / "chains").is_dir():
-        return list(_verify_run(folder, progress))
+        return list(_verify_run(folder))
     if not (folder / "data").is_dir():
         raise UserError(f"{folder} is neither a run nor a dataset: there is no run.json and no data folder in it")
-    return list(verify_dataset(folder, progress))
+    return list(verify_dataset(folder))
 
 
-def _verify_run(run: Path, progress: Callable[[str], None]) -> Iterator[Finding]:
+def _verify_run(run: Path) -> Iterator[Finding]:
     """The run's own files, and each chain that is not what its records say, finished or not."""
     for file, read, depends in files_of_run(run):
         try:
@@ -83,10 +83,9 @@ def _verify_run(run: Path, progress: Callable[[str], None]) -> Iterator[Finding]
                 check_unfinished(folder)
         except (UserError, OSError) as error:
             yield Finding(f"chains/{folder.name}", str(error), "the datasets that are built from it")
-        progress(folder.name)
 
 
-def verify_dataset(folder: Path, progress: Callable[[str], None] = lambda file: None) -> Iterator[Finding]:
+def verify_dataset(folder: Path) -> Iterator[Finding]:
     """Each file that is missing or not what was written, and each row that refers to something that is not there."""
     reader = Reader(folder)
     files = reader.data_files()
@@ -104,7 +103,6 @@ def verify_dataset(folder: Path, progress: Callable[[str], None] = lambda file: 
         except (UserError, OSError) as error:
             damaged = True
             yield _finding(file, str(error))
-        progress(file)
     for file in changed_files(folder):
         yield Finding(file, "it is not the file that was written", "what evaluate.load computes beside the dataset")
     if not damaged and {*reader.configs()} >= {table.name for table in BUILT if table != EDITORS}:
@@ -166,7 +164,10 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
 
 
 def check_publishable(folder: Path, progress: Callable[[str], None] = lambda file: None) -> None:
-    """Raise one UserError with the first thing that keeps a dataset from being published."""
+    """Raise one UserError with the first thing that keeps a dataset from being published.
+
+    `progress` is told each file once it is read.
+    """
     for name in ("steps", "chains", "sources"):
         if not list((folder / "data" / name).rglob("*.parquet")):
             raise UserError(f"{folder} has no data/{name}; `convergebench build` makes a dataset")
