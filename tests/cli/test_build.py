@@ -68,7 +68,7 @@ def test_files_of_others_among_the_metrics_stay(folder):
     "file",
     ["lpips/lpips.py", "data/steps/paint/9.parquet", "data/scores/mine.parquet", "data/my/1.parquet"],
 )
-def test_a_strangers_file_in_the_place_of_ours_is_refused_by_name_and_kept(folder, file, built_before):
+def test_a_strangers_file_in_our_place_is_refused_and_kept(folder, file, built_before):
     if built_before:
         build("runs/demo", "--out", "mine")
     stores.write(folder / "mine" / file, "theirs")

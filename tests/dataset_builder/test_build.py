@@ -56,7 +56,7 @@ def test_the_dataset_loads_with_a_row_per_step_and_every_config(run, tmp_path):
     ]
 
 
-def test_pictures_are_the_stored_bytes_and_their_pixels_for_png_jpeg_and_webp(run, tmp_path):
+def test_pictures_are_the_stored_bytes_of_every_type(run, tmp_path):
     build(tmp_path / "convergebench", run)
     decoded = load(tmp_path / "convergebench", tmp_path / "cache")
     raw = decoded.cast_column("image", datasets.Image(decode=False))
@@ -87,7 +87,7 @@ def test_a_chain_whose_reference_is_another_picture_carries_it(tmp_path):
     assert (rows[0]["cycle"], rows[0]["short_side"]) == ('["add glasses","remove glasses"]', 16)
 
 
-def test_the_same_chains_give_the_same_bytes_in_whatever_order_and_runs(run, tmp_path):
+def test_the_same_chains_give_the_same_bytes_in_any_order(run, tmp_path):
     build(tmp_path / "once" / "convergebench", run)
     (moved := tmp_path / "b").mkdir()
     for name in ("run.json", "editors.json"):
@@ -142,7 +142,7 @@ def test_a_rebuild_that_fails_leaves_the_dataset_as_it_was(run, tmp_path):
     assert contents(tmp_path / "out") == before
 
 
-def test_a_build_that_was_killed_leaves_nothing_that_the_next_does_not_clear(run, tmp_path):
+def test_the_next_build_clears_what_a_killed_one_left(run, tmp_path):
     build(tmp_path / "fresh", run)
     stores.write(tmp_path / "out/.building/data/steps/paint/0000.parquet", "half a file")
     stores.write(tmp_path / "out/data/steps/gone/0000.parquet", "of an earlier build")
@@ -191,7 +191,7 @@ def test_scores_stay_only_with_the_pictures_they_were_made_from(tmp_path):
     assert load(tmp_path / "out", tmp_path / "cache", "scores").num_rows == 4
 
 
-def test_editors_have_folders_that_any_file_system_and_glob_takes():
+def test_folders_of_editors_suit_any_file_system():
     names = ["a:b=1", "a b=1", "../x", "A-B-1", "модель", "hf:model=org/Name[1]*"]
     folders = editor_folders(names)
     assert len({folder.casefold() for folder in folders.values()}) == len(names)

@@ -112,7 +112,7 @@ def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch
     assert len(calls) == 2
 
 
-def test_statistics_licences_and_attributions_are_counted_from_the_data(folder):
+def test_the_card_counts_from_the_data(folder):
     meta, body = read(folder)
     assert "2 chains of 2 editors on 1 source picture: 10 steps, 9 pictures" in body
     assert "| `paint` | 1 | 4 | 3 ok, 1 refused | 3 png | 0.16 |" in body

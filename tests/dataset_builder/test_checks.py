@@ -77,7 +77,7 @@ STEPS = "data/steps/paint/0000.parquet"
         (rewrite(STEPS, text="my key is correct-horse-battery"), "column text holds the value of SOME_API_KEY"),
     ],
 )
-def test_what_must_not_be_published_is_named_before_anything_leaves(hub, api, folder, monkeypatch, damage, says):
+def test_what_must_not_be_published_is_named_before_upload(hub, api, folder, monkeypatch, damage, says):
     monkeypatch.setenv("SOME_API_KEY", "correct-horse-battery")
     damage(folder)
     with pytest.raises(UserError, match=says) as caught:

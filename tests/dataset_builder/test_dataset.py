@@ -93,7 +93,7 @@ def test_what_is_not_there_is_none_or_said(reader):
         reader.picture("nothing", 0)
 
 
-def test_a_dataset_from_before_the_table_of_editors_has_ordinary_editors(folder, tmp_path):
+def test_without_its_table_an_editor_is_an_ordinary_one(folder, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/chains").symlink_to(folder / "data/chains")
     assert Reader(tmp_path).editors() == {

@@ -83,7 +83,7 @@ def test_unknown_words_are_said_to_be_unknown(case, tmp_path):
     assert one.chain.program.cycle[0] == "[forward of glasses_add_remove; the words were not recorded]"
 
 
-def test_imported_twice_is_there_once_and_other_content_is_another_chain(case, tmp_path):
+def test_imported_twice_is_stored_once(case, tmp_path):
     first = from_pairs(case, tmp_path / "run")
     again = from_pairs(case.parent, tmp_path / "run")
     assert (again.written, again.already_there) == ([], first.written)
@@ -99,7 +99,7 @@ def test_ids_come_from_content_and_not_from_where_it_lay(case, tmp_path):
     assert from_pairs(tmp_path / "elsewhere", tmp_path / "other").written == first.written
 
 
-def test_what_cannot_be_read_is_listed_and_ends_its_chain_as_a_failure(case, tmp_path):
+def test_an_unreadable_answer_ends_its_chain_as_failed(case, tmp_path):
     (case / "I2_forward.png").write_bytes((case / "I2_forward.png").read_bytes()[:40])
     stores.write(case / "notes.txt", "mine")
     stores.write(case.parent / "empty" / "nothing.txt", "")
@@ -262,7 +262,7 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
     ],
     ids=["pairs", "results", "by name"],
 )
-def test_files_of_that_repository_give_words_and_glasses_are_small(case, tmp_path, prompts):
+def test_prompts_of_that_repository_are_read_in_every_form(case, tmp_path, prompts):
     stores.write(tmp_path / "p.json", json.dumps(prompts))
     from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
     (one,) = read(tmp_path / "run")
@@ -295,7 +295,7 @@ def test_what_covers_little_is_known_by_its_words(words, small):
         ["Add glasses"],
     ],
 )
-def test_prompts_of_another_form_are_refused_with_the_form_that_is_wanted(case, tmp_path, prompts):
+def test_prompts_of_another_form_are_refused(case, tmp_path, prompts):
     stores.write(tmp_path / "p.json", json.dumps(prompts))
     with pytest.raises(UserError, match=r'must be \{"NAME": \{"forward": "Add \.\.\."'):
         from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
@@ -312,7 +312,7 @@ def test_importing_again_with_better_words_replaces_the_chain(case, tmp_path):
     building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
 
 
-def test_editors_that_were_given_other_encodings_of_a_picture_have_one_step_0(case, tmp_path):
+def test_originals_give_all_editors_one_step_0(case, tmp_path):
     other = tmp_path / "gemini" / case.name
     other.mkdir(parents=True)
     for path in case.iterdir():
@@ -349,7 +349,7 @@ def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
 @pytest.mark.skipif(
     not REAL.is_dir(), reason="the real chains are not there; CONVERGEBENCH_REAL_CHAINS names their folder"
 )
-def test_the_real_chains_import_build_and_score_as_they_were_published(tmp_path):
+def test_real_chains_score_as_they_were_published(tmp_path):
     from convergebench.generation.pictures import decode_array, resize_to
     from convergebench.metric_modules.psnr import measure as psnr
     from convergebench.metric_modules.ssim import measure as ssim
@@ -411,7 +411,7 @@ def table(folder, rows):
         ({"path": "large.png"}, "a file of 1,000,000,000 bytes"),
     ],
 )
-def test_a_hostile_row_is_one_sentence_and_what_was_imported_can_be_built(tmp_path, row, says):
+def test_a_hostile_row_is_refused_and_the_rest_can_be_built(tmp_path, row, says):
     folder = tmp_path / "table"
     stores.write(tmp_path / "secret.png", stores.picture(9))
     path = table(folder, [{"chain": "odd", "round": 0, "path": "0.png"}, {"chain": "odd", "round": 1, **row}])
@@ -448,7 +448,7 @@ def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
 
 
 @pytest.mark.parametrize("value", [0.5, {}, ["a"], None, "\ud800"])
-def test_words_of_another_type_are_refused_before_anything_is_stored(case, tmp_path, value):
+def test_prompts_of_another_type_are_refused(case, tmp_path, value):
     about = {"forward": "Add glasses", "backward": "Remove them", "shows": value}
     stores.write(tmp_path / "p.json", json.dumps({"glasses_add_remove": about}))
     with pytest.raises(UserError, match=r"program 'glasses_add_remove' has .* for shows, which must be a text"):

@@ -60,7 +60,7 @@ def dataset(tmp_path_factory):
     return base / "dataset"
 
 
-def test_methods_stand_side_by_side_with_ranges_over_clean_pictures(dataset):
+def test_methods_are_compared_over_clean_pictures(dataset):
     tables = make_report(read_analysis(Reader(dataset))).tables
     rows = {row["editor"]: row for row in tables["restoration_methods"].rows}
     assert rows["sharp"]["psnr"] > rows["dull"]["psnr"] + 5
@@ -73,7 +73,7 @@ def test_methods_stand_side_by_side_with_ranges_over_clean_pictures(dataset):
     assert np.isfinite(scenes["old photo", "sharp"]["piqe"])
 
 
-def test_the_report_shows_typical_pictures_degraded_as_each_method_restored_them_and_clean(dataset, tmp_path):
+def test_the_report_shows_typical_restored_pictures(dataset, tmp_path):
     written = write_report(dataset, tmp_path / "report")
     shown = written.report.tables["restoration_pictures"].rows
     told = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
@@ -94,7 +94,7 @@ def test_the_report_shows_typical_pictures_degraded_as_each_method_restored_them
         assert ("not known" in strip) is not has_clean
 
 
-def test_what_has_no_clean_picture_is_not_compared_with_its_degraded_self(dataset):
+def test_without_a_clean_picture_nothing_is_compared(dataset):
     reader = Reader(dataset)
     attic = {chain.id for chain in reader.chains() if chain.source.title == "attic"}
     rows = [row for row in reader.rows("scores") if row["chain"] in attic]
@@ -118,7 +118,7 @@ def test_a_picture_that_was_not_restored_is_named(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_suites_own_pictures_keep_their_ids_so_that_editors_and_methods_share_them(tmp_path, monkeypatch):
+def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     from convergebench.cli.studies.restoration.import_restored import _degraded_of_suite as degraded_of_suite
     from convergebench.generation import suites
 

@@ -20,7 +20,7 @@ from huggingface_hub import HfApi
 pytest_plugins = ["hub_fixtures"]
 
 
-def test_a_version_holds_exactly_the_folder_without_the_metrics_laid_beside_it(hub, api, folder):
+def test_a_version_holds_the_dataset_without_the_metrics(hub, api, folder):
     stores.write(folder / "halflife" / "halflife.py", "")
     publish(api, folder, REPO, "v1.0.0")
     there = hub.store.contents("dataset", REPO, "v1.0.0")
@@ -28,17 +28,11 @@ def test_a_version_holds_exactly_the_folder_without_the_metrics_laid_beside_it(h
     assert {"README.md", "data/scores/0000.parquet", "data/steps/paint/0000.parquet"} < set(there)
     assert re.search(r"### v1\.0\.0 \(\d{4}-\d\d-\d\d\)\n\n- 2 chains added", there["README.md"].decode())
     assert f'load_dataset("{REPO}"' in there["README.md"].decode()
+    titles = [commit.title for commit in api.list_repo_commits(REPO, repo_type="dataset")]
+    assert titles == ["v1.0.0: 2 chains added, with the editors jpeg:quality=40, paint", "initial commit"]
 
 
-def test_data_and_card_arrive_in_one_commit(hub, api, folder):
-    publish(api, folder, REPO, "v1.0.0")
-    assert [commit.title for commit in api.list_repo_commits(REPO, repo_type="dataset")] == [
-        "v1.0.0: 2 chains added, with the editors jpeg:quality=40, paint",
-        "initial commit",
-    ]
-
-
-def test_another_editor_uploads_its_own_bytes_and_leaves_the_version_before_as_it_was(hub, api, made, folder):
+def test_another_editor_uploads_only_its_own_bytes(hub, api, made, folder):
     publish(api, folder, REPO, "v1.0.0")
     before = hub.store.contents("dataset", REPO, "v1.0.0")
     own = (made / "second/convergebench/data/steps/blur/0000.parquet").stat().st_size
@@ -53,7 +47,7 @@ def test_another_editor_uploads_its_own_bytes_and_leaves_the_version_before_as_i
     assert text.index("### v1.1.0") < text.index("### v1.0.0")
 
 
-def test_a_line_that_breaks_over_the_card_does_not_lose_the_versions_before(hub, api, made, folder):
+def test_a_cut_connection_loses_no_earlier_version(hub, api, made, folder):
     publish(api, folder, REPO, "v1.0.0")
     api.upload_file(path_or_fileobj=b"x", path_in_repo="theirs.txt", repo_id=REPO, repo_type="dataset")
     hub.fault = lambda exchange: Cut() if re.search("/[0-9a-f]{40}/README.md", exchange.path) else None
@@ -125,7 +119,7 @@ def finish(api, folder, tag="v1.0.0"):
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 3)) for seed in range(20)])
-def test_an_upload_cut_at_any_point_finishes_when_the_command_is_given_again(hub, api, folder, seed):
+def test_an_upload_cut_anywhere_finishes_when_repeated(hub, api, folder, seed):
     """From there on nothing answers, as when the line is dead; then the line is back."""
     total = sum(len(data) for data in local(folder).values())
     hub.cut_at = random.Random(seed).randrange(total)
@@ -202,7 +196,7 @@ def test_a_file_of_ours_that_is_gone_is_deleted_as_the_plan_said(hub, api, made,
 
 
 @pytest.mark.parametrize("path", ["README.md", "data/steps/paint/0001.parquet"])
-def test_a_strangers_file_in_the_place_of_ours_is_refused_by_name(hub, api, folder, path):
+def test_a_strangers_file_in_our_place_is_refused(hub, api, folder, path):
     api.create_repo(REPO, repo_type="dataset")
     api.upload_file(path_or_fileobj=b"theirs", path_in_repo=path, repo_id=REPO, repo_type="dataset")
     for dry_run in (True, False):
@@ -221,17 +215,3 @@ def test_large_files_may_go_up_in_parts(hub, api, folder):
     publish(api, folder, REPO, "v1.0.0")
     assert any("/lfs/part/" in exchange.path for exchange in hub.log)
     assert hub.store.contents("dataset", REPO, "v1.0.0") == local(folder)
-
-
-def test_a_commit_of_the_card_alone_is_not_announced_as_no_file(capsys):
-    from convergebench.cli.publish_dataset import _print_plan as print_plan
-    from convergebench.dataset_builder.publishing.publish import Change, Plan
-
-    change = Change("patch", ("a new card",))
-    print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}, unchanged=4))
-    print_plan(Plan(REPO, "v1.0.1", "v1.0.0", change, {}, commit="abc"))
-    told = capsys.readouterr().out
-    assert (
-        "0 data files to upload (0 bytes) with the card and the manifest, 0 files to delete, 4 files unchanged" in told
-    )
-    assert "0 data files to upload (0 bytes), 0 files to delete" in told

@@ -47,7 +47,7 @@ def returned(folder):
     return {row["round"]: row["sha256"] for row in sorted(steps, key=lambda row: row["step"]) if row["step"]}
 
 
-def test_columns_are_mapped_and_a_chain_of_the_same_answers_is_found(folder, tmp_path):
+def test_a_chain_with_the_published_answers_is_attached(folder, tmp_path):
     hashes = returned(folder)
     text = (
         f"model,id,n,PSNR,hash\npaint,any,1,30.5,{hashes[1]}\npaint,any,2,30,{hashes[2]}\ngpt,other,2,20,{hashes[2]}\n"
@@ -63,7 +63,7 @@ def test_columns_are_mapped_and_a_chain_of_the_same_answers_is_found(folder, tmp
     assert "- config_name: published" in (folder / "README.md").read_text()
 
 
-def test_the_name_of_a_case_attaches_nothing_and_one_wrong_round_neither(folder, tmp_path):
+def test_the_name_of_a_case_attaches_nothing(folder, tmp_path):
     """A second study of the same cases bears the same names."""
     hashes = returned(folder)
     (tmp_path / "s.csv").write_text(
@@ -89,7 +89,7 @@ def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, tmp_path
     assert (attached(0.0), attached(0.01)) == (len(returns), 0)
 
 
-def test_a_case_may_join_columns_and_its_picture_is_what_the_user_maps(folder, tmp_path):
+def test_a_case_may_join_columns(folder, tmp_path):
     (tmp_path / "s.csv").write_text("photo,pair,round,psnr\nface.jpg,hat,1,30\nface.jpg,beard,1,20\n")
     made = import_scores(tmp_path / "s.csv", folder, {"case": "photo+pair", "image": "photo"}, "paint")
     assert [row["case"] for row in rows(folder)] == ["face.jpg beard", "face.jpg hat"]
@@ -99,7 +99,7 @@ def test_a_case_may_join_columns_and_its_picture_is_what_the_user_maps(folder, t
         import_scores(tmp_path / "s.csv", folder, {"case": "photo+pear"}, "paint")
 
 
-def test_a_zero_must_be_declared_and_is_then_null_with_its_reason(folder, table):
+def test_a_zero_must_be_declared(folder, table):
     text = "paint,a,1,30,0.0\npaint,a,2,29,0.0\n"
     with pytest.raises(
         UserError, match=r"has zeros for lpips; say whether .* --zero-is-missing lpips or --zero-is-real"
@@ -118,7 +118,7 @@ def test_an_empty_cell_is_null_with_its_reason(folder, table):
     assert json.loads(rows(folder)[0]["reasons"]) == {"lpips": "not published"}
 
 
-def test_duplicates_are_refused_or_settled_by_the_rule_that_was_chosen(folder, table):
+def test_duplicates_are_refused_or_settled_by_a_rule(folder, table):
     text = "paint,a,1,30,0.1\npaint,a,1,20,0.3\npaint,b,1,7,0.5\npaint,b,1,7,0.5\n"
     with pytest.raises(
         UserError, match=r"has 2 different rows for editor 'paint', case 'a', run 1, round 1; choose a rule"

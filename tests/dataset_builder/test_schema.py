@@ -9,7 +9,7 @@ import stores
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import Column, Config
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
-from convergebench.dataset_builder.dataset.rows import STEPS, configs
+from convergebench.dataset_builder.dataset.rows import STEPS, StepRow, configs
 from convergebench.dataset_builder.dataset.schema import Shard
 from convergebench.metric_modules.scores import FLOORS, SCORES
 
@@ -70,7 +70,7 @@ def test_files_are_written_as_datasets_writes_them(tmp_path):
     assert ours.row_group(0).column(0).compression == "UNCOMPRESSED"
 
 
-def test_the_reader_gives_fields_without_pictures_and_one_picture_from_its_row_group(tmp_path):
+def test_a_picture_is_read_from_its_row_group_alone(tmp_path):
     pictures = [stores.picture(seed, (40, 40)) for seed in range(4)] + [None]
     shard = Shard(tmp_path / "0000.parquet", STEPS.columns)
     for number, data in enumerate(pictures):
@@ -110,7 +110,7 @@ def test_a_metric_added_later_keeps_its_column(tmp_path):
     assert (config.columns, config.row) == (tuple(columns), "one step")
 
 
-def test_a_file_of_steps_says_nothing_of_its_columns_and_is_explained_by_its_config(tmp_path):
+def test_a_file_of_steps_is_explained_by_its_config(tmp_path):
     shard = Shard(tmp_path / "a.parquet", STEPS.columns)
     shard.add(row(0, b"x"))
     shard.close()
@@ -124,3 +124,14 @@ def test_a_file_without_rows_is_a_table_without_rows(tmp_path):
     schema.write(tmp_path / "data" / "scores" / "0000.parquet", SCORES, [])
     table = Reader(tmp_path).table("scores")
     assert (table.num_rows, table.column_names) == (0, [column.name for column in SCORES.columns])
+
+
+def test_a_misspelt_or_unread_column_fails(tmp_path):
+    schema.write(tmp_path / "data" / "steps" / "x" / "0000.parquet", STEPS, [row(3, None)])
+    [step] = Reader(tmp_path).rows_of(StepRow, ["step", "status"])
+    assert (step.step, step.status) == (3, None)
+    for name in ("sha256", "stepp"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(step, name)
+    with pytest.raises(KeyError, match="no column 'stepp' in steps"):
+        Reader(tmp_path).rows_of(StepRow, ["stepp"])

@@ -3,29 +3,16 @@
 import json
 from pathlib import Path
 
-import huggingface_hub
 import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.publishing.spaces import publish_metrics, shown_dataset
 from convergebench.generation.records import UserError
-from hub_server import HubServer
-from huggingface_hub import HfApi
+
+pytest_plugins = ["hub_fixtures"]
 
 CARD = "---\ntitle: {}\nsdk: gradio\n---\n"
-
-
-@pytest.fixture
-def hub(tmp_path):
-    huggingface_hub.utils.disable_progress_bars()
-    with HubServer(tmp_path / "hub") as server:
-        yield server
-
-
-@pytest.fixture
-def api(hub):
-    return HfApi(endpoint=hub.url, token=hub.token)
 
 
 @pytest.fixture
@@ -58,7 +45,7 @@ def test_a_metric_that_did_not_change_is_tagged_without_a_commit(hub, api, metri
     assert hub.store.contents("space", "NS/psnr", "v1.0.1")["psnr.py"] == b"# better\n"
 
 
-def test_files_of_others_in_a_space_stay_and_ours_that_are_gone_are_deleted(hub, api, metrics):
+def test_files_of_others_in_a_space_stay(hub, api, metrics):
     publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.0")
     api.upload_file(path_or_fileobj=b"theirs", path_in_repo="thesis.txt", repo_id="NS/psnr", repo_type="space")
     stores.write(metrics / "psnr" / "psnr.py", "# alone\n")
@@ -95,7 +82,7 @@ def test_a_dry_run_tells_and_changes_nothing(hub, api, metrics):
     assert hub.store.repos == {}
 
 
-def test_a_folder_without_a_metric_or_a_card_without_sdk_is_one_sentence(hub, api, tmp_path, metrics):
+def test_a_folder_that_is_no_space_is_refused(hub, api, tmp_path, metrics):
     with pytest.raises(UserError, match=r"holds no metric; a metric is a folder NAME with NAME\.py in it"):
         publish_metrics(api, tmp_path / "hub", "NS", None)
     stores.write(metrics / "psnr" / "README.md", "---\ntitle: x\n---\n")
@@ -118,7 +105,7 @@ def test_the_app_goes_up_with_the_rooms_it_imports(hub, monkeypatch):
     assert hub.store.repo("space", "NS/app").sdk == "gradio"
 
 
-def test_a_metrics_card_loads_it_from_the_namespace_it_is_published_under(hub, api, metrics):
+def test_a_metrics_card_loads_it_from_its_namespace(hub, api, metrics):
     line = 'psnr = evaluate.load("{}/psnr")\n'
     stores.write(metrics / "psnr" / "README.md", CARD.format("psnr") + line.format("convergebench"))
     publish_metrics(api, metrics, "NS2", None)
@@ -137,7 +124,7 @@ def test_a_dataset_in_place_of_a_space_is_one_sentence(hub, monkeypatch, tmp_pat
     assert "must be NAMESPACE/NAME or NAMESPACE/NAME@TAG, got 'mine'" in done.output
 
 
-def test_a_space_names_the_newest_version_of_the_dataset_beside_it(hub, api):
+def test_a_space_shows_the_newest_version_of_its_dataset(hub, api):
     assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", None)
     api.create_repo("NS2/convergebench", repo_type="dataset")
     for tag in ("v1.9.0", "v1.10.0", "draft"):

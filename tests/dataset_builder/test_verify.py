@@ -46,7 +46,7 @@ def test_what_is_whole_is_said_to_be(folder):
 
 
 @pytest.mark.parametrize("config", ["steps", "chains", "sources", "scores", "floors", "editors"])
-def test_any_flipped_bit_of_a_dataset_is_named_with_what_depends_on_it(folder, config):
+def test_any_flipped_bit_of_a_dataset_is_named(folder, config):
     path = sorted((folder / "dataset" / "data" / config).rglob("*.parquet"))[0]
     size = path.stat().st_size
     for place in (2, size // 3, size // 2, size - 30):
@@ -89,7 +89,7 @@ def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
 
 
 @pytest.mark.parametrize("what", ["picture", "line", "lines", "chain", "ledger", "source"])
-def test_what_is_broken_in_a_run_that_is_not_finished_is_named_and_a_person_counts_the_money(folder, what):
+def test_what_is_broken_in_an_unfinished_run_is_named(folder, what):
     run = folder / "run"
     chain = sorted((run / "chains").iterdir())[0]
     (chain / "done.json").unlink()
@@ -146,7 +146,7 @@ def test_a_table_in_the_place_of_another_is_named_and_never_read(folder, tmp_pat
     assert verify(dataset).exit_code == 1
 
 
-def test_a_table_that_was_written_anew_without_its_digests_is_checked_by_the_list_of_our_files(folder):
+def test_the_manifest_checks_a_table_without_digests(folder):
     place = folder / "dataset" / "data" / "scores" / "0000.parquet"
     table = pq.read_table(place).replace_schema_metadata(None)
     pq.write_table(table, place)
@@ -159,7 +159,7 @@ def test_a_table_that_was_written_anew_without_its_digests_is_checked_by_the_lis
 
 
 @pytest.mark.parametrize("change", ["a column is gone", "a file of steps"])
-def test_a_table_with_other_columns_is_named_before_its_first_row(folder, change):
+def test_a_table_with_other_columns_gives_no_row(folder, change):
     dataset, place = folder / "dataset", folder / "dataset" / "data" / "floors" / "0000.parquet"
     if change == "a file of steps":  # whose digests stand in the list of our files alone
         shutil.copy(dataset / "data" / "steps" / "gentle" / "0000.parquet", place)
@@ -172,7 +172,7 @@ def test_a_table_with_other_columns_is_named_before_its_first_row(folder, change
 
 
 @pytest.mark.parametrize("config", ["floors", "steps/gentle", "sources", "editors"])
-def test_a_table_that_is_gone_is_named_before_a_report_has_other_numbers(folder, config):
+def test_a_missing_table_stops_the_report(folder, config):
     (folder / "dataset" / "data" / config / "0000.parquet").unlink()
     for words in (["report", "--out", str(folder / "report")], ["score", "--metrics", "psnr"]):
         result = CliRunner().invoke(main, [words[0], str(folder / "dataset"), *words[1:]])
@@ -184,7 +184,7 @@ def test_a_table_that_is_gone_is_named_before_a_report_has_other_numbers(folder,
 @pytest.mark.parametrize(
     "text", ["{", '{"files": {"\\ud800": {}}}', '{"files": {"a": {"sha256": "\\ud800"}}}', "columns"]
 )
-def test_a_list_of_our_files_that_no_text_can_hold_is_not_believed(folder, text):
+def test_a_manifest_of_another_form_is_not_believed(folder, text):
     dataset = folder / "dataset"
     if text == "columns":
         about = json.loads((dataset / ".manifest.json").read_text())
@@ -195,7 +195,7 @@ def test_a_list_of_our_files_that_no_text_can_hold_is_not_believed(folder, text)
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_a_run_without_its_description_is_named_and_nothing_is_begun_in_its_place(folder):
+def test_a_run_without_its_description_is_not_replaced(folder):
     (folder / "run" / "run.json").unlink()
     assert "broken: run.json: " in verify(folder / "run").output
     words = ["generate", "--suite", "smoke", "--editor", "identity", "--out", str(folder / "run")]
@@ -222,7 +222,7 @@ def test_a_folder_that_is_neither_is_one_sentence(tmp_path):
 @pytest.mark.parametrize(
     "text", ["{", "[]", '{"format": 1, "suite": "smoke", "suite_version": "2", "#check": "0123456789abcdef"}']
 )
-def test_a_run_whose_description_is_broken_is_named_and_stays_a_run(folder, text):
+def test_a_run_with_a_broken_description_stays_a_run(folder, text):
     (folder / "run" / "run.json").write_text(text)
     result = verify(folder / "run", "--repair")
     assert result.exit_code == 1
@@ -231,7 +231,7 @@ def test_a_run_whose_description_is_broken_is_named_and_stays_a_run(folder, text
     assert (folder / "run" / "run.json").read_text() == text
 
 
-def test_a_copied_metric_that_was_changed_is_named_set_aside_and_copied_again(folder):
+def test_a_changed_metric_folder_is_set_aside_and_copied(folder):
     dataset, run = folder / "dataset", folder / "run"
     assert CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)]).exit_code == 0
     stranger = dataset / "psnr" / "thesis.txt"

@@ -1,0 +1,207 @@
+"""A report's results for others: `.eval_results` for model repositories, records of Every Eval Ever, and eval.yaml."""
+
+import json
+from pathlib import Path
+
+import huggingface_hub
+import jsonschema
+import pytest
+import stores
+import yaml
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.publishing import publish, results
+from convergebench.generation import store_reader
+from convergebench.generation.records import Chain
+from hub_fixtures import REPO
+from huggingface_hub.errors import HfHubHTTPError
+
+pytest_plugins = ["hub_fixtures"]
+
+BENCHMARK = (Path(__file__).parents[2] / "docs" / "eval.yaml").read_text()
+TEXT, NUMBER, TEXTS = (
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "object", "additionalProperties": {"type": "string"}},
+)
+
+
+def fields(required, closed=False, **properties):
+    more = {"additionalProperties": False} if closed else {}
+    return {"type": "object", "required": required.split(), "properties": properties, **more}
+
+
+# The rules of the public schema, in few words: what it says in prose is left out.
+SCHEMA = fields(
+    "schema_version evaluation_id retrieved_timestamp source_metadata model_info eval_library evaluation_results",
+    closed=True,
+    schema_version=TEXT,
+    evaluation_id=TEXT,
+    evaluation_timestamp=TEXT,
+    retrieved_timestamp=TEXT,
+    detailed_evaluation_results={"type": "object"},
+    source_metadata=fields(
+        "source_type source_organization_name evaluator_relationship",
+        source_type={"enum": ["documentation", "evaluation_run"]},
+        evaluator_relationship={"enum": ["first_party", "third_party", "collaborative", "other"]},
+        additional_details=TEXTS,
+    ),
+    eval_library=fields("name version", name=TEXT, version=TEXT, additional_details=TEXTS),
+    model_info=fields("name id", name=TEXT, id=TEXT, developer=TEXT, additional_details=TEXTS),
+    evaluation_results={
+        "type": "array",
+        "items": fields(
+            "evaluation_name source_data metric_config score_details",
+            evaluation_name=TEXT,
+            evaluation_result_id=TEXT,
+            source_data={
+                "oneOf": [
+                    fields("dataset_name source_type", source_type={"const": "other"}, additional_details=TEXTS),
+                    fields(
+                        "dataset_name source_type",
+                        source_type={"const": "hf_dataset"},
+                        hf_repo=TEXT,
+                        hf_split=TEXT,
+                        samples_number={"type": "integer"},
+                    ),
+                ]
+            },
+            metric_config=fields(
+                "lower_is_better min_score max_score",  # the last two because the scores are continuous
+                lower_is_better={"type": "boolean"},
+                score_type={"const": "continuous"},
+                min_score=NUMBER,
+                max_score=NUMBER,
+                additional_details=TEXTS,
+            ),
+            score_details=fields(
+                "score",
+                score=NUMBER,
+                details=TEXTS,
+                uncertainty=fields(
+                    "",
+                    num_samples={"type": "integer"},
+                    confidence_interval=fields("lower upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER),
+                ),
+            ),
+        ),
+    },
+)
+ROW = {"editor": "diffusers", "group": "round trips", "name": "convergence", "rank": None, "cause": "quality (40%)"}
+ROW |= {"rounds_kept": 1.25, "rounds_kept_low": 1.0, "rounds_kept_high": 1.5, "survival": 0.5, "cases": 4, "sources": 2}
+
+
+def built(folder, models):
+    """A dataset of editors with these model settings."""
+    for editor, model in models.items():
+        base = stores.chain(editor)
+        settings = {"model": model} if model else {}
+        stores.keep(folder / "run", Chain(base.source, base.program, editor, settings, 1, 2))
+    building.build(store_reader.find_finished([folder / "run"]), folder / "out")
+    return folder
+
+
+def invoke(*words):
+    return CliRunner().invoke(main, ["publish", *words])
+
+
+@pytest.fixture
+def dataset(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stores.write(tmp_path / "board.json", json.dumps({"rows": [ROW, ROW | {"editor": "elsewhere"}]}))
+    return built(tmp_path, {"diffusers": "org/Editor-1"})
+
+
+def test_results_are_for_editors_with_a_model_repository(tmp_path):
+    built(tmp_path, {"diffusers": "org/Editor-1", "diffusers:steps=8": "org/Editor-1", "paint": None})
+    kept = {"diffusers": 3.25, "diffusers:steps=8": 2.0, "paint": 9.0}
+    rows = [{"editor": editor, "group": "round trips", "rounds_kept": value} for editor, value in kept.items()]
+    rows += [{"editor": "diffusers", "group": "replication", "rounds_kept": 1.0}]
+    board = tmp_path / "leaderboard.json"
+    stores.write(board, json.dumps({"rows": rows}))
+    written = results.write_results(tmp_path / "out", tmp_path / "results", board, REPO, "a" * 40, "2026-01-01")
+    assert list(written) == ["org/Editor-1"]
+    entries = huggingface_hub.hf_api.parse_eval_result_entries(yaml.safe_load(written["org/Editor-1"].read_text()))
+    assert [(entry.value, entry.notes) for entry in entries] == [(3.25, None), (2.0, "diffusers:steps=8")]
+    assert {entry.task_id for entry in entries} == {task["id"] for task in yaml.safe_load(BENCHMARK)["tasks"]}
+
+
+@pytest.mark.parametrize("model", ["../elsewhere", "/etc", "a/b/c", ".hidden/x", "a/..", "a/b\n", r"a\b/c"])
+def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
+    assert results.model_repos(built(tmp_path, {"diffusers": model}) / "out") == {}
+
+
+def test_the_hub_accepts_our_eval_yaml_and_no_other_fields(hub, api):
+    api.create_repo(REPO, repo_type="dataset")
+    about = {"path_in_repo": "eval.yaml", "repo_id": REPO, "repo_type": "dataset"}
+    api.upload_file(path_or_fileobj=BENCHMARK.encode(), **about)
+    for words, fault in (
+        (BENCHMARK + "metrics: []\n", "unknown fields"),
+        (BENCHMARK.replace("inspect-ai", "convergebench"), "unknown evaluation_framework"),
+    ):
+        with pytest.raises(HfHubHTTPError, match=fault):
+            api.upload_file(path_or_fileobj=words.encode(), **about)
+
+
+def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder):
+    publish.publish(api, folder, REPO, "v1.0.0")
+    api.upload_file(path_or_fileobj=BENCHMARK.encode(), path_in_repo="eval.yaml", repo_id=REPO, repo_type="dataset")
+    card.write(folder, REPO, versions="Another card.")
+    plans = []
+    publish.publish(api, folder, REPO, "v1.0.1", report=plans.append)
+    assert plans[0].foreign == ("eval.yaml",)
+    assert hub.store.contents("dataset", REPO, "v1.0.1")["eval.yaml"] == BENCHMARK.encode()
+
+
+def test_results_are_proposed_as_pull_requests(hub, api, dataset, monkeypatch):
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda **words: api)
+    api.create_repo("org/Editor-1")
+    words = ["dataset", "out", "--repo", REPO, "--tag", "v1.0.0", "--results", "board.json"]
+    assert invoke(*words, "--propose", "--dry-run").exit_code == 0
+    assert list(hub.store.repo("model", "org/Editor-1").branches) == ["main"]
+    assert f"{hub.url}/org/Editor-1/discussions/1" in invoke(*words, "--propose").stdout
+    path = ".eval_results/convergebench.yaml"
+    assert yaml.safe_load(hub.store.contents("model", "org/Editor-1", "refs/pr/1")[path])[0]["value"] == 1.25
+    assert path not in hub.store.contents("model", "org/Editor-1", "main")
+    api.upload_file(path_or_fileobj=b"theirs", path_in_repo=path, repo_id="org/Editor-1")
+    refused = invoke(*words, "--propose")
+    assert (refused.exit_code, "which this benchmark did not write" in refused.output) == (2, True)
+    assert set(hub.store.repo("model", "org/Editor-1").branches) == {"main", "refs/pr/1"}
+    stores.write(dataset / "eval_results" / "org" / "Editor-1" / path, "theirs")
+    refused = invoke(*words)
+    assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (2, True)
+    assert invoke(*words[:-2], "--propose").exit_code == 2
+
+
+def export(*words):
+    return invoke("results", "board.json", "--dataset", "out", *words)
+
+
+def test_records_are_valid_in_the_schema(dataset):
+    told = export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json")
+    assert told.exit_code == 0, told.output
+    [(editor, path)] = json.loads(told.stdout).items()
+    assert (editor, path.rpartition("/")[0]) == ("diffusers", "every_eval_ever/data/convergebench/org/Editor-1")
+    made = json.loads((dataset / path).read_text())
+    jsonschema.validate(made, SCHEMA)
+    kept, survival = made["evaluation_results"]
+    assert kept["score_details"]["score"] == 1.25
+    assert kept["score_details"]["uncertainty"]["confidence_interval"]["upper"] == 1.5
+    assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
+    assert kept["source_data"]["hf_repo"] == "NS/convergebench"
+    assert made["source_metadata"]["evaluator_relationship"] == "third_party"
+    assert [*export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json").stdout] == [*told.stdout]
+
+
+def test_what_the_schema_does_not_know_is_refused(dataset):
+    assert export().exit_code == 2
+    told = export("--organization", "A laboratory", "--relationship", "friends")
+    assert "must be one of first_party, third_party, collaborative, other, got 'friends'" in told.stderr
+    told = export("--organization", "A laboratory", "--json")
+    made = json.loads((dataset / json.loads(told.stdout)["diffusers"]).read_text())
+    jsonschema.validate(made, SCHEMA)
+    assert made["evaluation_results"][0]["source_data"] == {"dataset_name": "ConvergeBench", "source_type": "other"}
+    (dataset / "board.json").write_text("{}")
+    assert "board.json is not a leaderboard" in export("--organization", "A laboratory").stderr
