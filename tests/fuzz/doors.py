@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,7 +20,6 @@ import stores
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.importing import layout_pairs, layout_table
 from convergebench.dataset_builder.studies.labels.label_files import import_labels, read_label_file
 from convergebench.dataset_builder.studies.labels.labels import latest
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
@@ -83,45 +81,22 @@ def json_list(data: bytes) -> list[Any]:
     return values if isinstance(values, list) else []
 
 
-class ChainFile(Door):
-    """A file of a finished chain's folder: what is read is what it was, or damage."""
+class UnfinishedSteps(Door):
+    """The steps of a chain that goes on, or what it is of."""
 
-    file = "chain.json"
-
-    def open(self) -> None:
-        self.chain = stores.keep(self.folder / "run", stores.chain(rounds=2))
-        self.truth = self.what_is_read()
-        self.seeds = [(self.chain / self.file).read_bytes()]
-
-    def what_is_read(self) -> object:
-        chain = store_reader.read_chain(self.chain, "test", "1")
-        return asdict(chain.chain), chain.status, chain.calls, chain.cost, store_reader.read_steps(chain)
-
-    def use(self, data: bytes) -> None:
-        (self.chain / self.file).write_bytes(data)
-        if self.what_is_read() != self.truth:
-            raise AssertionError(f"silent: another {self.file} gives another chain")
-
-
-class Steps(ChainFile):
     file = "steps.jsonl"
 
-
-class Done(ChainFile):
-    file = "done.json"
-
-
-class UnfinishedChain(ChainFile):
-    """A file of a chain that goes on."""
+    def open(self) -> None:
+        self.chain = stores.keep(self.folder / "run", stores.chain(rounds=2), done=False)
+        self.seeds = [(self.chain / self.file).read_bytes()]
 
     def use(self, data: bytes) -> None:
-        (self.chain / "done.json").unlink(missing_ok=True)
         (self.chain / self.file).write_bytes(data)
         store_reader.check_unfinished(self.chain)
 
 
-class UnfinishedSteps(UnfinishedChain):
-    file = "steps.jsonl"
+class UnfinishedChain(UnfinishedSteps):
+    file = "chain.json"
 
 
 class Run(Door):
@@ -289,40 +264,6 @@ class Parquet(OfADataset):
             raise AssertionError("silent: other scores are read")
 
 
-class Table(Door):
-    """A table of pictures from elsewhere, as CSV or JSON lines."""
-
-    def open(self) -> None:
-        rows = [{"chain": "a", "round": n, "position": 1, "path": f"a{n}.png", "instruction": "x", "editor": "flux",
-                 "status": "ok", "cost": 0.04, "seed": n} for n in range(3)]  # fmt: skip
-        for row in rows:
-            stores.write(self.folder / str(row["path"]), stores.picture(int(str(row["round"]))))
-        lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
-        self.seeds = ["\n".join(text).encode() + b"\n" for text in (lines, map(json.dumps, rows))]
-
-    def use(self, data: bytes) -> None:
-        path = self.folder / f"table.{'jsonl' if data[:1] == b'{' else 'csv'}"
-        path.write_bytes(data)
-        for found in layout_table.find_chains(path, "flux", {}):
-            repr(found)
-
-
-class Prompts(Door):
-    seeds = (
-        b'{"glasses": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}}',
-        b'[{"name": "glasses", "forward": "Add", "backward": "Remove"}]',
-        b'{"a": {"b": {"glasses": {"forward": "Add", "backward": "Remove"}}}}',
-    )
-
-    def open(self) -> None:
-        for name in ("I0_source", "I1_forward"):
-            stores.write(self.folder / "cases" / "a_01_glasses" / f"{name}.png", stores.picture(1))
-
-    def use(self, data: bytes) -> None:
-        (self.folder / "prompts.json").write_bytes(data)
-        list(layout_pairs.find_chains(self.folder / "cases", "flux", self.folder / "prompts.json"))
-
-
 class Published(OfADataset):
     """A table of scores from elsewhere is taken whole, or refused."""
 
@@ -398,21 +339,19 @@ class Submission(Door):
 
 
 class Endpoints(OfADataset):
-    """A request to the Space: the name of an endpoint and its values."""
-
-    sets = ("PUBLIC", "FOR_THE_PAGE")
+    """A request to the Space: the name of an endpoint and its values, pictures to score among them."""
 
     def made(self) -> None:
         os.environ.setdefault("CONVERGEBENCH_PREVIEWS", str(self.folder / "previews"))
         served = served_dataset.open_dataset(str(self.dataset))
-        self.answers = {name: answer for of in self.sets for name, answer in server.answers(served, of).items()}
-        self.seeds = [json.dumps([name, *values]).encode() for name, values in self.requests(next(iter(served.chains)))]
-
-    def requests(self, chain: str) -> list[tuple[str, list[object]]]:
+        sets = ("PUBLIC", "FOR_THE_PAGE", "QUEUED")
+        self.answers = {name: answer for of in sets for name, answer in server.answers(served, of).items()}
+        chain, made = next(iter(served.chains)), base64.b64encode(stores.picture(1, (40, 30))).decode()
         values: dict[str, list[object]] = {"chain": [chain], "step": [chain, 1], "chains": ["steady", "", "", 0],
             "leaderboard": ["", "all", "all", "convergence", 0.5, []], "curves": ["quality", "", "all", "all", 0.5],
-            "compare": ["steady", "fading", 0.5], "find": ["hat"], "pick": ["worst", "", "", 1]}  # fmt: skip
-        return [(name, values.get(name, [])) for name in self.answers]
+            "compare": ["steady", "fading", 0.5], "find": ["hat"], "pick": ["worst", "", "", 1],
+            "score_yours": ["data:image/png;base64," + made, [made], 0.5, [made], ["a", "b"]]}  # fmt: skip
+        self.seeds = [json.dumps([name, *values.get(name, [])]).encode() for name in self.answers]
 
     def use(self, data: bytes) -> None:
         import gradio as gr
@@ -429,22 +368,7 @@ class Endpoints(OfADataset):
                 raise
 
 
-class Uploads(Endpoints):
-    """Pictures that a visitor sends to be scored."""
-
-    sets = ("QUEUED",)
-
-    def requests(self, chain: str) -> list[tuple[str, list[object]]]:
-        made = base64.b64encode(stores.picture(1, (40, 30))).decode()
-        values: list[list[object]] = [[made, [made, made], 0.5]]
-        values += [["data:image/png;base64," + made, [made], 0.5, [made], ["a", "b"]]]
-        return [("score_yours", each) for each in values]
-
-
 DOORS: dict[str, type[Door]] = {
-    "chain.json": ChainFile,
-    "steps.jsonl": Steps,
-    "done.json": Done,
     "chain.json, unfinished": UnfinishedChain,
     "steps.jsonl, unfinished": UnfinishedSteps,
     "run.json": Run,
@@ -455,12 +379,9 @@ DOORS: dict[str, type[Door]] = {
     "pictures": Pictures,
     "weights": NetworkWeights,
     "parquet": Parquet,
-    "tables": Table,
-    "prompts": Prompts,
     "published scores": Published,
     "labels": Labels,
     "questions": Questions,
     "submission": Submission,
     "endpoints": Endpoints,
-    "uploads": Uploads,
 }

@@ -18,76 +18,71 @@ TEXT_HOW = (*HOW, *("node",) * 12, *("line",) * 3, *("cell",) * 4)
 
 
 def mutate(data: bytes, chance: Random, others: Sequence[bytes] = (), text: bool = False) -> bytes | None:
-    """The bytes after one to three changes; None where the file is to be gone. `others` are files of the same kind."""
+    """The bytes after one to three changes; None if the file is to be removed. `others` are files of the same kind."""
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        changed = change(data, chance.choice(TEXT_HOW if text else HOW), chance, others)
+        changed = _change(data, chance.choice(TEXT_HOW if text else HOW), chance, others)
         if changed is None:
             return None
         data = changed
     return data
 
 
-def change(data: bytes, how: str, chance: Random, others: Sequence[bytes]) -> bytes | None:
+def _change(data: bytes, how: str, chance: Random, others: Sequence[bytes]) -> bytes | None:
     if how == "gone":
         return None
     if how == "whole" or not data:
         return chance.choice((*WHOLE, chance.randbytes(400)))
-    place, end = sorted((chance.randrange(len(data)), chance.randrange(len(data))))
-    if how == "bits":
-        for _ in range(20):
+    if how == "node":
+        return _with_other_node(data, chance)
+    if how in ("line", "cell"):
+        return _with_other_part(data, b"\n" if how == "line" else b",", chance)
+    if how in ("bit", "bits"):
+        for _ in range(20 if how == "bits" else 1):
             data = flipped(data, chance.randrange(len(data)), chance)
         return data
-    if how == "node":
-        return with_other_node(data, chance)
-    if how in ("line", "cell"):
-        return with_other_part(data, b"\n" if how == "line" else b",", chance)
-    digits = [number for number, byte in enumerate(data) if 48 <= byte <= 57] if how == "digit" else []
-    digit = chance.choice(digits or [place])
-    ways = {
-        "bit": lambda: flipped(data, place, chance),
-        "byte": lambda: data[:place] + chance.randbytes(1) + data[place + 1 :],
-        "digit": lambda: data[:digit] + bytes([48 + (data[digit] - 47) % 10]) + data[digit + 1 :],
-        "cut": lambda: data[:place],
-        "grown": lambda: data + chance.randbytes(chance.randrange(1, 200)),
-        "zeros": lambda: data[:place] + bytes(end - place) + data[end:],
-        "block": lambda: data[:place] + chance.randbytes(min(end - place, 512)) + data[place + min(end - place, 512) :],
-        "moved": lambda: data[end:] + data[place:end] + data[:place],
-        "twice": lambda: data + data,
-        "other": lambda: chance.choice(others) if others else data[::-1],
-    }
-    return ways[how]()
+    place, end = sorted((chance.randrange(len(data)), chance.randrange(len(data))))
+    size = min(end - place, 512)
+    digit = chance.choice([number for number, byte in enumerate(data) if 48 <= byte <= 57] or [place])
+    return {
+        "byte": data[:place] + chance.randbytes(1) + data[place + 1 :],
+        "digit": data[:digit] + bytes([48 + (data[digit] - 47) % 10]) + data[digit + 1 :],
+        "cut": data[:place],
+        "grown": data + chance.randbytes(chance.randrange(1, 200)),
+        "zeros": data[:place] + bytes(end - place) + data[end:],
+        "block": data[:place] + chance.randbytes(size) + data[place + size :],
+        "moved": data[end:] + data[place:end] + data[:place],
+        "twice": data + data,
+        "other": chance.choice(others) if others else data[::-1],
+    }[how]
 
 
 def flipped(data: bytes, place: int, chance: Random) -> bytes:
     return data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :]
 
 
-def with_other_node(data: bytes, chance: Random) -> bytes:
+def _with_other_node(data: bytes, chance: Random) -> bytes:
     """JSON, or one line of JSON lines, with one value or key replaced, left out or added; TOML with another value."""
     lines = data.split(b"\n")
-    for number in chance.sample(range(len(lines)), min(len(lines), 8)) if len(lines) > 1 else [0]:
-        for first, last in ((0, len(lines)), (number, number + 1)):
-            try:
-                value = json.loads(b"\n".join(lines[first:last]))
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict | list):
-                spelled = json.dumps(
-                    replaced(value, chance), sort_keys=True, separators=chance.choice(((",", ":"), (", ", ": ")))
-                )
-                return b"\n".join([*lines[:first], spelled.encode("utf-8", "surrogatepass"), *lines[last:]])
-    given = list(re.finditer(rb"(?m)=\s*(\S.*)$", data))
-    if not given:
-        return with_other_part(data, b"\n", chance)
-    spot = chance.choice(given)
-    word = json.dumps(chance.choice(HOSTILE)).encode()
-    return data[: spot.start(1)] + word + data[spot.end(1) :]
+    numbers = chance.sample(range(len(lines)), min(len(lines), 8))
+    for first, last in ((0, len(lines)), *((number, number + 1) for number in numbers)):
+        try:
+            value = json.loads(b"\n".join(lines[first:last]))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict | list):
+            separators = chance.choice(((",", ":"), (", ", ": ")))
+            spelled = json.dumps(_replaced(value, chance), sort_keys=True, separators=separators)
+            return b"\n".join([*lines[:first], spelled.encode("utf-8", "surrogatepass"), *lines[last:]])
+    values = list(re.finditer(rb"(?m)=\s*(\S.*)$", data))
+    if not values:
+        return _with_other_part(data, b"\n", chance)
+    spot = chance.choice(values)
+    return data[: spot.start(1)] + json.dumps(chance.choice(HOSTILE)).encode() + data[spot.end(1) :]
 
 
-def replaced(value: Any, chance: Random) -> Any:
-    """A copy of a JSON value in which one node is another."""
+def _replaced(root: Any, chance: Random) -> Any:
+    """A JSON value in which one node is another."""
     places: list[tuple[Any, Any]] = []
-    root = json.loads(json.dumps(value))
 
     def walk(node: Any) -> None:
         for key in list(node) if isinstance(node, dict) else range(len(node)):
@@ -98,7 +93,7 @@ def replaced(value: Any, chance: Random) -> Any:
     walk(root)
     if not places:
         return chance.choice(HOSTILE)
-    node, key = chance.choice(places)
+    (node, key), (other, name) = chance.choice(places), chance.choice(places)
     how = chance.randrange(6)
     if how == 0:
         del node[key]
@@ -106,19 +101,12 @@ def replaced(value: Any, chance: Random) -> Any:
         node[str(chance.choice(HOSTILE))] = node[key]
     elif how == 2 and isinstance(node[key], int | float) and not isinstance(node[key], bool):
         node[key] += chance.choice((1, -1, 0.5, 10))
-    elif how == 3:
-        other, name = chance.choice(places)
-        node[key] = (
-            json.loads(json.dumps(other[name]))
-            if name in other or (isinstance(other, list) and name < len(other))
-            else 0
-        )
     else:
-        node[key] = chance.choice(HOSTILE)
+        node[key] = json.loads(json.dumps(other[name])) if how == 3 else chance.choice(HOSTILE)
     return root
 
 
-def with_other_part(data: bytes, between: bytes, chance: Random) -> bytes:
+def _with_other_part(data: bytes, between: bytes, chance: Random) -> bytes:
     """Lines, or the cells of a table, with one left out, doubled, exchanged for another or for something hostile."""
     parts = data.split(between)
     place, other = chance.randrange(len(parts)), chance.randrange(len(parts))

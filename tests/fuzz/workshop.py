@@ -134,27 +134,27 @@ class Workshop:
         return self.doors[name]
 
     def layouts(self) -> None:
-        """A folder of cases with its words, a table with its pictures, a suite of one's own, published scores."""
+        """A folder of cases with its prompts, a table with its pictures, a suite of one's own, published scores."""
         case = self.root / "cases" / "portrait_01_glasses_add_remove"
         for number, name in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
             stores.write(case / f"{name}.png", stores.picture(number))
-        words = {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}}
-        stores.write(self.root / "prompts" / "prompts.json", json.dumps(words))
-        lines, objects = ["chain,round,position,path,instruction,editor,status,cost,seed"], []
-        for chain in ("a", "b"):
-            for number, place in enumerate((0, 1, 1, 2, 2)):
-                name, position = f"{chain}{number}.png", 1 + (number - 1) % 2
-                stores.write(self.root / "rows" / name, stores.picture(100 + number))
-                lines.append(f"{chain},{place},{position},{name},words {position},flux,ok,0.04,{number}")
-                objects.append({"chain": chain, "round": place, "position": position, "path": name, "editor": "flux"})
+        prompts = {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}}
+        stores.write(self.root / "prompts" / "prompts.json", json.dumps(prompts))
+        rows = [
+            {"chain": chain, "round": round, "position": 1 + (number - 1) % 2, "path": f"{chain}{number}.png",
+             "instruction": "words", "editor": "flux", "status": "ok", "cost": 0.04, "seed": number}
+            for chain in ("a", "b") for number, round in enumerate((0, 1, 1, 2, 2))
+        ]  # fmt: skip
+        for row in rows:
+            stores.write(self.root / "rows" / str(row["path"]), stores.picture(100 + int(row["seed"])))
+        lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
         stores.write(self.root / "rows" / "table.csv", "\n".join(lines) + "\n")
-        stores.write(self.root / "rows" / "table.jsonl", "".join(json.dumps(each) + "\n" for each in objects))
+        stores.write(self.root / "rows" / "table.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
         for name in ("one", "two", "three"):
             stores.write(self.root / "suite" / "shots" / f"{name}.png", stores.picture(len(name), (96, 64)))
         stores.write(self.root / "suite" / "mine.toml", SUITE)
-        published = ["case,image,editor,round,lpips,ssim"]
-        published += [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
-        stores.write(self.root / "published.csv", "\n".join(published) + "\n")
+        published = [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
+        stores.write(self.root / "published.csv", "case,image,editor,round,lpips,ssim\n" + "\n".join(published) + "\n")
 
     def copy(self, folder: Path, name: str = "copy") -> Path:
         return shutil.copytree(folder, self.scratch / name)
