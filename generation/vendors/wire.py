@@ -85,8 +85,7 @@ class _LimitedStream:
     """A connection of httpcore whose operations end with the call, and which receives a limited number of bytes."""
 
     def __init__(self, stream: "httpcore.NetworkStream", core: ModuleType):
-        self.stream, self.core = stream, core
-        self.received = 0
+        self.stream, self.core, self.received = stream, core, 0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data = self.stream.read(max_bytes, timeout=_shortened(timeout, self.core.ReadTimeout))
@@ -135,17 +134,17 @@ def _transport_class(package: str) -> "type[httpx.BaseTransport]":
             timeout = min(_CONNECT, _shortened(timeout, core.ReadTimeout) or _CONNECT)
             return _LimitedStream(super().connect_tcp(host, port, timeout=timeout, **options), core)
 
-    def pool(address: str | None = None) -> "httpcore.ConnectionPool":
+    def pool(address: str = "") -> "httpcore.ConnectionPool":
         proxy = None
         if address:
             url = http.URL(address)
             auth = (url.username, url.password) if url.username or url.password else None
             proxy = core.Proxy(str(url.copy_with(username=None, password=None)), auth)
         # A connection that is kept open may be closed by the vendor just as a paid call is sent on it.
-        pooled: httpcore.ConnectionPool = core.ConnectionPool(
+        made: httpcore.ConnectionPool = core.ConnectionPool(
             trust, proxy, max_connections=None, max_keepalive_connections=0, network_backend=Backend()
         )
-        return pooled
+        return made
 
     class Transport(http.BaseTransport):  # type: ignore[name-defined]
         def __init__(self) -> None:
@@ -156,19 +155,15 @@ def _transport_class(package: str) -> "type[httpx.BaseTransport]":
             }
 
         def handle_request(self, request: "httpx.Request") -> "httpx.Response":
-            target = request.url
+            target, headers, extensions = request.url, request.headers.raw, request.extensions
             url = core.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
-            sent = core.Request(
-                request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
-            )
+            sent = core.Request(request.method, url, headers=headers, content=request.stream, extensions=extensions)
             way = self.direct if bypasses_proxy(target.host) else self.proxied.get(target.scheme, self.direct)
             try:
-                answer = way.handle_request(sent)
-                try:
+                with contextlib.closing(way.handle_request(sent)) as answer:
                     content = answer.read()
-                finally:
-                    answer.close()
-            except Exception as error:  # httpx has an exception of the same name for each of httpcore's
+            except Exception as error:
+                # httpx has an exception of the same name for each of httpcore's.
                 kind = getattr(http, type(error).__name__, None)
                 if kind is None:
                     raise
@@ -179,8 +174,8 @@ def _transport_class(package: str) -> "type[httpx.BaseTransport]":
             return response
 
         def close(self) -> None:
-            for each in (self.direct, *self.proxied.values()):
-                each.close()
+            for pooled in (self.direct, *self.proxied.values()):
+                pooled.close()
 
     return Transport
 
