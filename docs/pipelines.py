@@ -17,21 +17,6 @@ WEIGHTS = (
     *("StableDiffusionInstructPix2Pix", "StableDiffusionXLInstructPix2Pix", "LongCatImageEdit", "JoyImageEdit"),
     *("DreamLite", "DreamLiteMobile", "ZImageOmni", "Kandinsky5I2I", "ChronoEdit", "BriaFiboEdit", "GlmImage"),
 )
-OPENING = """# Open models through diffusers
-
-`--editor diffusers:model=REPO` runs every diffusers pipeline that edits by instruction. How to call it is determined
-from the pipeline itself: its parameters, its output, the multiples of its sizes. Options that it would ignore are
-refused, and an exception fails the step, not the run. A size it cannot take is changed to the nearest one it can.
-Qwen's processors ask for torchvision only because of videos; here they read pictures without it. If another part
-needs torchvision, the run says so: `pip install torchvision`, in the version for your torch. Models outside
-diffusers: [servers.md](servers.md).
-
-`python docs/pipelines.py` writes this table from the installed diffusers. *Tried* says *chains* if the tests run
-chains on the CPU with tiny random weights, and *call* if they make one call with the pipeline's own signature,
-answered with its own output class, without running what is inside. Published weights were not run.
-
-<!-- pipelines -->
-"""
 
 
 def kinds() -> list[type]:
@@ -56,4 +41,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(OPENING + table() + "<!-- end -->\n")
+    before, rest = PAGE.read_text().split("<!-- pipelines -->\n")
+    PAGE.write_text(f"{before}<!-- pipelines -->\n{table()}<!-- end -->{rest.split('<!-- end -->', 1)[1]}")

@@ -1,4 +1,4 @@
-"""An editor that is somebody's own Python function, given as an object or as ./my_editor.py:edit.
+"""An editor that is the user's own Python function, given as an object or as ./my_editor.py:edit.
 
 The function may be async, and it may take many pictures at once: as `edit_batch(images, instructions, seeds)`.
 """

@@ -51,7 +51,7 @@ from .one_chain import OneChainScorer
 _CHAIN = "convergebench:chain"  # in a sample's store: the id of its chain
 _Result = TypeVar("_Result")
 
-# What is done with an answer and its seconds as soon as it is there, before Inspect is told of it.
+# What is done with an answer and its seconds as soon as it is there, before Inspect receives it.
 _received: ContextVar[Callable[[Answer, float], None]] = ContextVar("received", default=lambda answer, seconds: None)
 
 

@@ -1,4 +1,4 @@
-"""An answer on disk before Inspect is told of it: on its way to the chain's store it passes through Inspect's code.
+"""An answer on disk before Inspect receives it: on its way to the chain's store it passes through Inspect's code.
 
 RUN/answers/CHAIN.json    the answer to a chain's next step, until that step is stored
 """

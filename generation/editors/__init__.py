@@ -48,7 +48,7 @@ _TRAITS: dict[str, Any] = {
     "varies_size": False,  # its answers change size on purpose, so each call is given the last one at its own size
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars a call, None where unknown
-    "hosted": lambda: None,  # what is known of the vendor's model, as `vendors.models` has it; None where there is none
+    "hosted": lambda: None,  # what is known of the vendor's model, as `vendors.models` has it; None if there is none
     "identity": dict,  # what else shapes its answers and is found out when it is chosen, as settings of the chain
     "ready": lambda: None,  # one sentence on what is missing here, None when nothing is
 }
@@ -112,9 +112,11 @@ def choose(spec: str, find_out: bool = True) -> Choice:
     return Choice(spec, name, label, {**values, **further, "seed": seed}, editor, rates)
 
 
-def own_choice(function: Callable[..., object], spec: str = "", given: Mapping[str, Setting] | None = None) -> Choice:
+def own_choice(
+    function: Callable[..., object], spec: str = "", settings: Mapping[str, Setting] | None = None
+) -> Choice:
     """A function as an editor. Its name and version are part of a chain's identity, so that resuming goes by them."""
-    words = dict(given or {})
+    words = dict(settings or {})
     allowed = ("name", "version", "seed", *options.RATES)
     if unknown := [key for key in words if key not in allowed]:
         raise UserError(f"an editor of your own has no option {unknown[0]!r}; its options are {', '.join(allowed)}")
@@ -139,8 +141,8 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
     if any(key not in choice.settings for key in settings):
         return None
     name, _, words = choice.spec.partition(":")
-    kept = [word for word in words.split(",") if word and word.partition("=")[0] not in settings]
-    words = ",".join([*kept, *(f"{key}={value}" for key, value in settings.items())])
+    others = [word for word in words.split(",") if word and word.partition("=")[0] not in settings]
+    words = ",".join([*others, *(f"{key}={value}" for key, value in settings.items())])
     try:
         return choose(f"{name}:{words}")
     except UserError:

@@ -98,16 +98,16 @@ class Editor:
         with self.lock:
             pipeline = self.pipeline
             options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
-            given = pipelines.arguments(pipeline, image, instruction, options)
+            arguments = pipelines.arguments(pipeline, image, instruction, options)
             try:
                 with torch_models.seeded(seed):  # for what a pipeline draws without the generator it is given
-                    result = pipeline(generator=torch_models.generator(seed), **given)
+                    result = pipeline(generator=torch_models.generator(seed), **arguments)
                 picture = pipelines.picture_of(result)
             except Exception as error:  # whatever a pipeline raises fails this step and not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
-        asked = {key: value for key, value in given.items() if key not in ("image", "prompt", "output_type")}
+        parameters = {key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")}
         details = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device)}
-        details |= {**_versions(), **asked}
+        details |= {**_versions(), **parameters}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=details)
         return Answer(pictures.encode_png(picture), cost=0.0, details=details)
@@ -140,9 +140,11 @@ def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) 
         read = transformers.AutoTokenizer.from_pretrained(model, subfolder=name, **where)
     except (OSError, ValueError):
         read = transformers.AutoTokenizer.from_pretrained(model, subfolder="tokenizer", **where)
-    said, _ = Processor.get_processor_dict(model, subfolder=name, **where)
+    config, _ = Processor.get_processor_dict(model, subfolder=name, **where)
     seen = Qwen2VLImageProcessorPil.from_pretrained(model, subfolder=name, **where)
-    return Processor(image_processor=seen, tokenizer=read, chat_template=said.get("chat_template", read.chat_template))
+    return Processor(
+        image_processor=seen, tokenizer=read, chat_template=config.get("chat_template", read.chat_template)
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -155,7 +155,7 @@ class Editor(hosted.HostedEditor):
         try:
             return _read_answer(json.loads(body), (received.headers if received else None) or {})
         except (ValueError, TypeError, AttributeError, LookupError) as error:  # no JSON, or JSON of another shape
-            raise Transient(f"an answer in place of JSON, starting with {body[:60]!r}", charged=True) from error
+            raise Transient(f"an answer instead of JSON, starting with {body[:60]!r}", charged=True) from error
 
     def config(self, size: Size, seed: int, resolution: str) -> "types.GenerateContentConfig":
         from google.genai import types
@@ -208,10 +208,10 @@ def _read_answer(reply: Json, headers: Mapping[str, str]) -> Answer:
     thoughts, shown = _parts_of(candidate)
     finish, feedback = candidate.get("finishReason", ""), reply.get("promptFeedback") or {}
     blocked = feedback.get("blockReason", "")
-    said = {"finish_reason": finish, "block_reason": blocked, "model": reply.get("modelVersion")}
-    said |= {"request_id": reply.get("responseId") or headers.get("x-goog-request-id")}
-    said |= {"usage": reply.get("usageMetadata"), "thoughts": _words(thoughts)}
-    details = {name: value for name, value in said.items() if value}
+    fields = {"finish_reason": finish, "block_reason": blocked, "model": reply.get("modelVersion")}
+    fields |= {"request_id": reply.get("responseId") or headers.get("x-goog-request-id")}
+    fields |= {"usage": reply.get("usageMetadata"), "thoughts": _words(thoughts)}
+    details = {name: value for name, value in fields.items() if value}
     images = [part for part in shown if (part.get("inlineData") or {}).get("data")]
     if images:
         return _picture_answer(images, _words(shown), details)

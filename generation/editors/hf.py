@@ -61,7 +61,7 @@ class Editor(hosted.PolledEditor):
             retry_after = error.response.headers.get("retry-after")
             raise wire.status_error(error.response.status_code, message, retry_after) from error
         except (httpx2.HTTPError, OSError) as error:
-            raise Transient(f"the Hub does not say who hosts {self.model}: {error}") from error
+            raise Transient(f"the Hub does not say which providers host {self.model}: {error}") from error
         rows: dict[str, InferenceProviderMapping] = {
             row.provider: row for row in info.inference_provider_mapping or () if row.task == _TASK
         }
@@ -198,6 +198,6 @@ _PROVIDERS: dict[str, Callable[[Editor, bytes, Json], Answer]] = {
 
 def _fault(response: "httpx.Response", reply: Json) -> Exception:
     """An error of the router or of a provider, which say it under different names."""
-    said = reply.get("error") or reply.get("message") or reply.get("detail") or reply
-    message = str(said.get("message", said)) if isinstance(said, dict) else str(said)
+    error = reply.get("error") or reply.get("message") or reply.get("detail") or reply
+    message = str(error.get("message", error)) if isinstance(error, dict) else str(error)
     return wire.status_error(response.status_code, message, response.headers.get("retry-after"))

@@ -67,9 +67,9 @@ class Editor:
     def filled(self, bare: Pixels, hole: Any) -> Pixels:
         """The hole filled by the network, which sees the picture and where to look: 0 in the hole, 255 elsewhere."""
         keep = np.where(hole, 0, 255).astype(np.uint8)
-        given = {"image": bare.astype(np.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
+        inputs = {"image": bare.astype(np.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
         with self.lock:
             network = self.network
-        (result,) = network.run(["result"], given)
+        (result,) = network.run(["result"], inputs)
         pixels: Pixels = result[0].transpose(1, 2, 0)
         return pixels

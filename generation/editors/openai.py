@@ -1,4 +1,4 @@
-"""OpenAI's image models through the images/edits endpoint, and servers of one's own that speak it."""
+"""OpenAI's image models through the images/edits endpoint, and the user's own servers that speak it."""
 
 import dataclasses
 import functools
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import openai
 
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
-SERVER_KEY = "IMAGE_SERVER_API_KEY"  # for a server of one's own that asks for one
+SERVER_KEY = "IMAGE_SERVER_API_KEY"  # for the user's own servers, if they ask for one
 _MEANINGS = (
     ("refused", "code", ("moderation_blocked", "content_policy_violation")),
     ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
@@ -66,7 +66,7 @@ class Editor(hosted.HostedEditor):
 
     @property
     def served(self) -> bool:
-        """Whether a server of one's own is asked: an address is given, and a model that is not OpenAI's."""
+        """Whether the user's own server is asked: an address is given, and a model that is not OpenAI's."""
         return bool(self.base_url) and not self.model.startswith(("gpt-", "chatgpt-", "dall-e-"))
 
     @property
@@ -88,14 +88,14 @@ class Editor(hosted.HostedEditor):
         return self.addresses()[0]
 
     def addresses(self) -> list[str]:
-        given = self.base_url.split("+")
-        if len(given) > 1 and not self.served:
-            raise UserError(f"openai:base_url must be one address unless they are your own servers, got {given}")
-        whole = [wire.base_address(address, "OPENAI_BASE_URL", self.vendor.address) for address in given]
+        listed = self.base_url.split("+")
+        if len(listed) > 1 and not self.served:
+            raise UserError(f"openai:base_url must be one address unless they are your own servers, got {listed}")
+        whole = [wire.base_address(address, "OPENAI_BASE_URL", self.vendor.address) for address in listed]
         return [address.removesuffix("/v1") + "/v1" for address in whole]
 
     def identity(self) -> dict[str, str]:
-        """What a server of one's own says of itself: its version, its model, its accelerations."""
+        """What the user's own server reports: its version, its model, its accelerations."""
         if not self.served or requirements.missing_packages("openai", "httpx"):
             return {}
         return {"server": image_servers.describe_all(self.addresses(), self.model)}
@@ -122,7 +122,7 @@ class Editor(hosted.HostedEditor):
 
     @functools.cached_property
     def clients(self) -> "dict[str, openai.OpenAI]":
-        """A client for each address. OpenAI's key goes to a server of one's own under no circumstances."""
+        """A client for each address. OpenAI's key is never sent to the user's own servers."""
         self.require_packages()
         import openai
 

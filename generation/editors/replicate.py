@@ -33,14 +33,14 @@ class Editor(hosted.PolledEditor):
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         facts, (model, _, version) = self.facts, self.model.partition(":")
         picture = self.upload(pictures.encode_png(image))
-        given: Json = {"prompt": instruction, "seed": seed, "output_format": "png", **facts["options"]}
-        given[facts["picture"]] = [picture] if facts["picture"].endswith("s") else picture
+        options: Json = {"prompt": instruction, "seed": seed, "output_format": "png", **facts["options"]}
+        options[facts["picture"]] = [picture] if facts["picture"].endswith("s") else picture
         if facts["shape"] == "pixels":
-            given |= {"aspect_ratio": "custom", "width": image.width, "height": image.height}
+            options |= {"aspect_ratio": "custom", "width": image.width, "height": image.height}
         else:
-            given["aspect_ratio"] = ratio(image.size)
+            options["aspect_ratio"] = ratio(image.size)
         path = "predictions" if version else f"models/{model}/predictions"
-        response, order = self.post(f"/v1/{path}", {"input": given, **({"version": version} if version else {})})
+        response, order = self.post(f"/v1/{path}", {"input": options, **({"version": version} if version else {})})
         if response.status_code >= 400:
             return declined(response, order)
         place = wire.trusted((order.get("urls") or {}).get("get"), self.address(), "replicate.com")

@@ -70,7 +70,7 @@ class Editor:
         except OSError as error:
             raise Unusable(f"vae:model={self.model} cannot be loaded: {str(error)[:300]}") from error
         if not (hasattr(model, "encode") and hasattr(model, "decode")):
-            raise Unusable(f"vae:model={self.model} is a {type(model).__name__}, which is no autoencoder")
+            raise Unusable(f"vae:model={self.model} is a {type(model).__name__}, which is not an autoencoder")
         return model.to(torch_models.device(self.device)).eval()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:

@@ -55,8 +55,8 @@ class Editor:
             raise Unusable(absent)
         import torch
 
-        with np.load(io.BytesIO(self.weights.read()), allow_pickle=False) as kept:
-            return [tuple(torch.from_numpy(kept[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, _LAYERS + 1)]
+        with np.load(io.BytesIO(self.weights.read()), allow_pickle=False) as arrays:
+            return [tuple(torch.from_numpy(arrays[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, _LAYERS + 1)]
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch

@@ -152,6 +152,6 @@ def rows_of(reply: Json, name: str = "data") -> Json:
     return rows[0] if rows and isinstance(rows[0], dict) else {}
 
 
-def rewritten(said: object, instruction: str) -> Json:
+def rewritten(prompt: object, instruction: str) -> Json:
     """What to record if the vendor changed the words."""
-    return {"revised_prompt": said} if said and said != instruction else {}
+    return {"revised_prompt": prompt} if prompt and prompt != instruction else {}

@@ -1,4 +1,4 @@
-"""Servers of one's own that speak OpenAI's images/edits, as vLLM-Omni and SGLang do: what they run, which is free."""
+"""The user's own servers that speak OpenAI's images/edits, such as vLLM-Omni: what they run, and which to ask next."""
 
 import contextlib
 import functools

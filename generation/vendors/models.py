@@ -32,9 +32,9 @@ class Model:
     @property
     def price(self) -> Any:
         """US dollars a picture, or those by size or quality; None if none is known."""
-        own = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
-        if self.name in own:
-            return own[self.name]
+        users = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
+        if self.name in users:
+            return users[self.name]
         shipped, newer = self.facts.get("price"), self.refreshed.get("price")
         if isinstance(shipped, dict):  # a single number does not say for which of them it holds
             return {**shipped, **newer} if isinstance(newer, dict) else shipped
@@ -43,8 +43,8 @@ class Model:
     @property
     def tokens(self) -> Mapping[str, float]:
         """US dollars for a million tokens, by kind; empty if they are not known."""
-        own = own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
-        return own.get(self.name) or self.refreshed.get("tokens") or self.facts.get("tokens") or {}
+        users = own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
+        return users.get(self.name) or self.refreshed.get("tokens") or self.facts.get("tokens") or {}
 
     @property
     def refreshed(self) -> Mapping[str, Any]:
@@ -61,10 +61,10 @@ class Model:
 
     def warning(self, today: datetime.date | None = None) -> str | None:
         """One sentence if the model has ended or ends soon."""
-        left = (self.ends - (today or datetime.date.today())).days if self.ends else _SOON + 1
-        if left > _SOON:
+        days = (self.ends - (today or datetime.date.today())).days if self.ends else _SOON + 1
+        if days > _SOON:
             return None
-        when = f"was shut down on {self.ends}" if left < 0 else f"is shut down on {self.ends}, in {left} days"
+        when = f"was shut down on {self.ends}" if days < 0 else f"is shut down on {self.ends}, in {days} days"
         note, newer = self.facts.get("ends_note"), self.refreshed.get("ends")
         if not note and newer and self.facts.get("ends") and newer != str(self.facts["ends"]):
             source = refreshed(refreshed_file())["source"]
@@ -89,11 +89,11 @@ class Model:
 
 def find(vendor: str, name: str) -> Model:
     """A model by its name. One without lines of its own has the rules of the longest listed name it begins with."""
-    known = shipped().get(vendor, {})
-    if name in known:
+    table = shipped().get(vendor, {})
+    if name in table:
         return Model(vendor, name, True, facts(vendor, name))
-    begins = [other for other in known if other != ANY and name.startswith(other)]
-    nearest = facts(vendor, max(begins, key=len, default=ANY)) if known else {}
+    begins = [other for other in table if other != ANY and name.startswith(other)]
+    nearest = facts(vendor, max(begins, key=len, default=ANY)) if table else {}
     return Model(vendor, name, False, {key: value for key, value in nearest.items() if key not in _OWN})
 
 
@@ -106,8 +106,8 @@ def listed() -> list[Model]:
 @functools.cache
 def facts(vendor: str, name: str) -> dict[str, Any]:
     """A model's lines over those of the model it is like."""
-    own = shipped()[vendor][name]
-    return {**(facts(vendor, own["like"]) if "like" in own else {}), **own}
+    lines = shipped()[vendor][name]
+    return {**(facts(vendor, lines["like"]) if "like" in lines else {}), **lines}
 
 
 @functools.cache

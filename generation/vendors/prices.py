@@ -85,28 +85,28 @@ def fetch() -> tuple[str, Table]:
 
 def _prices_in(table: Table) -> dict[str, dict[str, dict[str, Any]]]:
     """Vendor, then model, then its price, tokens and end, for every model of our vendors that the table knows."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    tables: dict[str, dict[str, Row]] = {}
     for vendor, name in _names_in(table):
         facts = models.find(vendor, name).facts
         row = table.get(facts["litellm"].format(name=name), {})
         price, tokens, ends = _price_of(row, table, facts, name), _tokens_of(row), end_of(row)
-        said = {"price": price, "tokens": tokens, "ends": ends, "source": row.get("source")}
+        values = {"price": price, "tokens": tokens, "ends": ends, "source": row.get("source")}
         if price is not None or tokens or ends:
-            found.setdefault(vendor, {})[name] = {key: value for key, value in said.items() if value is not None}
-    return found
+            tables.setdefault(vendor, {})[name] = {key: value for key, value in values.items() if value is not None}
+    return tables
 
 
 def _names_in(table: Table) -> Iterator[tuple[str, str]]:
     """The listed models that have a row in the table, and the other picture models of the same vendors."""
     listed = [model for model in models.listed() if "litellm" in model.facts]
     yield from ((model.vendor, model.name) for model in listed)
-    known = {model.facts["litellm"].format(name=model.name) for model in listed}
+    keys = {model.facts["litellm"].format(name=model.name) for model in listed}
     for vendor in dict.fromkeys(model.vendor for model in listed):
         prefix, named, _ = str(models.facts(vendor, models.ANY).get("litellm", "")).partition("{name}")
         for key, row in table.items():
             theirs = row.get("litellm_provider") == (prefix.rstrip("/") or vendor) and row.get("mode") in _MODES
             name = key.removeprefix(prefix)
-            if named and theirs and key.startswith(prefix) and key not in known and "-x-" not in name:
+            if named and theirs and key.startswith(prefix) and key not in keys and "-x-" not in name:
                 yield vendor, name
 
 

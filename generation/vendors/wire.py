@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
-_CONNECT = 15.0  # seconds until a connection is there; every vendor answers one in well under a second
-_RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529: overloaded, at vendors behind Cloudflare
+_CONNECT = 15.0  # seconds until a connection is there
+_RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529 is an overloaded site
 _UNUSABLE = (401, 402, 403, 404)  # wrong key, no credit, not allowed, no such model: true of every further call
 _STANDARD = str.maketrans("-_", "+/")  # from the base64 alphabet for addresses to the usual one
 
@@ -242,9 +242,9 @@ def declined(
     """
     text = f"{code}: {message}".removeprefix(": ")
     status, retry_after = response.status_code, response.headers.get("retry-after")
-    said = {"code": code.lower(), "message": message.lower()}
+    parts = {"code": code.lower(), "message": message.lower()}
     meaning = next(
-        (meaning for meaning, part, words in meanings if any(word.lower() in said[part] for word in words)), ""
+        (meaning for meaning, part, words in meanings if any(word.lower() in parts[part] for word in words)), ""
     )
     if meaning == "refused":
         return Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details)
@@ -271,7 +271,7 @@ def parse_json(response: "Response") -> Json:
     start = keys.scrub_and_cut(start, 60)
     if response.status_code >= 400:
         raise status_error(response.status_code, start, response.headers.get("retry-after"))
-    raise Transient(f"an answer of {kind} in place of JSON, starting with {start!r}", charged=True)
+    raise Transient(f"an answer of {kind} instead of JSON, starting with {start!r}", charged=True)
 
 
 def post(http: "httpx.Client", address: str, headers: Mapping[str, str], body: Json) -> "tuple[httpx.Response, Json]":

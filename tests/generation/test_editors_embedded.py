@@ -8,7 +8,6 @@ import pytest
 import skimage.data
 from convergebench.generation import editors, pictures
 from convergebench.generation.records import Turn, UserError
-from convergebench.generation.sources import synthetic
 from PIL import Image
 
 FLOORS = ("blur", "identity", "jpeg", "noise", "random", "resize", "tint", "webp")
@@ -173,7 +172,3 @@ def test_the_oracle_refuses_to_remove_what_it_never_added(coffee):
 
 def test_the_oracle_copies_exactly(coffee):
     assert distance("oracle", coffee, instruction="Produce an exact replica of the provided image.") == 0
-
-
-def test_random_has_several_synthetic_pictures_to_answer():
-    assert len(list(synthetic.PICTURES)) >= 6

@@ -3,7 +3,6 @@
 import base64
 
 import pytest
-from convergebench.generation import editors
 from convergebench.generation.calls import Unusable
 from vendors import chains, fal, hf
 from vendors.loopback import Reply, is_png, picture, serving, told
@@ -187,19 +186,3 @@ def test_a_step_changes_nothing_of_huggingface_hub(ask_fal, monkeypatch):
     assert ask_fal(lambda server: None).status == "ok"
     now = {name: value for name, value in vars(huggingface_hub.constants).items() if isinstance(value, str)}
     assert {name for name in now if now[name] != addresses[name]} == {"ENDPOINT"}  # which the test sets
-
-
-def test_the_editor_uses_no_private_part_of_huggingface_hub():
-    import ast
-    import inspect
-
-    from convergebench.generation.editors import hf as editor
-
-    tree = ast.parse(inspect.getsource(editor))
-    names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    names += [
-        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
-    ]
-    private = [name for name in names if any(part.startswith("_") and part != "__future__" for part in name.split("."))]
-    assert private == []
-    assert editors.choose("hf").editor.needs == "HF_TOKEN and pip install 'convergebench[hf]'"

@@ -70,6 +70,7 @@ def changed(before, after, by=24):
         ("add something nice", None),
         ("remove the elephant", None),
         ("rotate the tires", None),
+        ("rotate 90 degrees", None),
         ("", None),
     ],
 )
@@ -282,7 +283,3 @@ def test_small_pictures_never_break_the_editor(size):
         answer = editors.choose("paint").editor.edit(picture, instruction, 1)
         assert answer.status in ("ok", "refused")
         assert answer.status == "refused" or pictures.decode(answer.data).size == size
-
-
-def test_words_never_guess_a_direction():
-    assert parse("rotate 90 degrees") is None

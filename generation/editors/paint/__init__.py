@@ -76,9 +76,9 @@ def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
 def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:
     """The picture with a hole where the thing was; a thing of unknown colour may have any, its usual ones first."""
     thing = all_things()[request.thing]
-    found = finding.find_thing(pixels, thing, (request.colour,) if request.colour else thing.colours)
-    if found is None and not request.colour:
-        found = finding.find_in_any_colour(pixels, thing)
-    if found is None:
+    match = finding.find_thing(pixels, thing, (request.colour,) if request.colour else thing.colours)
+    if match is None and not request.colour:
+        match = finding.find_in_any_colour(pixels, thing)
+    if match is None:
         return f"paint finds no {request.colour} {thing.name}".replace("  ", " ") + " in the picture to remove"
-    return placing.uncomposite(pixels, thing, draw_at_size(thing.name, found.colour, *found.place[2:]), found.place)
+    return placing.uncomposite(pixels, thing, draw_at_size(thing.name, match.colour, *match.place[2:]), match.place)

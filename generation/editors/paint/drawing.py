@@ -100,15 +100,15 @@ def _arc(
 
 def _smooth(points: Sequence[_Point], closed: bool) -> list[_Point]:
     """Catmull-Rom through the points."""
-    given = np.array(points, np.float64)
-    ends = (given[-1:], given[:2]) if closed else (given[:1], given[-1:])
-    padded = np.concatenate([ends[0], given, ends[1]])
+    knots = np.array(points, np.float64)
+    ends = (knots[-1:], knots[:2]) if closed else (knots[:1], knots[-1:])
+    padded = np.concatenate([ends[0], knots, ends[1]])
     t = np.linspace(0, 1, 12, endpoint=False)[:, None]
     parts = [
         b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)))
         for a, b, c, d in zip(padded, padded[1:], padded[2:], padded[3:], strict=False)
     ]
-    line = np.concatenate(parts if closed else [*parts, given[-1:]])
+    line = np.concatenate(parts if closed else [*parts, knots[-1:]])
     return [(float(x), float(y)) for x, y in line]
 
 

@@ -66,8 +66,8 @@ def copy(text: str) -> Request | None:
 
 def tone(text: str) -> Request | None:
     """A change to the whole picture."""
-    found = next((name for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text)), None)
-    return Request("tone", found) if found else None
+    name = next((name for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text)), None)
+    return Request("tone", name) if name else None
 
 
 def _geometry(text: str) -> Request | None:
@@ -76,10 +76,10 @@ def _geometry(text: str) -> Request | None:
         way = "vertical" if re.search(r"vertical|upside|top to bottom", text) else "horizontal"
         return Request("flip", side=way)
     if re.search(r"\b(rotate|turn)\b", text):
-        found = next((quarters for word, quarters in _TURNS.items() if re.search(rf"\b{word}", text)), None)
+        turns = next((quarters for word, quarters in _TURNS.items() if re.search(rf"\b{word}", text)), None)
         back = re.search(r"counter ?clockwise|anti ?clockwise|to the left", text)
-        if found and (back or found == 2 or re.search(r"clockwise|to the right", text)):
-            return Request("turn", amount=(-found if back else found) % 4)
+        if turns and (back or turns == 2 or re.search(r"clockwise|to the right", text)):
+            return Request("turn", amount=(-turns if back else turns) % 4)
     return None
 
 
