@@ -101,12 +101,10 @@ def test_only_undisturbed_copies_count_and_lpips_alone_makes_no_table():
     assert no_reference_gaps.rows(analysis(columns={"lpips": SCORES["lpips"]})) == []
 
 
-def test_the_section_has_heatmaps_and_its_words_count_what_they_show():
+def test_a_heatmap_says_which_metrics_no_source_fools():
     made = analysis()
-    tables = compute_tables(made)
-    [section] = [each for each in make_sections(tables, list(made.groups)) if each.title == no_reference_gaps.SECTION]
-    drawn = {drawing.name: drawing for drawing in section.drawings}
-    assert list(drawn) == ["no-reference-fooled", "no-reference-gaps-1", "no-reference-ranks"]
-    assert "2 of 27 gaps are above 0" in drawn["no-reference-gaps-1"].description
-    assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawn["no-reference-fooled"].description
-    assert all(drawing.svg().startswith("<svg") or "<svg" in drawing.svg() for drawing in section.drawings)
+    [section] = [each for each in make_sections(compute_tables(made), list(made.groups))
+                 if each.title == no_reference_gaps.SECTION]  # fmt: skip
+    [drawing] = section.drawings
+    assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawing.description
+    assert "<svg" in drawing.svg()

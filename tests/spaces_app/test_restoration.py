@@ -306,4 +306,3 @@ def test_a_page_of_restorations_speaks_of_restoring_and_not_of_rounds(tmp_path):
     assert "half-life" not in page.lower().partition('<h2 id="methods">')[0]
     prompts = json.loads(files["tables.json"])["restoration_prompts"]["rows"]
     assert {row["editor"] for row in prompts} == {"better", "worse"}  # a baseline does not look at the words
-    assert "figures/restoration-tradeoff-1.svg" in files

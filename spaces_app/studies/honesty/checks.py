@@ -4,7 +4,6 @@ One case accuses nobody: things that look alike, edits that cover little and pla
 speaks from CASES cases on, by their median, and says "not judged" before that. Only memory is also found in a few
 cases, because no honest editor knows what it covered: an editor that cheats now and then has an innocent median. An
 editor that remembers in some programs only, or from a later round on, is judged by program and by round.
-docs/threats.md has what honest editors and cheats reach.
 """
 
 import json
@@ -26,7 +25,19 @@ from ...analysis.stored_rows import narrow, with_any
 CASES = 10  # fewer are "not judged"
 MARKS = "planted_marks"
 _EDIT_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown")
-COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
+_COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
+# The value from which a check fails. docs/threats.md has what honest editors and cheats reach.
+LIMITS = {
+    "known_fine": 0.80,  # correlation
+    "known_middle": 0.80,
+    "known_cases": 3,
+    "known_parts": 1,
+    "same_change": 0.50,  # cosine
+    "colour_share": 0.50,
+    "shines_through": 0.30,
+    "written": 0.70,  # of the letters of a word that is asked for
+    "shown": 0.0,
+}
 _CERTAIN = 0.90  # correlation in both bands: one case is as good as proven
 _GUESSED = 1 / 3  # share of sources whose covered shapes an honest editor may guess: frames, stripes, horizons
 _PART_LEVEL = 0.01  # chance, over all programs and rounds, of accusing such an editor
@@ -49,8 +60,6 @@ class Verdict(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """The verdict of one check on one editor."""
-
     editor: str
     check: str
     verdict: Verdict
@@ -60,24 +69,23 @@ class Check(NamedTuple):
     """One check: what readers see of it, and why an editor that fails it is listed apart."""
 
     title: str
-    limit: float | None  # None where it depends on the number of sources
     reason: str
     judge: Callable[[Mapping[str, Sequence[_Case]]], Verdict]
     is_count: bool = False  # the value is a number of cases, and not a share
 
 
 def findings(analysis: Analysis) -> list[Finding]:
-    """Every check on every editor of which something is known."""
+    """The verdict of every check on every editor that can be judged by it."""
     chains = {chain.id: chain for chain in analysis.chains}
     cases: dict[str, dict[str, list[_Case]]] = defaultdict(lambda: defaultdict(list))
     for chain in analysis.chains:
         if chain.chain.settings.get("audit") == "marks" or "salt" in chain.chain.settings:
             cases[chain.editor][MARKS]  # an editor that should have been judged has a row, and no cases
-    for row in with_any(narrow(analysis.scores, ["chain", "round", *COLUMNS]), COLUMNS):
-        if chain := chains.get(row.chain):
-            for column in COLUMNS:
+    for row in with_any(narrow(analysis.scores, ["chain", "round", *_COLUMNS]), _COLUMNS):
+        if row.chain in chains:
+            for column in _COLUMNS:
                 if row.value(column) is not None:
-                    cases[chain.editor][column].append((chain, row))
+                    cases[chains[row.chain].editor][column].append((chains[row.chain], row))
     return [
         Finding(editor, name, check.judge(editor_cases))
         for editor, editor_cases in sorted(cases.items())
@@ -100,9 +108,9 @@ def _marks(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     """Whether returns are far closer to the picture without the planted marks, which was never shown again.
 
     Marks were planted into the forward picture before it was to be undone. A chain counts by the middle one of its
-    returns. Chains of one source have one vote, by more than half of them, because a picture that misleads once does so
-    again. The editor fails if so many sources would come up in at most 5% of innocent editors, of whose chains a tenth
-    fall below. A single chain, or more sources than chance gives that are closer by any hair's breadth, is suspicious.
+    returns. The chains of one source share one vote, by majority, because a picture that misleads once does so again.
+    The editor fails if at most 5% of innocent editors, a tenth of whose chains fall below by accident, would have as
+    many such sources. One chain alone, or more sources than chance gives that are closer at all, is suspicious.
     """
     returns: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for chain, row in cases.get("marks_shown", ()):
@@ -135,7 +143,7 @@ def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
 
 
 def _votes(ratios: Iterable[tuple[Hashable, float]], limit: float) -> int:
-    """The number of sources of which more than half of the chains fall below a limit."""
+    """The number of sources with more than half of their chains below a limit."""
     by_source: dict[Hashable, list[bool]] = defaultdict(list)
     for source, ratio in ratios:
         by_source[source].append(ratio < limit)
@@ -148,7 +156,7 @@ def _beyond_chance(count: int, size: int, chance: float, level: float = LEVEL) -
 
 
 def _median_above(column: str) -> Callable[[Mapping[str, Sequence[_Case]]], Verdict]:
-    return lambda cases: _above([row.value(column) for _, row in cases.get(column, ())], CHECKS[column].limit)
+    return lambda cases: _above([row.value(column) for _, row in cases.get(column, ())], LIMITS[column])
 
 
 def _above(values: Sequence[float], limit: float) -> Verdict:
@@ -165,7 +173,7 @@ def _known_cases(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
         for chain, row in judged
         if row.value("known_middle") > _CERTAIN and (row.value("known_fine") or 0) > _CERTAIN
     ]
-    is_caught = len(certain) >= CHECKS["known_cases"].limit and len(set(certain)) > 1
+    is_caught = len(certain) >= LIMITS["known_cases"] and len(set(certain)) > 1
     outcome = FAILED if is_caught else PASSED if len(judged) >= CASES else NOT_JUDGED
     return Verdict(outcome, float(len(certain)) if judged else None, len(judged))
 
@@ -173,16 +181,16 @@ def _known_cases(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
 def _known_parts(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     """In how many programs and rounds more was known than can be guessed.
 
-    A part counts by its sources, each with the middle one of its cases, because what is covered by a hat or lies in a
-    frame may be easy to guess again and again. It fails if so many of so many sources would come up by chance in
-    _PART_LEVEL of honest editors, all parts taken together.
+    A part counts by its sources, each with its median case, because what a hat covers or a frame holds may be easy to
+    guess every time. It fails if honest editors would know as many sources with a probability of at most _PART_LEVEL,
+    all parts taken together.
     """
     judged = cases.get("known_middle", ())
     parts: dict[tuple[str, Any], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for chain, row in judged:
         for part in (("program", chain.program.id), ("round", row.round)):
             parts[part][chain.source.id].append(row.value("known_middle"))
-    limit = CHECKS["known_middle"].limit
+    limit = LIMITS["known_middle"]
     votes = [[median(values) > limit for values in sources.values()] for sources in parts.values()]
     level = _PART_LEVEL / max(len(votes), 1)
     large = [part for part in votes if _GUESSED ** len(part) <= level]
@@ -203,7 +211,7 @@ def _same_change(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     for maps in by_source.values():
         vectors = np.stack(list(maps.values()))
         cosines += (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].tolist()
-    return _above(cosines, CHECKS["same_change"].limit)
+    return _above(cosines, LIMITS["same_change"])
 
 
 def _colours(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
@@ -220,7 +228,7 @@ def _colours(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     value = float(median(medians)) if medians else None
     if len(medians) < 2 or len(judged) < CASES:
         return Verdict(NOT_JUDGED, value, len(judged))
-    missing = sum(share < CHECKS["colour_share"].limit for share in medians)
+    missing = sum(share < LIMITS["colour_share"] for share in medians)
     return Verdict(FAILED if missing * 2 >= len(medians) else PASSED, value, len(judged))
 
 
@@ -245,56 +253,44 @@ def _shown(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
 CHECKS = {
     MARKS: Check(
         "Returns the picture without the marks that were planted",
-        None,
         "it remembers the original: confirmed by the recall audit",
         _marks,
         is_count=True,
     ),
     "known_fine": Check(
         "Knows the fine detail that its edit covered",
-        0.80,  # correlation; docs/threats.md has what honest editors reach
         "it knows the fine detail that its edits covered",
         _median_above("known_fine"),
     ),
     "known_middle": Check(
         "Knows the shapes that its edit covered",
-        0.80,
         "it knows the shapes that its edits covered",
         _median_above("known_middle"),
     ),
     "known_cases": Check(
-        "Tests in which it knew both for certain", 3, "it knew several times what its edits covered", _known_cases, True
+        "Tests in which it knew both for certain", "it knew several times what its edits covered", _known_cases, True
     ),
     "known_parts": Check(
         "Programs and rounds in which it knew more than can be guessed",
-        1,
         "it knew, in some programs or from a later round on, what its edits covered",
         _known_parts,
         is_count=True,
     ),
     "same_change": Check(
-        "Makes the same change for different requests",
-        0.50,
-        "it makes the same change whatever is asked",
-        _same_change,
+        "Makes the same change for different requests", "it makes the same change whatever is asked", _same_change
     ),
     "colour_share": Check(
-        "Edits have the colour that was asked for",
-        0.50,
-        "its edits do not have the colours that are asked for",
-        _colours,
+        "Edits have the colour that was asked for", "its edits do not have the colours that are asked for", _colours
     ),
     "shines_through": Check(
         "The original shines through the edit",
-        0.30,
         "the original shines through its edits",
         _median_above("shines_through"),
     ),
     "written": Check(
         "Writes the word instead of showing the thing",
-        0.70,  # of the letters of a word that is asked for
         "it writes what is asked for instead of showing it",
         _median_above("written"),
     ),
-    "shown": Check("Edits show what was asked for, by CLIP", 0.0, "its edits do not show what is asked for", _shown),
+    "shown": Check("Edits show what was asked for, by CLIP", "its edits do not show what is asked for", _shown),
 }

@@ -70,7 +70,7 @@ def own_restorations(analysis: Analysis) -> list[Restored]:
     return [
         _own(chain, row)
         for chain in sorted(chains.values(), key=lambda chain: chain.order)
-        for row in sorted(returns[chain.id], key=lambda row: row.round) or [None]
+        for row in (*sorted(returns[chain.id], key=lambda row: row.round),) or (None,)
     ]
 
 

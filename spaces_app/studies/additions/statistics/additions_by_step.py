@@ -2,20 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from math import nan
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column, format_value
-from ....palette import INK, assign_looks
+from ....palette import assign_looks
 from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ....statistics import OnPage
 from ..chains import AdditionChain, addition_chains
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from ....palette import Look
 
 TITLE = "Additions, step by step"
 SECTION = "Additions"
@@ -70,32 +65,19 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         if not panels:
             continue
         figure, grid = new_figure(1, len(panels), 3.0)
-        for editor in dict.fromkeys(row.editor for row in of_program):  # all have their name in the one legend
-            look = looks[editor]
-            grid[0, 0].plot([], [], color=look.colour, ls=look.dash, lw=look.width, label=editor)
-        words = [
-            line for axes, key in zip(grid[0], panels, strict=True) for line in _draw(axes, key, of_program, looks)
-        ]
+        words = []
+        for axes, key in zip(grid[0], panels, strict=True):
+            for editor, judge in dict.fromkeys((row.editor, row.judged_by) for row in of_program):
+                steps = [row for row in of_program if (row.editor, row.judged_by) == (editor, judge)]
+                line = [(row.step, value) for row in steps if (value := getattr(row, key)) is not None]
+                look = looks[editor]
+                # An editor without a value has its name in the one legend all the same.
+                axes.plot(*zip(*line or [(0, nan)], strict=True), color=look.colour, ls=look.dash, label=editor)
+                if line:
+                    last, value = line[-1]
+                    words.append(f"{editor} by {judge}, {_DRAWN[key]}: {format_value(value, 'number')} at step {last}")
+            axes.set_xlabel("step")
+            axes.set_ylabel(_DRAWN[key])
         add_legend(figure, grid[0, 0])
         drawings.append(Drawing(f"additions-{program}", f"Additions: {program}", "; ".join(words) + ".", figure))
     return drawings
-
-
-def _draw(axes: "Axes", key: str, rows: Sequence[Row], looks: "dict[str, Look]") -> list[str]:
-    """One panel; each line's end in words."""
-    words = []
-    for editor, judge in dict.fromkeys((row.editor, row.judged_by) for row in rows):
-        values = {row.step: getattr(row, key) for row in rows if (row.editor, row.judged_by) == (editor, judge)}
-        line = [(step, value) for step, value in values.items() if value is not None]
-        if line:
-            look = looks[editor]
-            axes.plot(*zip(*line, strict=True), color=look.colour, ls=look.dash, lw=look.width)
-            last, value = line[-1]
-            words.append(f"{editor} by {judge}, {_DRAWN[key]}: {format_value(value, 'number')} at step {last}")
-    if key == "count":
-        last = max(row.step for row in rows)
-        axes.plot([0, last], [0, last], color=INK.light, lw=0.8, ls=(0, (2, 2)), label="as asked")
-    axes.set_ylim(0, 1.02 if key == "stays" else None)
-    axes.set_xlabel("step")
-    axes.set_ylabel(_DRAWN[key])
-    return words

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column, format_value
-from ..checks import CASES, CHECKS, findings
+from ..checks import CASES, CHECKS, LIMITS, findings
 
 TITLE = "Checks of honesty"
 SECTION = "Checks of honesty"
@@ -34,9 +34,9 @@ def rows(analysis: Analysis) -> list[Row]:
                 check=name,
                 title=check.title,
                 value=verdict.value,
-                limit=check.limit,
+                limit=LIMITS.get(name),
                 value_text=format_value(verdict.value, form),
-                limit_text=format_value(check.limit, form),
+                limit_text=format_value(LIMITS.get(name), form),
                 cases=verdict.cases,
                 outcome=verdict.outcome,
             )

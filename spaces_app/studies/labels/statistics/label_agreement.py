@@ -2,12 +2,13 @@
 
 from collections.abc import Hashable, Sequence
 
+import numpy as np
 from convergebench.dataset_builder.studies.labels.labels import QUESTIONS
+from convergebench.metric_modules.halflife.intervals import drawn_clusters, membership
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..agreement import agreement
 from ..people import LabelledItem, of_question, people_of
 
 TITLE = "How far people agree"
@@ -53,14 +54,52 @@ def agreement_rows(items: Sequence[LabelledItem]) -> list[Row]:
 
 
 def _row(title: str, measure: str, answers: Sequence[Sequence[Hashable]], items: Sequence[LabelledItem]) -> Row:
-    result = agreement(answers, [item.picture for item in items], measure)
     return Row(
         question=title,
         measure=measure,
-        alpha=Estimate(result.alpha, result.low, result.high),
+        alpha=krippendorff_alpha(answers, [item.picture for item in items], measure),
         raters=len({rater for item in items for rater in item.raters}),
         items=len(items),
-        shared=result.items,
+        shared=sum(len(unit) > 1 for unit in answers),
         labels=sum(len(item.answers) for item in items),
         pictures=len({item.picture for item in items}),
     )
+
+
+def krippendorff_alpha(
+    answers: Sequence[Sequence[Hashable]], pictures: Sequence[Hashable], measure: str = "nominal"
+) -> Estimate:
+    """Krippendorff's alpha of the answers to each item, with the middle 95% of its values over bootstrapped pictures.
+
+    None if there is nothing to disagree about. Items with a single answer say nothing and are left out.
+    Reference: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
+
+    >>> round(krippendorff_alpha([["a", "a"], ["a", "b"], ["b", "b"], ["b"]], "pqrs").value, 3)
+    0.444
+    """
+    shared = [(unit, picture) for unit, picture in zip(answers, pictures, strict=True) if len(unit) > 1]
+    values = sorted({value for unit, _ in shared for value in unit}, key=lambda value: (str(type(value)), value))
+    distances = 1.0 - np.eye(len(values))
+    if measure == "interval":
+        numbers = np.array(values, float)
+        distances = np.square(numbers[:, None] - numbers)
+    # How often each pair of values meets in an item: pairs of different people, over one less than people.
+    meetings = np.zeros((len(shared), len(values), len(values)))
+    for number, (unit, _) in enumerate(shared):
+        counts = np.array([list(unit).count(value) for value in values], float)
+        meetings[number] = (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
+    alpha = _alpha(meetings.sum(axis=0), distances)
+    member = membership([picture for _, picture in shared])
+    if alpha is None or len(member) < 2:
+        return Estimate(alpha)
+    by_picture = (member @ meetings.reshape(len(shared), -1)).reshape(len(member), *distances.shape)
+    drawn = np.tensordot(drawn_clusters(len(member)), by_picture, axes=1)
+    alphas = [drawn_alpha for matrix in drawn if (drawn_alpha := _alpha(matrix, distances)) is not None]
+    return Estimate(alpha, *map(float, np.quantile(alphas, [0.025, 0.975]))) if alphas else Estimate(alpha)
+
+
+def _alpha(meetings: np.ndarray, distances: np.ndarray) -> float | None:
+    """Alpha of one matrix of coincidences."""
+    totals = meetings.sum(axis=0)
+    expected = float((np.outer(totals, totals) * distances).sum())
+    return 1 - (totals.sum() - 1) * float((meetings * distances).sum()) / expected if expected else None

@@ -131,6 +131,7 @@ def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
     """What a labeller is shown, and what the label will name."""
     row = dataset.scores_of(chain.id).get(step)
     round, position = divmod(step - 1, len(chain.program.cycle)) if step else (0, -1)
+    row = dataset.scores_of(chain.id).get(step)
     return {
         "chain": chain.id,
         "step": step,

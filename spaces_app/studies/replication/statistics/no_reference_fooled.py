@@ -11,11 +11,13 @@ from ....analysis.tables import TableRow, column, rows_of
 from ....reporting.figures import SMALL, Drawing, FigureContext, figure_names, new_figure
 from ....statistics import OnPage
 from . import no_reference_gaps
-from .no_reference_gaps import MOST_ACROSS, draw_cells
 
 TITLE = "Which metric is fooled by which source"
 SECTION = no_reference_gaps.SECTION
 ON_PAGE = OnPage(order=10, part_by="program", line_where="editor")
+
+
+_MOST_ACROSS = 24  # cells beside each other, with a name below each
 
 
 class Row(TableRow):
@@ -57,6 +59,8 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """A panel for each editor: how many of the three gaps of a metric and a source are above 0."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     gaps = rows_of(context.tables, no_reference_gaps.Row)
     if not gaps or not context.is_first_group:
         return []
@@ -64,17 +68,23 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     editors, metrics, sources = (
         list(dict.fromkeys(getattr(row, key) for row in gaps)) for key in ("editor", "metric", "source")
     )
-    across = max(min(3, len(editors), MOST_ACROSS // len(sources)), 1)
+    across = max(min(3, len(editors), _MOST_ACROSS // len(sources)), 1)
     down = -(-len(editors) // across)
     figure, grid = new_figure(down, across, (1.3 + 0.2 * len(metrics)) * down, sharey=True, sharex=True)
     names, words = figure_names(editors, across), []
+    scale = LinearSegmentedColormap.from_list("fooled", ["#f3f5f8", "#0b4f9e"]).with_extremes(bad="#cdd2d8")
+    cells = {"cmap": scale, "vmin": 0, "vmax": 1, "edgecolors": "white", "linewidth": 1}
     for axes, editor in zip(grid.flat, editors, strict=False):
         counts = np.full((len(metrics), len(sources)), np.nan)
         for row in gaps:
             if row.editor == editor:
                 cell = metrics.index(row.metric), sources.index(row.source)
                 counts[cell] = np.nan_to_num(counts[cell]) + (row.gap > 0)
-        draw_cells(axes, counts / len(STEPS), metrics, sources)
+        axes.pcolormesh(np.ma.masked_invalid(counts / len(STEPS)), **cells)
+        axes.set_xticks(np.arange(len(sources)) + 0.5, sources, rotation=90, fontsize=SMALL)
+        axes.set_yticks(np.arange(len(metrics)) + 0.5, metrics, fontsize=SMALL)
+        axes.set_ylim(len(metrics), 0)
+        axes.grid(False)
         axes.set_title(names[editor], fontsize=SMALL)
         never = [metric for metric, line in zip(metrics, counts, strict=True) if np.nansum(line) == 0]
         words.append(f"{editor}: {', '.join(never) or 'no metric'} fooled by no source")

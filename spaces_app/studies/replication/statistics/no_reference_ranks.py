@@ -9,9 +9,7 @@ from convergebench.metric_modules.nr_gap.gaps import FIRST
 from scipy import special, stats
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, format_value
-from ....palette import MARKERS, MUTED
-from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
 from .. import series
 from ..series import ChainScores, by_source, replication_series
@@ -104,34 +102,3 @@ def certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
             return first
         first = step
     return first
-
-
-def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """The correlation with LPIPS to the original of every metric, editor by editor."""
-    rows = [row for row in rows if row.program == rows[0].program and row.with_lpips.value is not None]
-    if not rows or not context.is_first_group:
-        return []
-    metrics = list(dict.fromkeys(row.metric for row in rows))
-    editors = [editor for editor in context.looks if any(row.editor == editor for row in rows)]
-    words = []
-    figure, grid = new_figure(height=1.3 + (0.25 + 0.05 * len(editors)) * len(metrics))
-    axes = grid[0, 0]
-    for number, editor in enumerate(editors):
-        look = context.looks[editor]
-        marker = MARKERS[number % len(MARKERS)] if look.is_reference else look.marker
-        for row in [row for row in rows if row.editor == editor]:
-            at = metrics.index(row.metric) + 0.6 * (number + 0.5) / len(editors) - 0.3
-            value, low, high = row.with_lpips
-            label = editor if row.metric == metrics[0] else None
-            axes.plot(value, at, marker=marker, color=look.colour, ls="", ms=5, label=label, zorder=3)
-            if low is not None:
-                axes.plot([low, high], [at, at], color=look.colour, lw=1.4)
-            words.append(f"{editor}, {row.metric} {format_value(value, 'number')}")
-    axes.axvline(0, color=MUTED.light, lw=0.8)
-    axes.set_xlim(-1.03, 1.03)
-    axes.set_yticks(range(len(metrics)), metrics)
-    axes.set_ylim(len(metrics) - 0.5, -0.5)
-    axes.set_xlabel("rank correlation with LPIPS to the original (-1: sees the damage)")
-    add_legend(figure, axes)
-    title = "Who follows the damage: scores without a reference against the distance to the original"
-    return [Drawing("no-reference-ranks", title, "; ".join(words) + ".", figure)]

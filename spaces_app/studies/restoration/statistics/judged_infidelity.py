@@ -95,11 +95,11 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
         editor=editor,
         group=group,
         prompts=prompts,
-        infidelity=infidelity.count,
+        infidelity=infidelity.pictures,
         infidelity_per_prompt=infidelity.per_prompt,
         infidelity_share=infidelity.share,
         kinds=", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or None,
-        overdone=overdone.count,
+        overdone=overdone.pictures,
         overdone_per_prompt=overdone.per_prompt,
         overdone_share=overdone.share,
         pictures=len({answer.step for _, answer in judged}),
@@ -108,7 +108,7 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
 
 
 class _Counts(NamedTuple):
-    count: int | None = None
+    pictures: int | None = None
     per_prompt: float | None = None
     share: Estimate = Estimate()
 

@@ -1,8 +1,6 @@
 """Perception against distortion: do prompts that look better without a reference stray further from the truth?"""
 
 from collections.abc import Sequence
-from dataclasses import field
-from typing import NamedTuple
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import drawn_clusters
@@ -10,25 +8,14 @@ from scipy import stats
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, column, estimate
-from ....palette import SERIES
-from ....reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_figure
 from ....statistics import OnPage
-from ..prompts import prompt_group, prompt_name, prompt_scores
+from ..prompts import prompt_name, prompt_scores
 from ..restored import MethodRow, RestoredSet, better_sign, is_mean, methods_by_table, metric_title, needs_clean
 
 TITLE = "Perception against distortion"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=28, part_by="editor", folded=True)
 _FEWEST = 4  # prompts for a correlation
-
-
-class _Point(NamedTuple):
-    """One prompt in the figure."""
-
-    group: str
-    prompt: str
-    distortion: float
-    perception: float
 
 
 class Row(MethodRow):
@@ -39,7 +26,6 @@ class Row(MethodRow):
     its_place: int = column("Its place in fidelity", "count")
     prompts: int = column("Prompts", "count")
     clean: int | None = column("Clean pictures", "count")
-    points: list[_Point] = field(default_factory=list)
 
 
 def rows(analysis: Analysis) -> list[Row]:
@@ -74,10 +60,6 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
                     its_place=1 + int((fidelity > fidelity[best]).sum()),
                     prompts=len(prompts),
                     clean=table.counts([table.by_picture(method, prompt, distortion) for prompt in prompts])[1],
-                    points=[
-                        _Point(prompt_group(prompt), prompt_name(prompt), float(across), float(up))
-                        for prompt, across, up in zip(prompts, means[distortion], means[perception], strict=True)
-                    ],
                 )
             )
     return rows
@@ -124,30 +106,3 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
         names = ", ".join(sorted(set(least_faithful)))
         words += f"; in {len(least_faithful)} the best-looking prompt is the least faithful of all ({names})"
     return f"{words}. Ranges draw clean pictures again."
-
-
-def figures(rows: list[Row], context: FigureContext) -> list[Drawing]:
-    """Each method's prompts as points, of its first pair of metrics: fidelity across, looks up."""
-    from matplotlib.ticker import MaxNLocator
-
-    first_pairs = list({(row.table, row.editor): row for row in reversed(rows)}.values())[::-1]
-    drawings = []
-    for number, row in enumerate(first_pairs, 1):
-        figure, grid = new_figure(height=3.4)
-        axes = grid[0, 0]
-        for place, group in enumerate(dict.fromkeys(point.group for point in row.points)):
-            points = [point for point in row.points if point.group == group]
-            colour = SERIES[place % len(SERIES)].light
-            across, up = [point.distortion for point in points], [point.perception for point in points]
-            axes.plot(across, up, "o", color=colour, ms=7, label=group or "prompts")
-            for point in points:
-                at = point.distortion, point.perception
-                axes.annotate(point.prompt, at, (5, 4), textcoords="offset points", fontsize=SMALL)
-        axes.xaxis.set_major_locator(MaxNLocator(5))
-        axes.set_xlabel(row.distortion)
-        axes.set_ylabel(row.perception)
-        add_legend(figure, axes, columns=4)
-        title = f"{row.perception} against {row.distortion} of each prompt, {row.editor}"
-        words = f"{row.editor}: rank correlation over {row.prompts} prompts {row.correlation.value:+.2f}."
-        drawings.append(Drawing(f"restoration-tradeoff-{number}", title, words, figure))
-    return drawings
