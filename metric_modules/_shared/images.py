@@ -266,17 +266,6 @@ def reason_text(spec: Mapping[str, Any], reason: str | tuple[str, str]) -> str:
     return spec["reasons"][code][1].replace("{}", detail)
 
 
-def available_device(device: str) -> str:
-    """The device, or one sentence where it is a GPU that is not here."""
-    try:
-        import torch
-    except ModuleNotFoundError:  # the metric itself says so
-        return device
-    if device.partition(":")[0] == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device is {device!r} and there is no CUDA here; 'cpu' is")
-    return device
-
-
 def examples(values: Any, column: str) -> Sequence[object]:
     """One entry for each example: of a list, of a batch of pictures, or of a column of a dataset."""
     if isinstance(values, np.ndarray) or _is_tensor(values):

@@ -6,11 +6,11 @@ from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import (
     Pair,
     Size,
-    available_device,
     in_batches,
     pairs,
     signature_text,
 )
+from convergebench.metric_modules._shared.networks import available_device
 from convergebench.metric_modules.clip_similarity import measure
 
 _ready = functools.lru_cache(maxsize=2)(measure.load)

@@ -5,11 +5,8 @@ import copy
 import ctypes
 import hashlib
 import importlib.util
-import queue
 import sys
 import threading
-import urllib.error
-import urllib.request
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._shared.networks import moved, opened
 from .._shared.scoring import Signature
 from .tower import tower
 
@@ -118,24 +116,7 @@ def _hub_answers() -> bool:
     """Asked first, because the Hub's client tries for half a minute where there is no network."""
     from huggingface_hub import constants
 
-    answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
-
-    def ask() -> None:
-        try:
-            with urllib.request.urlopen(constants.ENDPOINT, timeout=_PATIENCE):  # noqa: S310 - the endpoint is configured
-                answers.put(True)
-        except urllib.error.HTTPError:
-            answers.put(True)
-        except OSError:
-            answers.put(False)
-
-    if constants.HF_HUB_OFFLINE:
-        return False
-    threading.Thread(target=ask, daemon=True).start()
-    try:
-        return answers.get(timeout=_PATIENCE)
-    except queue.Empty:
-        return False
+    return not constants.HF_HUB_OFFLINE and opened(constants.ENDPOINT, _PATIENCE, _PATIENCE) is not None
 
 
 def _digest(network: Any) -> str:
@@ -159,13 +140,6 @@ def embed(known: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
         see = known.tower or (lambda pixels: known.network.get_image_features(pixel_values=pixels).pooler_output)
         rows = see(values).float()
         return rows / rows.norm(dim=-1, keepdim=True)
-
-
-def moved(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
-    """Values on their device: to a GPU through pinned memory, while the processor goes on."""
-    if device.type == "cuda":
-        return values.pin_memory().to(device, non_blocking=True)
-    return values.to(device)
 
 
 def embed_words(known: Model, text: str) -> "torch.Tensor":

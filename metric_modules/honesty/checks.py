@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 from convergebench.generation.studies.honesty.marks import with_marks
 
-from .._shared.looks import CELL, FAINT, LONGEST, SIDE, VISIBLE, compare, find_edit
+from .._shared.looks import CELL, FAINT, VISIBLE, compare, find_edit
 
 _FINE, _MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
 CLIP = 2.5  # times a band's own spread: a single edge may not speak for a region
@@ -50,23 +50,6 @@ THINGS = (
     *("a bicycle on the left", "a brown suitcase", "a closed blue book", "a white cup on the right"),
     "a green apple on the left",
 )
-
-
-def sized(picture: np.ndarray) -> np.ndarray:
-    """The picture at the size of which looks are made, in whole cells."""
-    height, width = picture.shape[:2]
-    zoom = SIDE / min(height, width)
-    size = [round(min(side * zoom, LONGEST) / CELL) * CELL for side in (width, height)]
-    if size == [width, height]:
-        return picture
-    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
-
-
-def like(picture: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Stretched to the other picture's size, where an answer came back in another shape."""
-    if picture.shape == other.shape:
-        return picture
-    return cv2.resize(picture, other.shape[1::-1], interpolation=cv2.INTER_AREA)
 
 
 def grey(picture: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from convergebench.generation.studies.honesty.marks import adds_a_thing
 
-from .._shared.looks import SIDE, VISIBLE, compare, look
+from .._shared.looks import SIDE, VISIBLE, compare, fitted, look, sized
 from .._shared.scoring import EmbedsMeaning, Program, Value
 from . import checks, reader
 
@@ -48,7 +48,7 @@ class Scorer:
 
     def reduce(self, picture: np.ndarray) -> _KeptPicture:
         """The picture as the checks see it."""
-        pixels = checks.sized(picture)
+        pixels = sized(picture)
         return _KeptPicture(pixels, look(pixels))
 
     def embed(self, reduced: Sequence[_KeptPicture], pictures: Sequence[np.ndarray]) -> list[_KeptPicture]:
@@ -62,7 +62,7 @@ class Scorer:
         """Stretched to the first picture's size, where an answer came back in another shape."""
         if one.pixels.shape == first.pixels.shape:
             return one
-        return self.reduce(checks.like(one.pixels, first.pixels))._replace(embedding=one.embedding)
+        return self.reduce(fitted(one.pixels, first.pixels))._replace(embedding=one.embedding)
 
     def judge(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from .._shared.networks import moved
 from .._shared.scoring import Signature, Value
 from .weights import PackageAbsent, load, path
 
@@ -129,13 +130,6 @@ def _stages(known: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Ten
             weight, bias = known.tensors[f"features.{number}.weight"], known.tensors[f"features.{number}.bias"]
             values = functional.conv2d(values, weight, bias, stride, padding).relu_()
         yield values.permute(0, 2, 3, 1)
-
-
-def moved(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
-    """Values on their device: to a GPU through pinned memory, while the processor goes on."""
-    if device.type == "cuda":
-        return values.pin_memory().to(device, non_blocking=True)
-    return values.to(device)
 
 
 @lru_cache

@@ -9,17 +9,14 @@ import hashlib
 import importlib.util
 import io
 import pickle
-import queue
-import threading
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from http.client import HTTPResponse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convergebench.generation import packages
 
+from .._shared.networks import opened
 from .._shared.published import Say, write_whole
 
 if TYPE_CHECKING:
@@ -157,7 +154,7 @@ def _official_trunk(net: str, name: str, say: Say, watch: _Watch) -> "Tensors | 
     import torch
 
     address, sha256 = OFFICIAL[net]
-    response = _answer(address)
+    response = opened(address, PATIENCE, _STALL)
     if response is None:
         say(f"{net}: the host of {name} does not answer")
         return None
@@ -175,23 +172,6 @@ def _official_trunk(net: str, name: str, say: Say, watch: _Watch) -> "Tensors | 
         return None
     names = [f"features.{number}.{part}" for number in CONVOLUTIONS[net] for part in ("weight", "bias")]
     return {name: state[name].clone() for name in names}
-
-
-def _answer(address: str) -> HTTPResponse | None:
-    """The open response, or None from a host that has not answered in time; a slow name server counts too."""
-    answers: queue.SimpleQueue[HTTPResponse | None] = queue.SimpleQueue()
-
-    def ask() -> None:
-        try:
-            answers.put(urllib.request.urlopen(address, timeout=_STALL))  # noqa: S310 - the address is one of ours
-        except OSError:
-            answers.put(None)
-
-    threading.Thread(target=ask, daemon=True).start()
-    try:
-        return answers.get(timeout=PATIENCE)
-    except queue.Empty:
-        return None
 
 
 def _sdist_trunk(net: str, archive: bytes) -> "Tensors":

@@ -21,8 +21,6 @@ PARAMETERS = PublishedFile(
 )
 missing_weights = PARAMETERS.missing
 _BLOCK = 96  # pixels of a patch's side
-_FEATURES = 36
-_SMALLEST = 2 * _BLOCK  # two patches at least, or there is no spread among them
 
 
 class Pristine(NamedTuple):

@@ -92,28 +92,6 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     return (1 + int(hits)) / (1 + _DRAWS), False
 
 
-def attainable(images: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Every value the statistic can take without ties, rising, and the exact p of each."""
-    own = np.tile(np.arange(runs, dtype=float), (images, 1))
-    cells = _rank_sum_distribution(own)
-    sums = _squares(own, cells)[cells > 0]
-    values, place = np.unique(sums, return_inverse=True)
-    chances = np.bincount(place, weights=cells[cells > 0])
-    centre = images**2 * runs * (runs - 1) ** 2 / 4
-    return (values - centre) * 12 / (images * runs * (runs + 1)), np.cumsum(chances[::-1])[::-1]
-
-
-def snapped(printed: float, images: int, runs: int) -> tuple[float, float, float]:
-    """A printed statistic brought to the nearest one that rank sums can give, its chi-square p and its exact p.
-
-    >>> [round(each, 3) for each in snapped(1.238, images=21, runs=3)]
-    [1.238, 0.538, 0.575]
-    """
-    values, exact = attainable(images, runs)
-    nearest = int(np.abs(values - printed).argmin())
-    return float(values[nearest]), float(stats.chi2.sf(values[nearest], runs - 1)), float(exact[nearest])
-
-
 def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, int]:
     """The rows that have a value for every run, and how many were left out because one is missing."""
     widths = {len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in table}

@@ -5,7 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.stability.friedman import attainable, friedman, permutation_p, snapped
+from convergebench.metric_modules.stability.friedman import _rank_sum_distribution, _squares, friedman, permutation_p
 from convergebench.metric_modules.stability.stability import stability
 from scipy import stats
 
@@ -16,6 +16,24 @@ TABLE_3 = {
     "S1": ((0.667, 1.238, 2.000, 2.114, 4.800, 7.943), (0.717, 0.538, 0.368, 0.347, 0.091, 0.019)),
     "SF2": ((0.667, 2.667, 1.238, 3.257, 0.057, 0.914), (0.717, 0.264, 0.538, 0.196, 0.972, 0.633)),
 }
+
+
+def attainable(images: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every value the statistic can take without ties, rising, and the exact p of each."""
+    own = np.tile(np.arange(runs, dtype=float), (images, 1))
+    cells = _rank_sum_distribution(own)
+    sums = _squares(own, cells)[cells > 0]
+    values, place = np.unique(sums, return_inverse=True)
+    chances = np.bincount(place, weights=cells[cells > 0])
+    centre = images**2 * runs * (runs - 1) ** 2 / 4
+    return (values - centre) * 12 / (images * runs * (runs + 1)), np.cumsum(chances[::-1])[::-1]
+
+
+def snapped(printed: float, images: int, runs: int) -> tuple[float, float, float]:
+    """A printed statistic brought to the nearest one that rank sums can give, its chi-square p and its exact p."""
+    values, exact = attainable(images, runs)
+    nearest = int(np.abs(values - printed).argmin())
+    return float(values[nearest]), float(stats.chi2.sf(values[nearest], runs - 1)), float(exact[nearest])
 
 
 def test_friedman_agrees_with_scipy_on_200_random_samples_with_and_without_ties():
