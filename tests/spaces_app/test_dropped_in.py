@@ -82,7 +82,7 @@ def shown(tmp_path_factory):
     return found
 
 
-def test_a_dropped_in_metric_is_listed_and_drawn_in_the_view_of_a_chain(shown):
+def test_a_dropped_in_metric_is_drawn_in_the_viewer(shown):
     listed = shown["listed"]
     assert [(each["title"], each["unit"]) for each in listed] == [("Grain", "g")]
     assert listed[0]["colour"] is not None
@@ -96,7 +96,7 @@ def test_a_dropped_in_metric_stands_in_the_metrics_tab(shown):
     assert '<th scope="row">Grain</th><td>film grain</td><td>all else</td>' in shown["detects"]
 
 
-def test_a_dropped_in_metric_has_curves_and_can_be_chosen_in_the_leaderboard(shown):
+def test_a_dropped_in_metric_has_curves_and_can_be_chosen(shown):
     assert shown["drawn"] == ["retained Grain", "Grain"]
     assert shown["choice"] == "Grain"
     assert shown["kept"] == 3

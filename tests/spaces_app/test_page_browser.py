@@ -1,7 +1,7 @@
 """The page in a real browser, on a phone and on a desk, in light and dark, by keyboard and in print."""
 
 import pytest
-from chromium import browser, needs_chromium  # noqa: F401 - a fixture
+from chromium import needs_chromium
 from convergebench.spaces_app.reporting.write import write_files
 from simulated import dataset, report
 
@@ -18,7 +18,7 @@ def address(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("width", "scheme"), SIZES)
-def test_the_page_fits_asks_for_nothing_and_reports_no_error(browser, address, width, scheme):  # noqa: F811
+def test_the_page_fits_asks_for_nothing_and_reports_no_error(browser, address, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     asked, errors = [], []
     page.on("request", lambda request: asked.append(request.url))
@@ -31,7 +31,7 @@ def test_the_page_fits_asks_for_nothing_and_reports_no_error(browser, address, w
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_of_page_and_figures_stands_out(browser, address, scheme):  # noqa: F811
+def test_all_text_of_page_and_figures_stands_out(browser, address, scheme):
     page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme=scheme)
     page.goto(address)
     worst = page.evaluate(CONTRAST)
@@ -58,7 +58,7 @@ CONTRAST = """() => {
   return found; }"""
 
 
-def test_everything_can_be_reached_by_keyboard_and_shows_that_it_has_the_focus(browser, address):  # noqa: F811
+def test_everything_can_be_reached_by_keyboard_and_shows_that_it_has_the_focus(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(address)
     wanted = page.evaluate("document.querySelectorAll('a, summary, [tabindex=\"0\"]').length")
@@ -78,7 +78,7 @@ def test_everything_can_be_reached_by_keyboard_and_shows_that_it_has_the_focus(b
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_figures_are_whole_and_content_is_near(browser, address, width):  # noqa: F811
+def test_figures_are_whole_and_content_is_near(browser, address, width):
     """On a phone a figure is as wide as the text; on a desk two share the page; one tab leads to the results."""
     page = browser.new_page(viewport={"width": width, "height": 844})
     page.goto(address)
@@ -110,7 +110,7 @@ LETTERS = """() => {
   return {count: texts.length, least: Math.min(...texts.map(size)), cut: cut.map(text => text.textContent)}; }"""
 
 
-def test_letters_in_figures_are_no_smaller_than_twelve_pixels_and_none_is_cut_off(browser, address):  # noqa: F811
+def test_letters_in_figures_are_no_smaller_than_twelve_pixels_and_none_is_cut_off(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(address)
     for width in (360, 390, 560, 561, 1050, 1280):
@@ -122,7 +122,7 @@ def test_letters_in_figures_are_no_smaller_than_twelve_pixels_and_none_is_cut_of
     page.close()
 
 
-def test_a_page_shows_each_figure_once_on_a_phone_a_desk_and_paper(browser, address):  # noqa: F811
+def test_a_page_shows_each_figure_once_on_a_phone_a_desk_and_paper(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(address)
     shown = [page.locator("figure svg:visible").count()]
@@ -136,7 +136,7 @@ def test_a_page_shows_each_figure_once_on_a_phone_a_desk_and_paper(browser, addr
     page.close()
 
 
-def test_in_print_the_dark_theme_is_light_and_nothing_scrolls(browser, address):  # noqa: F811
+def test_in_print_the_dark_theme_is_light_and_nothing_scrolls(browser, address):
     page = browser.new_page(color_scheme="dark")
     page.goto(address)
     page.emulate_media(media="print", color_scheme="dark")

@@ -31,7 +31,7 @@ def chain_of(server, editor, source="harbour", program="hat"):
     return found[0]["chain"]
 
 
-def test_every_view_has_a_readable_endpoint_and_nothing_else_has_one(server):
+def test_every_view_has_an_endpoint_and_nothing_else(server):
     status, text = server.get("/gradio_api/info")
     assert status == 200
     named = json.loads(text)["named_endpoints"]
@@ -67,7 +67,7 @@ def test_the_rest_answers_with_plain_values(server):
     assert {row["metric"] for row in server.ask("metrics", chain)[1]} > {"RMSE", "SSIM", "LPIPS"}
 
 
-def test_no_reference_scores_stand_beside_the_others_on_their_own_ranges(server):
+def test_no_reference_scores_are_on_their_own_ranges(server):
     rows = server.ask("metrics", chain_of(server, "fading"))[1]
     niqe, musiq, ssim = (
         [row["value"] for row in rows if row["metric"] == name]
@@ -107,7 +107,7 @@ def test_an_edit_that_was_not_made_is_lost_at_the_edit(server):
     assert "identity" not in {row["editor"] for row in everyone}  # a baseline is asked for by name
 
 
-def test_failures_have_neighbours_and_editors_are_compared_on_one_case(server):
+def test_failures_have_neighbours_and_editors_are_compared(server):
     rows = server.ask("failures", "", "", "", "", "all", "all", "first", 0)[1]["rows"]
     found = server.ask("neighbours", rows[1]["chain"], "", "", "", "", "all", "all", "first")[1]
     assert (found["place"], found["before"]["chain"], found["after"]["step"]) == (1, rows[0]["chain"], rows[2]["step"])
@@ -115,7 +115,7 @@ def test_failures_have_neighbours_and_editors_are_compared_on_one_case(server):
     assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]
 
 
-def test_a_link_to_the_space_comes_with_a_picture_of_a_typical_case(server):
+def test_a_link_comes_with_a_picture_of_a_typical_case(server):
     page = server.get("/")[1].decode()
     tags = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)"', page))
     assert tags["image"] == f"{server.address}/strip.jpg"
@@ -222,7 +222,7 @@ def test_a_body_without_end_is_refused(server):
     assert server.ask("about")[0] == 200
 
 
-def test_bombs_and_escaping_archives_are_refused_and_the_server_lives(server):
+def test_bombs_and_escaping_archives_are_refused(server):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("../../escaped.png", small_dataset.picture(1))

@@ -3,7 +3,7 @@
 from importlib import resources
 
 import pytest
-from chromium import browser, needs_chromium  # noqa: F401 - a fixture
+from chromium import needs_chromium
 from space_server import shared
 
 pytest.importorskip("axe_playwright_python", reason="axe is not installed: pip install axe-playwright-python")
@@ -25,7 +25,7 @@ CHECK = """async () => (await axe.run()).violations.map(each => each.id + ': ' +
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation_on_any_tab(browser, size, scheme):  # noqa: F811
+def test_axe_finds_no_violation_on_any_tab(browser, size, scheme):
     script = (resources.files("axe_playwright_python") / "axe.min.js").read_text()
     violations = []
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)

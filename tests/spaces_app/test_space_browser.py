@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 import small_dataset
-from chromium import browser, needs_chromium, visit  # noqa: F401 - fixtures
+from chromium import needs_chromium
 from convergebench.spaces_app import palette
 from PIL import Image
 from space_server import HOSTILE, shared
@@ -62,7 +62,7 @@ def saved(page, form, folder, name):
     return folder / name
 
 
-def test_every_tab_opens_without_a_word_to_the_console(visit):  # noqa: F811
+def test_every_tab_opens_without_a_word_to_the_console(visit):
     page = visit()
     assert page.text_content(".cb-lead").startswith("Best: steady survives 4.0 of 4 rounds.")
     page.wait_for_function("document.querySelectorAll('.cb-frames img[src]').length >= 12")
@@ -80,7 +80,7 @@ def test_every_tab_opens_without_a_word_to_the_console(visit):  # noqa: F811
     page.wait_for_selector("[role=tab][aria-selected=true]:has-text('Metrics')")
 
 
-def test_the_table_sorts_searches_and_has_more_columns(visit):  # noqa: F811
+def test_the_table_sorts_searches_and_has_more_columns(visit):
     page = visit()
     column = "document.querySelectorAll('#board tbody:first-of-type tr:not(.cb-role):not([hidden]) th a')"
     names = f"[...{column}].map(each => each.textContent)"
@@ -111,7 +111,7 @@ def test_the_table_sorts_searches_and_has_more_columns(visit):  # noqa: F811
     assert again.locator("[data-col=survival]").first.is_visible()
 
 
-def test_a_cause_leads_to_its_failures_step_by_step(visit):  # noqa: F811
+def test_a_cause_leads_to_its_failures_step_by_step(visit):
     page = visit()
     page.locator("#board tr:has-text('fading') td[data-col=cause] a").click()
     page.wait_for_selector(".cb-card")
@@ -131,7 +131,7 @@ def test_a_cause_leads_to_its_failures_step_by_step(visit):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_the_part_that_was_lost_is_drawn_where_it_was(visit, server):  # noqa: F811
+def test_the_part_that_was_lost_is_drawn_where_it_was(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, HOSTILE)}")
     shown(page)
     drawn, picture = page.locator(".cb-lost .cb-outline-over"), page.locator(".cb-after")
@@ -144,7 +144,7 @@ def test_the_part_that_was_lost_is_drawn_where_it_was(visit, server):  # noqa: F
     page.wait_for_selector(".cb-card .cb-outline-over")
 
 
-def test_the_slider_changes_picture_words_scores_and_cursor(visit, server):  # noqa: F811
+def test_the_slider_changes_picture_words_scores_and_cursor(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=2")
     before = shown(page)
     assert before["where"] == "round 1 of 4, step 2 of 8"
@@ -157,7 +157,7 @@ def test_the_slider_changes_picture_words_scores_and_cursor(visit, server):  # n
     assert page.get_attribute(".cb-controls input[type=range]", "aria-valuetext") == "round 4 of 4, step 7 of 8"
 
 
-def test_keys_walk_and_an_address_opens_what_was_seen(visit, server):  # noqa: F811
+def test_keys_walk_and_an_address_opens_what_was_seen(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=3")
     before = shown(page)
     page.keyboard.press("ArrowRight")
@@ -172,7 +172,7 @@ def test_keys_walk_and_an_address_opens_what_was_seen(visit, server):  # noqa: F
 
 
 @pytest.mark.slow
-def test_worst_and_best_keep_the_editor(visit, server):  # noqa: F811
+def test_worst_and_best_keep_the_editor(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=3")
     shown(page)
     for how in ("Best", "Worst"):
@@ -184,7 +184,7 @@ def test_worst_and_best_keep_the_editor(visit, server):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_nonsense_in_an_address_is_said_or_ignored(visit):  # noqa: F811
+def test_nonsense_in_an_address_is_said_or_ignored(visit):
     page = visit("?tab=chains&chain=nothing", trouble_is_expected=True)
     page.wait_for_selector("#cb-trouble:not([hidden])")
     assert "'nothing'" in page.inner_text("#cb-trouble")
@@ -194,7 +194,7 @@ def test_nonsense_in_an_address_is_said_or_ignored(visit):  # noqa: F811
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
-def test_two_editors_walk_in_lockstep_side_by_side(visit, server, width):  # noqa: F811
+def test_two_editors_walk_in_lockstep_side_by_side(visit, server, width):
     chains = [chain_of(server, editor) for editor in ("fading", "steady")]
     page = visit(f"?tab=chains&chain={chains[0]}&beside={chains[1]}&step=8", width, 844)
     page.wait_for_selector(".cb-column")
@@ -213,7 +213,7 @@ def test_two_editors_walk_in_lockstep_side_by_side(visit, server, width):  # noq
 
 
 @pytest.mark.slow
-def test_the_divider_is_dragged_and_the_picture_zooms(visit, server):  # noqa: F811
+def test_the_divider_is_dragged_and_the_picture_zooms(visit, server):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=8")
     shown(page)
     box = page.locator(".cb-sheet").bounding_box()
@@ -243,7 +243,7 @@ def test_the_divider_is_dragged_and_the_picture_zooms(visit, server):  # noqa: F
 
 
 @pytest.mark.slow
-def test_a_series_is_scored_and_shown_under_any_threshold(visit, server, tmp_path):  # noqa: F811
+def test_a_series_is_scored_and_shown_under_any_threshold(visit, server, tmp_path):
     noises = {"original": 0.0, "edited1": 0.5, "edited2": 0.6, "undone1": 0.1, "undone2": 0.9}
     for name, noise in noises.items():
         (tmp_path / f"{name}.png").write_bytes(small_dataset.picture(3, noise))
@@ -272,7 +272,7 @@ def test_a_series_is_scored_and_shown_under_any_threshold(visit, server, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_zip_is_scored_and_a_text_refused_in_a_box(visit, tmp_path):  # noqa: F811
+def test_a_zip_is_scored_and_a_text_refused_in_a_box(visit, tmp_path):
     with zipfile.ZipFile(tmp_path / "series.zip", "w") as archive:
         for number, noise in enumerate((0.0, 0.1, 0.9)):
             archive.writestr(f"series/{number}.png", small_dataset.picture(3, noise))
@@ -289,7 +289,7 @@ def test_a_zip_is_scored_and_a_text_refused_in_a_box(visit, tmp_path):  # noqa: 
 
 
 @pytest.mark.slow
-def test_compare_is_saved_as_a_grid_of_all_pictures(visit, tmp_path):  # noqa: F811
+def test_compare_is_saved_as_a_grid_of_all_pictures(visit, tmp_path):
     page = visit("?tab=compare&source=harbour&program=hat&e=steady&e=fading")
     page.wait_for_selector(".cb-grid-table")
     columns = page.locator(".cb-grid-table thead th").count() - 1
@@ -304,7 +304,7 @@ def test_compare_is_saved_as_a_grid_of_all_pictures(visit, tmp_path):  # noqa: F
 
 
 @pytest.mark.slow
-def test_curves_point_out_a_line_and_are_saved_for_print(visit, tmp_path):  # noqa: F811
+def test_curves_point_out_a_line_and_are_saved_for_print(visit, tmp_path):
     page = visit("?tab=curves")
     page.wait_for_selector(".cb-chart path.cb-fill")
     assert "No edit" not in page.locator(".cb-chart").text_content()  # baselines are off at first
@@ -322,7 +322,7 @@ SLOW = [pytest.param(f"?tab={tab}", marks=pytest.mark.slow) for tab, _ in TABS.v
 
 
 @pytest.mark.parametrize("query", ["", "?tab=chains&chain={}&step=4", *SLOW])
-def test_a_phone_shows_it_without_scrolling_sideways(visit, server, query):  # noqa: F811
+def test_a_phone_shows_it_without_scrolling_sideways(visit, server, query):
     page = visit(query.format(chain_of(server, "fading")), 390, 844, "dark", trouble_is_expected="labels" in query)
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -334,7 +334,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(visit, server, query):  # n
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_stand_out_from_their_background(visit, server, scheme):  # noqa: F811
+def test_words_stand_out_from_their_background(visit, server, scheme):
     page = visit(f"?tab=chains&chain={chain_of(server, 'fading')}&step=4", scheme=scheme)
     shown(page)
     selectors = (".cb-head p", ".cb-column header p", ".cb-chip", ".cb-scores th[scope=col]", ".cb-info dt")
@@ -349,7 +349,7 @@ def code(colour):
 
 
 @pytest.mark.slow
-def test_the_theme_is_remembered(visit):  # noqa: F811
+def test_the_theme_is_remembered(visit):
     page = visit()
     page.get_by_role("button", name="Switch between light and dark").click()
     page.reload()

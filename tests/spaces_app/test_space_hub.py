@@ -22,7 +22,7 @@ print(made.reader.steps_of(chain)[0].status, len(made.reader.picture(chain.id, 0
 """
 
 
-def test_a_hub_dataset_is_read_at_its_revision_without_fetching_all_pictures(tmp_path, monkeypatch):
+def test_a_hub_dataset_is_read_without_fetching_its_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
     folder = small_dataset.write(tmp_path / "small")
     with HubServer(tmp_path / "hub") as hub:
@@ -47,7 +47,7 @@ def test_a_hub_dataset_is_read_at_its_revision_without_fetching_all_pictures(tmp
     assert fetched == {"chains", "scores", "floors", "sources", "editors"}
 
 
-def test_a_space_published_under_another_namespace_starts_and_shows_the_dataset_beside_it(tmp_path, monkeypatch):
+def test_a_space_of_another_namespace_shows_its_dataset(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
     folder = small_dataset.write(tmp_path / "small")
     with HubServer(tmp_path / "hub") as hub:

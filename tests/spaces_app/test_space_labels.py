@@ -6,7 +6,7 @@ import time
 
 import pytest
 import small_dataset
-from chromium import browser, needs_chromium, visit  # noqa: F401 - fixtures
+from chromium import needs_chromium
 from playwright import sync_api as playwright
 from space_server import serving, shared
 
@@ -90,7 +90,7 @@ def alpha_of(labels, measure, code=lambda answer: answer):
     return krippendorff.alpha(reliability_data=numbers, level_of_measurement=measure)
 
 
-def test_two_people_label_by_keys_and_their_alpha_is_the_packages(visit, tmp_path):  # noqa: F811
+def test_two_people_label_by_keys_with_the_packages_alpha(visit, tmp_path):
     first = begin(visit, "anna", "&question=rating")
     press(first, "543210543")
     first.keyboard.press("ArrowLeft")
@@ -110,7 +110,7 @@ def test_two_people_label_by_keys_and_their_alpha_is_the_packages(visit, tmp_pat
 
 
 @pytest.mark.slow
-def test_answers_outlive_a_reload_and_nothing_is_sent_away_while_labelling(visit):  # noqa: F811
+def test_answers_outlive_a_reload_and_are_not_sent_away(visit):
     page = begin(visit, "carla")
     asked = []
     page.on("request", lambda request: asked.append((request.method, request.post_data or "")))
@@ -123,7 +123,7 @@ def test_answers_outlive_a_reload_and_nothing_is_sent_away_while_labelling(visit
 
 
 @pytest.mark.slow
-def test_a_digit_typed_into_the_name_is_no_answer(visit):  # noqa: F811
+def test_a_digit_typed_into_the_name_is_no_answer(visit):
     page = begin(visit, "agent 007")
     assert "0 of " in page.text_content("#cb-label-counts")
     for name in ("pair", "reversible"):
@@ -133,7 +133,7 @@ def test_a_digit_typed_into_the_name_is_no_answer(visit):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_thirty_labels_take_less_than_a_minute_at_human_pace(visit, tmp_path):  # noqa: F811
+def test_thirty_labels_take_less_than_a_minute_at_human_pace(visit, tmp_path):
     """A person who looks for about 1.2 seconds at each picture; the page itself takes the rest."""
     random.seed(7)
     page = begin(visit, "quick", "&question=failure")
@@ -175,7 +175,7 @@ def test_thirty_labels_take_less_than_a_minute_at_human_pace(visit, tmp_path):  
 
 
 @pytest.mark.slow
-def test_counts_are_typed_and_given_with_enter_and_other_keys_do_what_they_do(tmp_path, browser):  # noqa: F811
+def test_counts_are_typed_and_given_with_enter(tmp_path, browser):
     folder = small_dataset.let_only_add(small_dataset.write(tmp_path / "convergebench"))
     with serving(folder, tmp_path / "cache") as server:
         page = browser.new_page()

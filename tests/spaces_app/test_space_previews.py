@@ -15,22 +15,12 @@ from PIL import Image
 from small_dataset import chain_of
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
-
-
-@pytest.fixture(scope="module")
-def dataset(folder):
-    return open_dataset(str(folder))
-
-
 @pytest.fixture
 def previews(dataset, tmp_path):
     return Previews(dataset, tmp_path / "previews")
 
 
-def test_a_preview_is_made_once_and_the_bytes_as_received_stay_exact(dataset, previews):
+def test_a_preview_is_made_once_and_received_bytes_are_exact(dataset, previews):
     chain = chain_of(dataset, "fading")
     first = previews.path(chain, 3)
     stamp = first.stat().st_ino
@@ -48,7 +38,7 @@ def test_a_difference_is_black_where_nothing_changed(dataset, previews):
     assert other.mean() > 10
 
 
-def test_previews_keep_to_their_limit_and_never_lose_what_was_just_made(dataset, tmp_path, monkeypatch):
+def test_previews_keep_their_limit_and_what_was_just_made(dataset, tmp_path, monkeypatch):
     small = Previews(dataset, tmp_path / "few", limit=20_000)
     monkeypatch.setattr("convergebench.spaces_app.space.previews.JUST_MADE", -1.0)
     for chain in dataset.chains:
@@ -126,7 +116,7 @@ def test_an_awkward_picture_is_shown_as_it_is_scored(tmp_path, name):
 
 @pytest.mark.skipif(os.name != "posix", reason="others write into a folder of this system's own")
 @pytest.mark.parametrize("how", ["link", "open to all", "file"])
-def test_a_cache_where_another_user_may_have_put_pictures_is_refused_by_name(dataset, tmp_path, monkeypatch, how):
+def test_a_cache_that_others_may_write_is_refused(dataset, tmp_path, monkeypatch, how):
     monkeypatch.delenv("CONVERGEBENCH_PREVIEWS", raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     base = cache_folder(dataset).parent
@@ -144,7 +134,7 @@ def test_a_cache_where_another_user_may_have_put_pictures_is_refused_by_name(dat
     assert how != "file" or base.read_text() == "theirs"
 
 
-def test_a_strangers_file_in_the_cache_is_neither_counted_nor_removed(dataset, tmp_path):
+def test_foreign_files_in_the_cache_are_left_alone(dataset, tmp_path):
     folder = tmp_path / "previews"
     folder.mkdir()
     (folder / "thesis.txt").write_bytes(bytes(5000))

@@ -119,7 +119,7 @@ def test_the_folder_alone_serves_the_dataset(folder, dataset, tmp_path):
 
 
 @pytest.mark.weights
-def test_a_clean_environment_with_its_requirements_alone_serves_the_demo(folder, demo, tmp_path):
+def test_its_requirements_alone_serve_the_demo(folder, demo, tmp_path):
     """Fetches the requirements from the package index, as a Space does."""
     made = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", made], check=True)

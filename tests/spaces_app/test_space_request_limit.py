@@ -77,7 +77,7 @@ def together(app, requests, most=4_000_000, total=4_500_000):
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.05])
-def test_large_requests_never_hold_more_together_than_allowed(keep, monkeypatch):
+def test_large_requests_hold_no_more_than_allowed(keep, monkeypatch):
     monkeypatch.setattr(request_limit, "CHECK", 0.02)
     app = App(keep)
     statuses, left = together(app, [{"size": 2_000_000}] * 6)
@@ -93,7 +93,7 @@ def test_small_requests_do_not_wait():
     assert app.most == 4_700_000
 
 
-def test_a_request_that_does_not_say_its_size_counts_as_the_largest_and_is_cut_there():
+def test_a_request_of_unknown_size_counts_as_the_largest():
     app = App()
     assert together(app, [{"size": 3_000_000, "declared": False}] * 2)[0] == [200, 200]
     assert app.most == 3_000_000
@@ -101,7 +101,7 @@ def test_a_request_that_does_not_say_its_size_counts_as_the_largest_and_is_cut_t
     assert together(app, [{"size": 5_000_000}])[0] == [413]
 
 
-def test_whoever_sends_too_slowly_does_not_keep_the_others_waiting(monkeypatch):
+def test_a_slow_sender_does_not_keep_others_waiting(monkeypatch):
     monkeypatch.setattr(request_limit, "MOST_SECONDS_TO_SEND", 0.1)
     statuses, left = together(App(), [{"size": 4_000_000, "pause": 0.03}, {"size": 4_000_000}])
     assert statuses == [400, 200]

@@ -40,7 +40,7 @@ def zipped(files):
 ORIGINAL = ("original.png", small_dataset.picture(1))
 
 
-def test_an_untouched_series_keeps_everything_and_a_fading_one_dies():
+def test_an_untouched_series_survives_and_a_fading_one_dies():
     same = series.score(ORIGINAL, [ORIGINAL] * 3, unrelated())
     assert [row["quality"] for row in same.rows] == [1, 1, 1]
     assert same.rows[0]["psnr"] == 100
@@ -83,7 +83,7 @@ def test_a_name_that_leads_out_of_the_archive_is_refused(name):
         series.read_series([("all.zip", zipped([(name, b"x")]))])
 
 
-def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_in_memory(monkeypatch):
+def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(series, "_MOST_BYTES", 1_000_000)
     with pytest.raises(UserError, match="more than 1,000,000 bytes"):
         series.read_series([("all.zip", zipped([(f"{each}.png", bytes(400_000)) for each in range(5)]))])
@@ -118,7 +118,7 @@ def test_time_and_count_are_limited(monkeypatch):
         series.score(ORIGINAL, fading(1), unrelated())
 
 
-def test_a_picture_of_the_dataset_is_not_its_own_stranger_at_any_size():
+def test_the_original_is_not_unrelated_at_any_size():
     """Otherwise its floor is nearly nothing, and its series dies rounds earlier than it does in the dataset."""
     plain = series.score(ORIGINAL, fading(), unrelated()).floors
     for side in (64, 96, 200):
@@ -190,7 +190,7 @@ def judged(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("editor", list(cases()))
-def test_a_chain_of_the_dataset_that_is_dropped_in_is_lost_as_it_is_in_failures(judged, editor):
+def test_a_chain_of_the_dataset_is_lost_as_in_failures(judged, editor):
     chain = judged.chains[chain_of(judged, editor, "source-1", "dot")]
     files = [(f"{step:03}.png", judged.reader.picture(chain.id, step)) for step in range(chain.calls + 1)]
     found = Scorer(judged).score(files[0], files[2::2], 0.5, files[1::2], WORDS)

@@ -17,17 +17,7 @@ from convergebench.spaces_app.space.served_dataset import open_dataset
 from small_dataset import chain_of
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
-
-
-@pytest.fixture(scope="module")
-def dataset(folder):
-    return open_dataset(str(folder))
-
-
-def test_every_chain_is_found_by_the_footers_with_all_of_its_steps(dataset):
+def test_every_chain_is_found_with_all_of_its_steps(dataset):
     rows = dataset.reader.table("steps", ["chain", "step", "seed"]).to_pylist()
     for chain in dataset.reader.chains():
         found = dataset.reader.steps_of(chain)
@@ -52,7 +42,7 @@ def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
     assert place.group > 0
 
 
-def test_without_the_steps_at_hand_the_chains_say_what_a_round_cost(dataset, monkeypatch):
+def test_without_steps_the_chains_say_what_a_round_cost(dataset, monkeypatch):
     monkeypatch.setattr("convergebench.spaces_app.space.served_dataset.MANY_STEPS", 0)
     rows = {row["editor"]: row for row in leaderboard(open_dataset(str(dataset.folder))).table.rows}
     assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
@@ -80,7 +70,7 @@ def test_what_is_no_dataset_is_refused_in_one_sentence(tmp_path):
         open_dataset(str(made))
 
 
-def test_slices_of_a_table_give_the_rows_that_the_table_itself_gives():
+def test_slices_of_a_table_give_the_rows_of_the_table():
     chains = pa.array(["a", "a", "b", "c", "c"]).dictionary_encode()
     columns = {
         "whole": [1, 2, 3, 4, 5],
@@ -105,7 +95,7 @@ def test_slices_of_a_table_give_the_rows_that_the_table_itself_gives():
     assert list(SlicedRows(table, [])) == []
 
 
-def test_before_numpy_and_arrow_are_loaded_the_space_asks_for_one_thread_and_an_allocator_that_gives_back():
+def test_one_blas_thread_and_the_system_allocator_are_used():
     code = """
 import os, sys, convergebench.spaces_app.space
 assert not {"numpy", "pyarrow"} & sys.modules.keys()

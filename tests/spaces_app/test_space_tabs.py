@@ -25,16 +25,6 @@ from simulated import report
 from small_dataset import chain_of
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
-
-
-@pytest.fixture(scope="module")
-def dataset(folder):
-    return open_dataset(str(folder))
-
-
 def test_the_leaderboard_is_the_reports_own(folder, dataset):
     reader = Reader(folder)
     scores, chains, floors = (list(reader.rows(name)) for name in ("scores", "chains", "floors"))
@@ -48,7 +38,7 @@ def test_the_leaderboard_is_the_reports_own(folder, dataset):
         assert [row[key] for row in ours] == pytest.approx([row[key] for row in made.tables["leaderboard"].rows])
 
 
-def test_cost_and_time_a_round_are_numbers_and_blank_where_nobody_said(dataset):
+def test_cost_and_time_a_round_are_numbers_or_blank(dataset):
     rows = {row["editor"]: row for row in leaderboard(dataset).table.rows}
     assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
     assert rows["fading"]["seconds"] == pytest.approx(2 * 1.16)  # two calls a round
@@ -85,7 +75,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_choice_that_is_not_there_is_refused_with_what_there_is(dataset, wrong):
+def test_an_unknown_choice_is_refused_with_the_known_ones(dataset, wrong):
     with pytest.raises(UserError, match=r"must be one of|must be above 0"):
         leaderboard(dataset, Choice(**wrong))
 
@@ -109,7 +99,7 @@ def test_baselines_are_not_counted_as_editors(dataset):
     assert '<span class="cb-value cb-words-only">makes no edits</span>' in text  # not 0.0, as if it had tried
 
 
-def test_the_story_says_best_and_worst_and_names_the_reason_of_a_loss(dataset):
+def test_the_story_names_best_worst_and_the_reason_of_a_loss(dataset):
     text = story_html(dataset)
     words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
     assert "Best: steady survives 4.0 of 4 rounds. Worst: fading ," in words
@@ -127,7 +117,7 @@ def test_a_lost_frame_never_shows_a_share_above_the_limit(dataset):
             assert int(share) < 50
 
 
-def test_an_editor_with_fewer_metrics_stands_apart_with_its_reason(tmp_path):
+def test_an_editor_with_fewer_metrics_is_listed_apart(tmp_path):
     folder = small_dataset.write(tmp_path / "fewer")
     path = folder / "data" / "scores" / "0000.parquet"
     scores = pq.read_table(path)
@@ -180,7 +170,7 @@ def test_a_refusal_is_told_in_its_own_words(tmp_path):
     assert (view["cause"], view["lost_at"], view["steps"][-1]["status"]) == ("refused", 2, "refused")
 
 
-def test_the_part_that_was_lost_is_outlined_in_viewer_failures_and_story(tmp_path):
+def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
     editors = {"steady": 0.02, "holed": 0.03}
     judge = {"holed": small_dataset.lose_a_part}
     folder = small_dataset.write(

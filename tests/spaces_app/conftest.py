@@ -1,0 +1,51 @@
+"""Fixtures of the Space: a small dataset as it serves it, and Chromium on a server."""
+
+import pytest
+import small_dataset
+from chromium import chromium
+from convergebench.spaces_app.space.served_dataset import open_dataset
+
+WAIT = 30_000  # milliseconds, for machines that are busy
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("space") / "convergebench")
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    return open_dataset(str(folder))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Opens an address of the Space; at the end the console must be empty and no other host may have been asked."""
+    pages, trouble = [], []
+
+    def opened(query="", width=1280, height=900, scheme="light", trouble_is_expected=False):
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page.set_default_timeout(WAIT)
+        if not trouble_is_expected:
+            page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("request", lambda request: None if is_here(request.url) else trouble.append(request.url))
+        pages.append(page)
+        page.goto(f"{server.address}/{query}")
+        page.wait_for_selector("#cb[data-on]", state="attached")
+        return page
+
+    def is_here(url):
+        return url.startswith((server.address, "data:", "blob:"))
+
+    yield opened
+    for page in pages:
+        assert page.title() == "ConvergeBench"  # a name that is HTML would have changed it
+        page.close()
+    assert trouble == []
