@@ -69,6 +69,7 @@ def test_a_space_of_another_namespace_shows_its_dataset(tmp_path, monkeypatch):
         assert "  - NS2/convergebench\n" in card
         environment = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HOME": str(tmp_path / "home")}
         environment |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0", "CONVERGEBENCH_DATASET": ""}
+        environment["PYTHONPATH"] = str(tmp_path / "space")  # before this checkout, which is installed as editable
         command = [sys.executable, str(tmp_path / "space" / "app.py")]
         with serving("", tmp_path / "cache", command, environment) as server:
             status, board = server.ask("leaderboard", "", "all", "all", "convergence", 0.5, [])
