@@ -58,7 +58,7 @@ def send_inputs(run: Path, place: str, retry: Sequence[str]) -> None:
     for done in sorted(run.glob("chains/*/done.json")):
         is_retried = store.read_json(done)["status"] in retry
         paths += [path for path in sorted(done.parent.iterdir()) if is_retried or path == done]
-    send(place, "given.tar", [(path, path.relative_to(run).as_posix()) for path in paths if path.name != LOCK])
+    send(place, "given.tar", [path for path in paths if path.name != LOCK], run)
 
 
 def _spent(run: Path) -> float:

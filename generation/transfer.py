@@ -3,7 +3,6 @@
 PLACE/00003/000000.tar, 000001.tar ...   what task 3 finished, in order; each archive holds what is new since the last
 """
 
-import io
 import tarfile
 import tempfile
 import threading
@@ -64,8 +63,7 @@ class _Sender:
 
     def send(self) -> None:
         if files := self.unsent():
-            named = [(path, path.relative_to(self.folder).as_posix()) for path in files]
-            send(self.transfer.place, f"{self.rank:05d}/{self.number:06d}.tar", named)
+            send(self.transfer.place, f"{self.rank:05d}/{self.number:06d}.tar", files, self.folder)
             self.number += 1
             self.sent |= files
 
@@ -80,16 +78,11 @@ class _Sender:
         self.send()
 
 
-def send(place: str, name: str, files: Iterable[tuple[Path | bytes, str]]) -> None:
-    """Stream files, or bytes, into one archive under the given names."""
+def send(place: str, name: str, files: Iterable[Path], root: Path) -> None:
+    """Stream files into one archive, named by their paths below the root."""
     with _folder_at(place).open(name, "wb") as file, tarfile.open(fileobj=file, mode="w|") as archive:
-        for content, member in files:
-            if isinstance(content, bytes):
-                info = tarfile.TarInfo(member)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-            else:
-                archive.add(content, member)
+        for path in files:
+            archive.add(path, path.relative_to(root).as_posix())
 
 
 def archives(place: str, rank: int | None = None) -> list[str]:
@@ -103,17 +96,13 @@ def archives(place: str, rank: int | None = None) -> list[str]:
     return sorted(name for name in names if name.endswith(".tar"))
 
 
-def unpack(place: str, name: str, folder: Path) -> None:
-    with _folder_at(place).open(name, "rb") as file, tarfile.open(fileobj=file, mode="r|") as archive:
-        archive.extractall(folder, filter="data")
-
-
 def fetch(place: str, folder: Path, rank: int | None = None, fetched: set[str] | None = None) -> None:
     """Unpack the archives of all tasks, or of one; those in `fetched` are skipped, and new ones are added to it."""
     fetched = set() if fetched is None else fetched
     for name in archives(place, rank):
         if name not in fetched:
-            unpack(place, name, folder)
+            with _folder_at(place).open(name, "rb") as file, tarfile.open(fileobj=file, mode="r|") as archive:
+                archive.extractall(folder, filter="data")
             fetched.add(name)
 
 
@@ -163,12 +152,6 @@ def make_place(place: str) -> None:
         create_bucket(f"{namespace}/{name}", private=True, exist_ok=True)
     elif kind == "datasets":
         create_repo(f"{namespace}/{name.partition('@')[0]}", private=True, repo_type="dataset", exist_ok=True)
-
-
-def remove(place: str) -> None:
-    """Remove all archives of a place."""
-    with suppress(FileNotFoundError):
-        _folder_at(place).rm("", recursive=True)
 
 
 def _folder_at(place: str) -> "DataFolder":

@@ -184,12 +184,10 @@ def generate(run: Path, words: str, jobs: str = "") -> None:
     generation.generate(**json.loads(words), out=run, quiet=True)
 
 
-def build(run: Path, out: str, words: str, jobs: str = "") -> None:
+def build(run: Path, out: str, words: str) -> None:
     """Build with the arguments that are given as JSON."""
     from convergebench import dataset_builder
 
-    if jobs:
-        by_jobs(jobs, "files")
     dataset_builder.build(run, out, **json.loads(words), quiet=True)
 
 

@@ -2,27 +2,21 @@
 
 import contextlib
 import json
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from convergebench.generation import transfer
 from convergebench.generation.cluster import Launch, Stage, remove_logs, run_stages
-from convergebench.generation.files import LOCK, UNFINISHED, disk_errors_explained, locked, write_whole
+from convergebench.generation.files import disk_errors_explained, locked, write_whole
 from convergebench.generation.records import UserError, canonical
-from convergebench.generation.store_reader import FoundChains, find_finished, read_chain, run_of, source_path
-from convergebench.generation.transfer import Transfer, arriving
+from convergebench.generation.store_reader import FoundChains, find_finished, read_chain
 
-from ..dataset.rows import CHAINS, SOURCES, STEPS, configs
+from ..dataset.rows import STEPS, configs
 from . import build
 from .build import DRAFT, Built, PlannedFile, write_file
 from .metric_folders import copy_metric_folders
 
 _PLAN = "plan.json"  # in the draft: each task's files, and the folders of their chains
-_FILE = "file.json"  # in an archive for a job: the same for one file
-# The files of a chain that every row is made from; `steps` also need the pictures, `chains` the reference.
-_TEXT_FILES = {"chain.json", "steps.jsonl", "done.json", ".retried.jsonl"}
 _Entry = tuple[str, str, list[tuple[str, str, str]]]  # a file, its config, and each chain's folder, suite and version
 
 
@@ -75,57 +69,18 @@ def _built_so_far(out: Path, files: Sequence[PlannedFile], state: str) -> Built:
     return Built(out, len(chains), sum(chain.calls + 1 for chain in chains), 0, len(files), size, (), (), 0, state)
 
 
-def _entry(planned: PlannedFile, folders: Sequence[str]) -> _Entry:
-    places = zip(folders, planned.chains, strict=True)
-    return planned.file, planned.config.name, [(folder, one.suite, one.suite_version) for folder, one in places]
-
-
-def _planned_file(entry: _Entry, root: Path) -> PlannedFile:
-    file, config, places = entry
-    return PlannedFile(configs()[config], file, tuple(read_chain(root / folder, *suite) for folder, *suite in places))
+def _entry(planned: PlannedFile) -> _Entry:
+    places = [(str(chain.folder.resolve()), chain.suite, chain.suite_version) for chain in planned.chains]
+    return planned.file, planned.config.name, places
 
 
 def _work(rank: int, size: int, out: str, rights: Mapping[str, str]) -> None:
     """One task: it reads the chains of its own files only."""
-    entries = json.loads((Path(out) / DRAFT / _PLAN).read_bytes())[rank]
-    write_part([_planned_file(entry, Path("/")) for entry in entries], Path(out), rights)
-
-
-def work_of_job(rank: int, size: int, place: str, rights: Mapping[str, str], folder: Path) -> None:
-    """One task on another machine, which is sent the chains of one file at a time."""
-    for name in transfer.archives(place, rank):
-        with tempfile.TemporaryDirectory(prefix="convergebench-") as inputs:
-            transfer.unpack(place, name, Path(inputs))
-            write_part([_planned_file(json.loads((Path(inputs) / _FILE).read_bytes()), Path(inputs))], folder, rights)
-
-
-def written_files(folder: Path) -> list[Path]:
-    """The files that a job has finished, each before the record that it is whole."""
-    records = sorted((folder / DRAFT).rglob("*.parquet.json"))
-    return [path for record in records for path in (record.with_suffix(""), record)]
-
-
-def send_chains(shares: Sequence[Sequence[PlannedFile]], place: str) -> None:
-    """Send each job the inputs of its files, one archive per file. The last one there may be torn: it is sent again."""
-    files = {f"{rank:05d}/{number:06d}.tar": one for rank, own in enumerate(shares) for number, one in enumerate(own)}
-    sent = [name for name in transfer.archives(place) if name in files]
-    for name in [name for name in files if name not in sent[:-1]]:
-        transfer.send(place, name, _inputs_of(files[name]))
-
-
-def _inputs_of(planned: PlannedFile) -> Iterator[tuple[Path | bytes, str]]:
-    """The files that a file of the dataset is made from, with their names in the archive."""
-    runs = {run: f"runs/{number}" for number, run in enumerate(sorted({run_of(chain) for chain in planned.chains}))}
-    folders = [f"{runs[run_of(chain)]}/chains/{chain.id}" for chain in planned.chains]
-    yield canonical(_entry(planned, folders)).encode(), _FILE
-    needed = _TEXT_FILES | ({"reference.png"} if planned.config is CHAINS else set())
-    for chain, folder in zip(planned.chains, folders, strict=True):
-        for path in sorted(chain.folder.iterdir()):
-            if path.name in needed or (planned.config is STEPS and path.name != LOCK and path.suffix != UNFINISHED):
-                yield path, f"{folder}/{path.name}"
-        if planned.config is SOURCES:
-            path = source_path(run_of(chain), chain.source.sha256)
-            yield path, f"{runs[run_of(chain)]}/sources/{path.name}"
+    files = [
+        PlannedFile(configs()[config], file, tuple(read_chain(Path(folder), *suite) for folder, *suite in places))
+        for file, config, places in json.loads((Path(out) / DRAFT / _PLAN).read_bytes())[rank]
+    ]
+    write_part(files, Path(out), rights)
 
 
 def _put_in_place(rank: int, size: int, runs: Sequence[str], out: str, rights: Mapping[str, str]) -> None:
@@ -136,36 +91,25 @@ def _put_in_place(rank: int, size: int, runs: Sequence[str], out: str, rights: M
 
 def build_by(launch: Launch, runs: Sequence[Path], found: FoundChains, out: Path, rights: Mapping[str, str]) -> Built:
     """Build in tasks. If they are only submitted, the last of them puts the files in place."""
+    if launch.executor == "jobs":
+        raise UserError("jobs do not build: the pictures would go up and come back; use --executor local")
     files = plan_of(found)
     size = min(launch.tasks, len(files))
-    shares = [share(files, rank, size) for rank in range(size)]
-    entries = [[_entry(one, [str(chain.folder.resolve()) for chain in one.chains]) for one in own] for own in shares]
-    plan = canonical(entries).encode()
+    plan = canonical([[_entry(planned) for planned in share(files, rank, size)] for rank in range(size)]).encode()
     key = sha256(plan + canonical([sorted(one.digest for one in found.done.values()), dict(rights)]).encode())
-    launch, sent, carried = launch.of(key.hexdigest()[:16], size), "", None
+    launch = launch.of(key.hexdigest()[:16], size)
     arguments = {"out": str(out.resolve()), "rights": dict(rights)}
     stages = [Stage("files", size, _work, arguments)]
-    if launch.executor == "jobs":
-        sent, carried = f"{launch.logs}/sent", Transfer(f"{launch.logs}/carried", written_files)
-        stages = [Stage("files", size, work_of_job, {"place": sent, "rights": dict(rights)}, carried)]
-    if launch.executor == "slurm":
-        names = [str(run.resolve()) for run in runs]
-        stages.append(Stage("place", 1, _put_in_place, {**arguments, "runs": names}, always=True))
     with disk_errors_explained(out), locked(out):
         (out / DRAFT).mkdir(exist_ok=True)
         write_whole(out / DRAFT / _PLAN, plan)
-        if carried:
-            transfer.make_place(launch.logs)
-            send_chains(shares, sent)
         if launch.executor != "slurm":
-            with arriving(carried, out):
-                run_stages(launch, stages)
+            run_stages(launch, stages)
     if launch.executor == "slurm":  # its last task takes the lock itself
-        run_stages(launch, stages)
+        names = [str(run.resolve()) for run in runs]
+        run_stages(launch, [*stages, Stage("place", 1, _put_in_place, {**arguments, "runs": names}, always=True)])
         return _built_so_far(out, files, "submitted")
     built = build.build(found, out, rights=rights)
     copy_metric_folders(out)
-    if carried:
-        transfer.remove(sent)
     remove_logs(launch)
     return built

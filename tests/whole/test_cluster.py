@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import parts as building_parts
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import parts as generating
 from convergebench.generation import run_log, transfer
@@ -174,7 +173,7 @@ def test_parts_of_a_build_are_put_in_place_by_the_plain_command(run, clean, tmp_
     for part in ("1/3", "0/3", "2/3"):
         assert dataset_builder.build(run, out, shard=part).state == "part"
     assert not (out / "data").exists()
-    monkeypatch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
+    monkeypatch.setattr(building, "_rows_of", lambda *_: pytest.fail("a file was written again"))
     dataset_builder.build(run, out, quiet=True)
     assert content(out) == content(clean)
     assert not (out / building.DRAFT).exists()
@@ -284,25 +283,6 @@ def test_done_marks_are_sent_last(run):
     names = [path.name for path in generating.finished_files(run)]
     assert names[-CHAINS:] == ["done.json"] * CHAINS
     assert "done.json" not in names[:-CHAINS]
-
-
-def test_build_jobs_write_the_files_of_one_process(run, clean, tmp_path):
-    shares = [building_parts.share(building_parts.plan_of(find_finished([run])), rank, 3) for rank in range(3)]
-    sent, out = str(tmp_path / "sent"), tmp_path / "dataset"
-    building_parts.send_chains(shares, sent)
-    whole = {name: (tmp_path / "sent" / name).read_bytes() for name in transfer.archives(sent)}
-    torn = max(whole)
-    (tmp_path / "sent" / torn).write_bytes(b"torn")
-    building_parts.send_chains(shares, sent)
-    assert (tmp_path / "sent" / torn).read_bytes() == whole[torn]
-    for rank in range(3):
-        carry = transfer.Transfer(str(tmp_path / "place"), building_parts.written_files)
-        with carry.task_folder(rank) as folder:
-            building_parts.work_of_job(rank, 3, sent, {}, folder=folder)
-    with transfer.arriving(carry, out), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "rows_of", lambda *_: pytest.fail("a file was written again"))
-        dataset_builder.build(run, out, quiet=True)
-    assert content(out) == content(clean)
 
 
 @pytest.mark.parametrize(
@@ -531,16 +511,8 @@ def test_a_killed_run_by_jobs_makes_the_files_of_one_process(tmp_path, hub):
     assert {path: path.stat().st_mtime_ns for path in done} == done
 
     dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
-    kills.write_text("1")
-    out = tmp_path / "b" / "convergebench"
-    command = ["build", four, out, json.dumps({**ON_JOBS, "tasks": 2, "executor_args": PATIENCE}), tmp_path / "jobs"]
-    assert ended_verb(tmp_path / "log", env, *command), "a job was to be killed"
-    draft = out / ".building"
-    written = {path.relative_to(draft): path.stat().st_mtime_ns for path in draft.rglob("*.parquet")}
-    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
-    assert written
-    assert {path: (out / path).stat().st_mtime_ns for path in written} == written
-    assert content(tmp_path / "a" / "convergebench") == content(out) != {}
+    dataset_builder.build(four, tmp_path / "b" / "convergebench", quiet=True)
+    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench") != {}
 
 
 @pytest.mark.slow
