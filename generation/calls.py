@@ -58,7 +58,6 @@ class CallLimits:
 
     concurrency: int = 8
     requests_a_minute: int | None = None
-    images_a_minute: int | None = None  # a call asks for one picture, so the lower of the two counts
     attempts: int = 10
     paid_attempts: int = 3  # of those that may have been billed, such as a connection that was cut
     first_wait: float = 0.1  # seconds, doubled with every attempt
@@ -257,11 +256,11 @@ class _Gate:
             self.queue[0].notify()
 
     def _seconds_to_next_start(self) -> float:
-        rates = [rate for rate in (self.limits.requests_a_minute, self.limits.images_a_minute) if rate]
-        if not rates:
+        rate = self.limits.requests_a_minute
+        if not rate:
             self.started.clear()
             return 0.0
         now = time.monotonic()
         while self.started and self.started[0] <= now - 60:
             self.started.popleft()
-        return self.started[0] + 60 - now if len(self.started) >= min(rates) else 0.0
+        return self.started[0] + 60 - now if len(self.started) >= rate else 0.0

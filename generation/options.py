@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 # How fast to ask, not what to ask for: no part of a chain's identity.
-RATES = ("concurrency", "requests_a_minute", "images_a_minute")
+RATES = ("concurrency", "requests_a_minute")
 WHERE_GIVEN = "where given"  # part of the identity only with a value
 
 
