@@ -60,8 +60,8 @@ def generate(
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
     is_one = isinstance(editor, str) or callable(editor) or hasattr(editor, "edit_batch")
     specs: list[Any] = [editor] if is_one else list(editor)  # type: ignore[arg-type]
-    own = {"name": name, "version": version, "concurrency": concurrency}
-    options = {key: str(value) for key, value in own.items() if value is not None}
+    editor_options = {"name": name, "version": version, "concurrency": concurrency}
+    options = {key: str(value) for key, value in editor_options.items() if value is not None}
     choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", options) for spec in specs]
     selected = plan.Selection(**selection)
     loaded, salt = suites.load(str(suite), pictures, kind), audits.read_salt(salt_file)
@@ -81,7 +81,7 @@ def generate(
             "rounds": rounds,
             "runs": runs,
             "workers": workers,
-            **own,
+            **editor_options,
         }
         arguments |= {"max_cost": max_cost, "pictures": pictures, "kind": kind, **selection}
         arguments |= {"audit": audit, "salt_file": salt_file}

@@ -56,7 +56,7 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
 def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
     """The picture for a call as its chain's audit has it, and a note by which a reader of the step can undo it."""
     for module in studies.modules("audit") if "audit" in chain.settings else []:
-        given, note = module.audited_input(chain, number, picture, earlier)
+        disturbed, note = module.audited_input(chain, number, picture, earlier)
         if note is not None:
-            return given, note
+            return disturbed, note
     return picture, None

@@ -17,7 +17,7 @@ def check(spec: str) -> dict[str, Any]:
     choice = editors.choose(spec)
     sizes, price = trait(choice.editor, "sizes")(), trait(choice.editor, "price")()
     size = min(sizes, key=lambda size: size[0] * size[1], default=(512, 512))
-    about: dict[str, Any] = {"editor": choice.label, "sent": "x".join(map(str, size)), "price": price}
+    facts: dict[str, Any] = {"editor": choice.label, "sent": "x".join(map(str, size)), "price": price}
     caller = Caller(CallLimits(attempts=2), price=price)
 
     def ask() -> Answer:
@@ -29,21 +29,21 @@ def check(spec: str) -> dict[str, Any]:
     try:
         reply = caller.ask(ask)
     except Rejected as error:
-        return {**about, "status": "failed", "reason": str(error), "cost": error.cost}
-    return {**about, **_describe_answer(reply.answer), "seconds": round(reply.seconds, 2), "attempts": reply.attempts}
+        return {**facts, "status": "failed", "reason": str(error), "cost": error.cost}
+    return {**facts, **_describe_answer(reply.answer), "seconds": round(reply.seconds, 2), "attempts": reply.attempts}
 
 
 def _describe_answer(answer: Answer) -> dict[str, Any]:
     """The answer as a person wants to know it: its true size and type, and what it cost."""
-    about: dict[str, Any] = {"status": answer.status, "cost": answer.cost, "details": dict(answer.details)}
+    facts: dict[str, Any] = {"status": answer.status, "cost": answer.cost, "details": dict(answer.details)}
     if answer.status != "ok":
-        return {**about, "reason": answer.reason}
+        return {**facts, "reason": answer.reason}
     try:
         received = pictures.decode(answer.data)
     except pictures.Undecodable as error:
-        return {**about, "status": "no_image", "reason": f"the answer is {error}"}
+        return {**facts, "status": "no_image", "reason": f"the answer is {error}"}
     size = f"{received.width}x{received.height}"
-    return {**about, "received": size, "type": pictures.sniff(answer.data), "bytes": len(answer.data)}
+    return {**facts, "received": size, "type": pictures.sniff(answer.data), "bytes": len(answer.data)}
 
 
 def _sample_picture(size: tuple[int, int]) -> Image.Image:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-_Item = TypeVar("Item")
-_Result = TypeVar("Result")
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 GRACE = 60.0  # seconds that calls in flight are given after Ctrl-C: they are paid for
 
@@ -37,8 +37,8 @@ def do_all(
                     for item in unsent:
                         running[pool.submit(do, item)] = item
                     while running and (deadline is None or time.monotonic() < deadline):
-                        left = None if deadline is None else deadline - time.monotonic()
-                        for future in wait(running, left, return_when=FIRST_COMPLETED)[0]:
+                        seconds = None if deadline is None else deadline - time.monotonic()
+                        for future in wait(running, seconds, return_when=FIRST_COMPLETED)[0]:
                             record(future, running[future])
                             del running[future]
                     break

@@ -161,8 +161,8 @@ def _parse(line: bytes) -> tuple[str, str, Decimal]:
     if is_checked and check != _checksum(entry):
         raise ValueError("it is not as it was written")
     call = entry.pop("call", "")
-    (kind, amount), *more = entry.items()
-    if more or not isinstance(call, str) or kind not in (("intent", "settled") if call else ("opening",)):
+    (kind, amount), *others = entry.items()
+    if others or not isinstance(call, str) or kind not in (("intent", "settled") if call else ("opening",)):
         raise ValueError(f"it has {', '.join(sorted(entry))} of {call!r}")
     return call, kind, _amount(amount)
 

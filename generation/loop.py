@@ -33,8 +33,8 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             seed = chain.seed(number)
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
-            given, note = audits.audited_input(chain, number, picture, writer.picture)
-            answer, picture, latency = _ask_for_answer(editor, given, instruction, seed, writer, ask)
+            disturbed, note = audits.audited_input(chain, number, picture, writer.picture)
+            answer, picture, latency = _ask_for_answer(editor, disturbed, instruction, seed, writer, ask)
             if note is not None:
                 answer = dataclasses.replace(answer, details={**answer.details, "audit": note})
             status = answer.status

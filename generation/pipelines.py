@@ -73,7 +73,7 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
     width, height = stable_size(pipeline, image.size)
     if (width, height) != image.size:
         image = image.resize((width, height), Image.Resampling.LANCZOS)
-    wanted: dict[str, Any] = {
+    values: dict[str, Any] = {
         "image": [image] if _wants_a_list(pipeline) else image,
         "prompt": _as_prompt(pipeline, instruction),
         "width": width,
@@ -85,7 +85,7 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
         "negative_prompt": " " if true_guidance and (guidance or takes["true_cfg_scale"].default) > 1 else None,
         "output_type": "pil" if "output_type" in takes and takes["output_type"].default != "pil" else None,
     }
-    return {key: value for key, value in wanted.items() if key in takes and value is not None}
+    return {key: value for key, value in values.items() if key in takes and value is not None}
 
 
 def _refuse_ignored(pipeline: Any, options: Values, names: Mapping[str, str]) -> None:
@@ -119,8 +119,10 @@ def stable_size(pipeline: Any, size: Size) -> Size:
 
 def _wants_a_list(pipeline: Any) -> bool:
     """Whether a single picture has to stand in a list, as the call declares, or the check that GLM hands it to."""
-    found = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
-    hints = [str(inspect.signature(each).parameters["image"].annotation).lower() for each in found if each]
+    functions = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
+    hints = [
+        str(inspect.signature(function).parameters["image"].annotation).lower() for function in functions if function
+    ]
     lists = ("list[", "typing.list[", "typing.optional[typing.list[", "optional[list[")
     return any(hint.startswith(lists) for hint in hints)
 
@@ -153,10 +155,10 @@ def _as_prompt(pipeline: Any, instruction: str) -> str:
 
 def picture_of(result: Any) -> Image.Image:
     """The picture in what a pipeline gave: of several the first, of a video the last frame."""
-    found = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
+    picture = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
     last = hasattr(result, "frames")
-    while isinstance(found, list | tuple) and found:
-        found = found[-1] if last and not isinstance(found[0], list | tuple) else found[0]
-    if not isinstance(found, Image.Image):
+    while isinstance(picture, list | tuple) and picture:
+        picture = picture[-1] if last and not isinstance(picture[0], list | tuple) else picture[0]
+    if not isinstance(picture, Image.Image):
         raise TypeError(f"{type(result).__name__} holds no picture")
-    return found.convert("RGB")
+    return picture.convert("RGB")

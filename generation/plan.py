@@ -141,13 +141,13 @@ def is_audited(editor: object) -> bool:
 def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
     """One process's part: the longest chains are dealt first, each to the part with the least to do so far."""
     loads = [0] * shards
-    mine = []
+    part = []
     for chain in sorted(chains, key=lambda chain: (-chain.calls, chain.id)):
         least = loads.index(min(loads))
         loads[least] += chain.calls
         if least == shard:
-            mine.append(chain)
-    return mine
+            part.append(chain)
+    return part
 
 
 # --- what it would cost
@@ -179,19 +179,21 @@ def summary(plan: Plan) -> list[_Summary]:
 
 def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
     """What to know before money is spent: models that have ended or end soon, those without a price, too many cases."""
-    found = []
-    own = plan.suite.own_pictures
-    if own and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
-        found.append(f"retained quality is measured against other pictures; give at least {_FEWEST_PICTURES} of them")
+    sentences = []
+    pictures = plan.suite.own_pictures
+    if pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
+        sentences.append(
+            f"retained quality is measured against other pictures; give at least {_FEWEST_PICTURES} of them"
+        )
     hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
     models = {label: model for label, model in hosted.items() if model is not None}
-    found += [f"{label}: {warning}" for label, model in models.items() if (warning := model.warning())]
-    found += [f"{label}: {models[label].no_price()}" for label in _unpriced(plan) if label in models]
+    sentences += [f"{label}: {warning}" for label, model in models.items() if (warning := model.warning())]
+    sentences += [f"{label}: {models[label].no_price()}" for label in _unpriced(plan) if label in models]
     if max_cost is not None and not _unpriced(plan):
         count, total, _ = what_fits(plan, max_cost)
         if count < total:
-            found.append(f"{total - count} of {total} cases may not fit ${max_cost:g}; limit {count} does")
-    return found
+            sentences.append(f"{total - count} of {total} cases may not fit ${max_cost:g}; limit {count} does")
+    return sentences
 
 
 def _unpriced(plan: Plan) -> list[str]:

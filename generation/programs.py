@@ -22,9 +22,9 @@ _REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
 def load() -> dict[str, Program]:
     """Every program by its id, in the order of the files."""
     programs: dict[str, Program] = {}
-    core, *more = [_read(path) for path in (_HERE / "programs.toml", *studies.paths("programs.toml"))]
+    core, *of_studies = [_read(path) for path in (_HERE / "programs.toml", *studies.paths("programs.toml"))]
     rows = [*core["program"], *_out_and_back(_read(_HERE / "out_and_back.toml"))]
-    for row in [*rows, *(row for values in more for row in values["program"])]:
+    for row in [*rows, *(row for values in of_studies for row in values["program"])]:
         program = from_row(row)
         if program.id in programs:
             raise UserError(f"program {program.id!r} is defined twice; every id is used once")
@@ -41,8 +41,8 @@ def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
         for depth in table["depths"]:
-            asked = [edits[id] for id in sequence["edits"][:depth]]
-            cycle = [edit["out"] for edit in asked] + [edit["back"] for edit in reversed(asked)]
+            chosen = [edits[id] for id in sequence["edits"][:depth]]
+            cycle = [edit["out"] for edit in chosen] + [edit["back"] for edit in reversed(chosen)]
             yield {
                 "id": f"out-and-back-{depth}-{name}",
                 "cycle": cycle,

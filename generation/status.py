@@ -94,7 +94,7 @@ def read_status(run: Path, now: float | None = None) -> Status:
     """All that the folder says; `now` is seconds since 1970."""
     now = time.time() if now is None else now
     advice = "give the folder that `generate --out` or `build --out` made"
-    about = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
+    description = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
     events = read_events(run)
     parts = {part: _planned(part_events) for part, part_events in events.items()}
     chains = _read_chains(run, events, parts, now)
@@ -102,25 +102,25 @@ def read_status(run: Path, now: float | None = None) -> Status:
     for chain in chains.values():
         editors[chain.editor].append(chain)
     size = max((int(part.partition("/")[2]) for part in parts), default=0)
-    shards = {part: own for part, own in parts.items() if part.endswith(f"/{size}")}  # of the newest deal
+    shards = {part: members for part, members in parts.items() if part.endswith(f"/{size}")}  # of the newest deal
     whole = Progress.of(chains.values())
     running = sorted((chain for chain in chains.values() if chain.state == "running"), key=lambda chain: -chain.quiet)
     pace = _calls_a_second(events, running, now) if running else None
-    left = whole.calls - whole.calls_done
+    calls_left = whole.calls - whole.calls_done
     return Status(
         run=str(run),
-        suite=str(about.get("suite", "")),
-        suite_version=str(about.get("suite_version", "")),
+        suite=str(description.get("suite", "")),
+        suite_version=str(description.get("suite_version", "")),
         whole=whole,
-        editors={editor: Progress.of(own) for editor, own in sorted(editors.items())},
-        shards={part: Progress.of(chains[chain] for chain in own) for part, own in shards.items()},
+        editors={editor: Progress.of(members) for editor, members in sorted(editors.items())},
+        shards={part: Progress.of(chains[chain] for chain in members) for part, members in shards.items()},
         shards_unseen=size - len(shards),
         reasons=_common_reasons(chains.values()),
         quiet=[
             {"chain": chain.id, "editor": chain.editor, "seconds": round(chain.quiet, 1)} for chain in running[:_SHOWN]
         ],
         calls_a_second=pace,
-        seconds_left=left / pace if pace else 0.0 if not left else None,
+        seconds_left=calls_left / pace if pace else 0.0 if not calls_left else None,
     )
 
 

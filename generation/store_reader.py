@@ -52,25 +52,27 @@ class FoundChains:
 
 def find_finished(runs: Iterable[Path]) -> FoundChains:
     """Every finished chain of several runs; a chain that is found twice must be the same chain."""
-    found = FoundChains()
+    chains = FoundChains()
     described: dict[str, EditorInfo] = {}
     for run in sorted(runs):
-        about = read_run(run, f"{run} holds no run.json; give the folder that `convergebench generate --out` made")
+        description = read_run(
+            run, f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
+        )
         described |= _read_editors(run)
         for folder in sorted((run / "chains").iterdir()) if (run / "chains").is_dir() else []:
             if folder.name.startswith("."):
                 continue
             if not folder.is_dir():
-                found.foreign.append(folder)
+                chains.foreign.append(folder)
             elif not (folder / "done.json").exists():
-                found.unfinished.append(folder)
+                chains.unfinished.append(folder)
             else:
-                chain = read_chain(folder, str(about.get("suite", "")), str(about.get("suite_version", "")))
-                _add_chain(found, chain)
-                found.foreign += _foreign_files(chain)
-    for label in sorted({chain.editor for chain in found.done.values()}):
-        found.editors[label] = described.get(label) or EditorInfo(label.partition(":")[0])
-    return found
+                chain = read_chain(folder, str(description.get("suite", "")), str(description.get("suite_version", "")))
+                _add_chain(chains, chain)
+                chains.foreign += _foreign_files(chain)
+    for label in sorted({chain.editor for chain in chains.done.values()}):
+        chains.editors[label] = described.get(label) or EditorInfo(label.partition(":")[0])
+    return chains
 
 
 def _read_editors(run: Path) -> dict[str, EditorInfo]:
@@ -83,16 +85,16 @@ def _read_editors(run: Path) -> dict[str, EditorInfo]:
         raise Damaged(f"{path} does not describe editors ({error}); restore it") from error
 
 
-def _add_chain(found: FoundChains, chain: StoredChain) -> None:
+def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
     """Add a chain; of two equal ones the same one stays in whichever order the runs were given."""
-    other = found.done.get(chain.id)
+    other = chains.done.get(chain.id)
     if other and (other.digest, other.chain) != (chain.digest, chain.chain):
         raise UserError(
             f"chain {chain.id} is in {other.folder} and in {chain.folder} with different content; "
             "build from one of the two"
         )
     if not other or (chain.suite, chain.suite_version) < (other.suite, other.suite_version):
-        found.done[chain.id] = chain
+        chains.done[chain.id] = chain
 
 
 def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
@@ -242,22 +244,22 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
     if hashlib.sha256(data).hexdigest() == sha256:
         return path.name, data
     try:
-        found = pixel_hash(decode(data))
+        digest = pixel_hash(decode(data))
     except Undecodable as error:
         raise Damaged(f"{path} is not a readable picture ({error}); restore it") from error
-    if found != sha256:
+    if digest != sha256:
         raise Damaged(f"{path} is not the picture its name says (sha256 differs); restore it")
     return path.name, data
 
 
 def _foreign_files(chain: StoredChain) -> list[Path]:
     """Files in a chain's folder that do not belong there; hidden and unfinished files are not counted."""
-    own = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
+    names = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
     numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
     return [
         path
         for path in sorted(chain.folder.iterdir())
-        if path.name not in own and path.stem not in numbers and path.suffix != UNFINISHED and path.name[0] != "."
+        if path.name not in names and path.stem not in numbers and path.suffix != UNFINISHED and path.name[0] != "."
     ]
 
 

@@ -158,15 +158,15 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
     """Bring the pictures into the folder and return, for each that did not arrive, one sentence that says why."""
     with disk_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    wanted: dict[str, list[Row]] = {}
+    absent: dict[str, list[Row]] = {}
     for source in dict.fromkeys(row(id) for id in ids):
         if read_gathered(source, folder) is None:
-            wanted.setdefault(source.package, []).append(source)
+            absent.setdefault(source.package, []).append(source)
         else:
             report(source.id)
     problems: dict[str, str] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        running = [pool.submit(_fetch_package, package, rows, folder, report) for package, rows in wanted.items()]
+        running = [pool.submit(_fetch_package, package, rows, folder, report) for package, rows in absent.items()]
         for future in as_completed(running):
             problems.update(future.result())
     return problems
@@ -192,10 +192,10 @@ def _fetch_package(package: str, rows: list[Row], folder: Path, report: Callable
 def _put(folder: Path, row: Row, data: bytes) -> None:
     """Write a picture into a folder; another file in its place is replaced only if we wrote it."""
     with disk_errors_explained(folder), locked(folder, wait=True):
-        own = (folder / _LIST).read_text(encoding="utf-8").split("\n") if (folder / _LIST).is_file() else []
-        refuse_strangers_file(folder / row.file, lambda before: row.file in own or _is_meant(row, before))
-        if row.file not in own:
-            write_whole(folder / _LIST, "\n".join([*filter(None, own), row.file, ""]).encode())
+        written = (folder / _LIST).read_text(encoding="utf-8").split("\n") if (folder / _LIST).is_file() else []
+        refuse_strangers_file(folder / row.file, lambda before: row.file in written or _is_meant(row, before))
+        if row.file not in written:
+            write_whole(folder / _LIST, "\n".join([*filter(None, written), row.file, ""]).encode())
         write_whole(folder / row.file, data)
 
 

@@ -28,29 +28,29 @@ class OwnPicture:
         return data
 
 
-def find(folder: Path, about: Sequence[Values] = (), kind: str | None = None) -> dict[str, OwnPicture]:
+def find(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> dict[str, OwnPicture]:
     """The pictures of a folder by their ids, which are their names without the ending.
 
-    A kind is given in `about`, by `kind`, or by a folder inside called face, object, scene, texture or text.
+    A kind is given in `rows`, by `kind`, or by a folder inside called face, object, scene, texture or text.
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; --pictures must name a folder of pictures")
-    said = {_row_file(row): row for row in about}
+    row_by_file = {_row_file(row): row for row in rows}
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
     names = {path.relative_to(folder).as_posix(): path for path in paths}
     if not names:
         raise UserError(f"{folder} has no pictures; they end in {', '.join(_ENDINGS)}")
-    if unknown := [file for file in said if file not in names]:
+    if unknown := [file for file in row_by_file if file not in names]:
         raise UserError(f"{folder} has no picture {unknown[0]!r}; it has {', '.join(list(names)[:5])}")
-    found: dict[str, OwnPicture] = {}
+    pictures: dict[str, OwnPicture] = {}
     for name, path in names.items():
         folder_kind = path.parent.name if path.parent.name in KINDS else None
-        picture = _read_picture(path, said.get(name, {}), kind or folder_kind)
-        if picture.source.id in found:
-            other = found[picture.source.id].path
+        picture = _read_picture(path, row_by_file.get(name, {}), kind or folder_kind)
+        if picture.source.id in pictures:
+            other = pictures[picture.source.id].path
             raise UserError(f"{path} and {other} would both be called {picture.source.id!r}; rename one of them")
-        found[picture.source.id] = picture
-    return found
+        pictures[picture.source.id] = picture
+    return pictures
 
 
 def _row_file(row: Values) -> str:
@@ -62,24 +62,24 @@ def _row_file(row: Values) -> str:
     return str(row["file"])
 
 
-def _read_picture(path: Path, about: Values, kind: str | None) -> OwnPicture:
+def _read_picture(path: Path, row: Values, kind: str | None) -> OwnPicture:
     """One picture with what is said of it."""
     data = path.read_bytes()
     try:
         picture = decode(data)
     except Undecodable as error:
         raise UserError(f"{path} is {error}") from error
-    chosen = about.get("kind", kind)
+    chosen = row.get("kind", kind)
     if chosen is None:
         raise UserError(
             f"{path} has no kind, which decides what programs fit it: give --pictures-kind, put it into a folder named "
             f"{', '.join(KINDS)}, or give its [[picture]] a kind"
         )
     one_of("kind", str(chosen), KINDS)
-    known = {name: str(about[name]) for name in _ABOUT if name in about and name not in ("file", "unfit")}
-    id = str(about.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture")
-    whole = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": path.stem, **known}
+    given_texts = {name: str(row[name]) for name in _ABOUT if name in row and name not in ("file", "unfit")}
+    id = str(row.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture")
+    whole = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": path.stem, **given_texts}
     size = {"width": picture.width, "height": picture.height, "sha256": hashlib.sha256(data).hexdigest()}
     names = {field.name for field in fields(Source)}
     values = {key: value for key, value in {**whole, **size, "id": id, "kind": chosen}.items() if key in names}
-    return OwnPicture(path, Source(**values), tuple(about.get("unfit", ())))
+    return OwnPicture(path, Source(**values), tuple(row.get("unfit", ())))

@@ -75,8 +75,8 @@ class Suite:
     def fits(self, source: str, program: Program) -> bool:
         """Whether the program makes sense for the picture: by its kind, and by what its row says of it alone."""
         if source in self.own_pictures:
-            own = self.own_pictures[source]
-            return own.source.kind in program.fits and program.id not in own.unfit
+            picture = self.own_pictures[source]
+            return picture.source.kind in program.fits and program.id not in picture.unfit
         row = catalogue.row(source)
         return row.kind in program.fits and program.id not in row.unfit
 
@@ -119,20 +119,20 @@ def _read_own(path: Path) -> Suite:
         raise UserError(f"{path} is not TOML: {error}") from error
     if path.stem in names():
         raise UserError(f"{path} has the name of a shipped suite; give it another")
-    rows, about = ([*_tables(path, values, name)] for name in ("program", "picture"))
+    rows, picture_rows = ([*_tables(path, values, name)] for name in ("program", "picture"))
     rows = [{**_OWN_PROGRAM, **row} for row in rows]
-    own = {program.id: program for program in map(programs.from_row, rows)}
+    own_programs = {program.id: program for program in map(programs.from_row, rows)}
     folder = values.pop("pictures", None)
     if not isinstance(folder, str | None):
         raise UserError(f"{path} has {folder!r} for pictures; it must be the name of a folder")
-    if about and folder is None:
+    if picture_rows and folder is None:
         raise UserError(f'{path} has [[picture]] rows; it also needs pictures = "FOLDER"')
-    found = own_pictures.find(path.parent / folder, about) if folder is not None else {}
-    _refuse_taken(own, found)
-    values = {"title": path.stem, "programs": list(own), **_OWN, **values}
+    pictures = own_pictures.find(path.parent / folder, picture_rows) if folder is not None else {}
+    _refuse_taken(own_programs, pictures)
+    values = {"title": path.stem, "programs": list(own_programs), **_OWN, **values}
     check_types(f"suite {path.stem!r}", Suite, values)
-    values["sources"] = [*found, *(id for id in values["sources"] if id not in found)]
-    suite = from_values(path.stem, values, own, found)
+    values["sources"] = [*pictures, *(id for id in values["sources"] if id not in pictures)]
+    suite = from_values(path.stem, values, own_programs, pictures)
     if not suite.programs or not suite.sources:
         what = "sources" if suite.programs else "programs"
         raise UserError(f"{path} names no {what}; {', '.join(_FIELDS)}, program, pictures and picture are its fields")
@@ -141,20 +141,20 @@ def _read_own(path: Path) -> Suite:
 
 def _tables(path: Path, values: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """The tables [[name]], taken out of the values."""
-    found = values.pop(name, [])
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+    tables = values.pop(name, [])
+    if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
         raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
-    return found
+    return tables
 
 
 def _with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite:
     """The suite's programs on the pictures of a folder."""
-    found = own_pictures.find(folder, (), kind)
-    _refuse_taken({}, found)
-    ids = tuple(found)
+    pictures = own_pictures.find(folder, (), kind)
+    _refuse_taken({}, pictures)
+    ids = tuple(pictures)
     variants = tuple(replace(variant, sources=ids) for variant in suite.variants)
     name = f"{suite.name}-{folder.resolve().name}"
-    return replace(suite, name=name, sources=ids, variants=variants, only={}, own_pictures=found)
+    return replace(suite, name=name, sources=ids, variants=variants, only={}, own_pictures=pictures)
 
 
 def _refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
@@ -182,9 +182,9 @@ def from_values(
     whole["variants"] = tuple(_read_variant(name, row, whole) for row in values.get("variants", ()))
     whole["only"] = {program: tuple(chosen) for program, chosen in values.get("only", {}).items()}
     suite = Suite(name=name, **whole, own_programs=own_programs or {}, own_pictures=own_pictures or {})
-    for id in {*suite.sources, *(id for each in suite.variants for id in each.sources)}:
+    for id in {*suite.sources, *(id for variant in suite.variants for id in variant.sources)}:
         suite.source(id)
-    for id in {*suite.programs, *suite.only, *(id for each in suite.variants for id in each.programs)}:
+    for id in {*suite.programs, *suite.only, *(id for variant in suite.variants for id in variant.programs)}:
         suite.program(id)
     return suite
 

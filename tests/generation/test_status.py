@@ -53,11 +53,11 @@ def test_a_finished_run_says_how_its_chains_ended_and_why(tmp_path):
 
 def test_a_running_run_says_what_runs_and_how_long_it_will_take(tmp_path):
     go = threading.Event()
-    made = planned(Counting(tmp_path / "asked", behave=lambda seed: go.wait(30) and None), rounds=2, runs=1)
+    made = planned(Counting(tmp_path / "asked", behave=lambda seed: go.wait(90) and None), rounds=2, runs=1)
     thread = threading.Thread(target=lambda: generate(made, tmp_path / "run", workers=3))
     thread.start()
     try:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while time.monotonic() < until:
             found = read_status(tmp_path / "run") if (tmp_path / "run" / "run.json").exists() else None
             if found and found.whole.running == 3:

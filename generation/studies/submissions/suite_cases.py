@@ -28,9 +28,13 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
     by_editor: dict[str, list[FinishedChain]] = defaultdict(list)
     for chain in chains:
         by_editor[chain.editor].append(chain)
-    found = [sentence for own in by_editor.values() for sentence in departures_of_editor(suite, own)]
-    found += _absent_variants(suite, by_editor)
-    return found or [sentence for own in by_editor.values() for sentence in _audit_departures(own, salt)]
+    sentences = [
+        sentence for editor_chains in by_editor.values() for sentence in departures_of_editor(suite, editor_chains)
+    ]
+    sentences += _absent_variants(suite, by_editor)
+    return sentences or [
+        sentence for editor_chains in by_editor.values() for sentence in _audit_departures(editor_chains, salt)
+    ]
 
 
 def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> list[str]:
@@ -81,9 +85,9 @@ def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[Finis
     return [
         f"no chain is of {variant.name!r} of suite {suite.name}: a submission holds every case"
         for variant in suite.variants
-        if any(variant.settings.keys() <= own.keys() for own in settings)
+        if any(variant.settings.keys() <= options.keys() for options in settings)
         and any(takes(label, variant.settings) for label in by_editor)
-        and not any(variant.settings.items() <= own.items() for own in settings)
+        and not any(variant.settings.items() <= options.items() for options in settings)
     ]
 
 
