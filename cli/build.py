@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,16 +26,7 @@ if TYPE_CHECKING:
 @executor_options
 @json_option
 def command(
-    runs: tuple[Path, ...],
-    out: Path,
-    licence: str | None,
-    attribution: str | None,
-    shard: str | None,
-    executor: str | None,
-    tasks: int | None,
-    logs: str | None,
-    executor_args: tuple[str, ...],
-    as_json: bool,
+    runs: tuple[Path, ...], out: Path, shard: str | None, executor_args: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Turn the finished chains of one or more runs into a dataset that load_dataset reads.
 
@@ -46,18 +37,8 @@ def command(
     import convergebench as cb
     from convergebench.generation.cluster import parse_arguments
 
-    built = cb.build(
-        runs,
-        out,
-        licence=licence,
-        attribution=attribution,
-        shard=shard,
-        executor=executor,
-        tasks=tasks,
-        logs=logs,
-        executor_args=parse_arguments(executor_args),
-        quiet=as_json,
-    )
+    arguments = parse_arguments(executor_args)
+    built = cb.build(runs, out, shard=shard, executor_args=arguments, quiet=as_json, **options)
     if built.state != "whole":
         states = {"submitted": "submitted; the last task puts the files in place", "part": f"part {shard} is written"}
         click.echo(json.dumps({"state": built.state, "shard": shard}) if as_json else f"{out}: {states[built.state]}")

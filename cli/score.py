@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,17 +34,11 @@ _MOST_DAMAGE_SHOWN = 10
 def command(
     dataset: Path,
     metrics: str | None,
-    device: str | None,
-    dtype: str | None,
-    batch_size: int | None,
-    ssim_window: str,
     profile: bool,
     shard: str | None,
-    executor: str | None,
-    tasks: int | None,
-    logs: str | None,
     executor_args: tuple[str, ...],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Add scores and floors to a dataset; the same command again computes only what is missing.
 
@@ -59,20 +53,8 @@ def command(
     import convergebench as cb
     from convergebench.generation.cluster import parse_arguments
 
-    outcome = cb.score(
-        dataset,
-        split_names(metrics),
-        device=device,
-        dtype=dtype,
-        batch_size=batch_size,
-        ssim_window=ssim_window,
-        shard=shard,
-        executor=executor,
-        tasks=tasks,
-        logs=logs,
-        executor_args=parse_arguments(executor_args),
-        quiet=as_json,
-    )
+    arguments = parse_arguments(executor_args)
+    outcome = cb.score(dataset, split_names(metrics), shard=shard, executor_args=arguments, quiet=as_json, **options)
     if outcome.submitted:
         sentence = f"{dataset}: submitted; the last task writes the scores"
         click.echo(json.dumps({"submitted": True}) if as_json else sentence)

@@ -56,14 +56,10 @@ def command(
     dataset: Path,
     spec: str,
     names: tuple[str, ...],
-    editors: tuple[str, ...],
-    programs: tuple[str, ...],
-    limit: int | None,
-    calibration: int | None,
-    again: bool,
-    max_cost: float | None,
     only_plan: bool,
+    max_cost: float | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Ask a model about a dataset's steps; the same command again asks only what is missing.
 
@@ -84,22 +80,11 @@ def command(
     import convergebench as cb
 
     if only_plan:
-        _print_plans(dataset, spec, names, editors, programs, limit, calibration, again, as_json)
+        _print_plans(_plans(dataset, spec, names, **options), as_json)
         return
     outcomes = []
     for name in names:
-        outcome = cb.judge(
-            dataset,
-            spec,
-            name,
-            max_cost=max_cost,
-            limit=limit,
-            editors=editors,
-            programs=programs,
-            calibration=calibration,
-            again=again,
-            quiet=as_json,
-        )
+        outcome = cb.judge(dataset, spec, name, max_cost=max_cost, quiet=as_json, **options)
         outcomes.append(outcome)
         if not as_json:
             _print_outcome(outcome)
@@ -107,9 +92,7 @@ def command(
             break
     if as_json:
         click.echo(json.dumps([outcome.to_dict() for outcome in outcomes]))
-    if any(
-        outcome.abandoned for outcome in outcomes
-    ):  # threads still waiting for an answer would keep the process alive
+    if any(outcome.abandoned for outcome in outcomes):  # waiting threads would keep the process alive
         click.echo("calls were still in flight; the ledger counts them as spent", err=True)
         sys.stdout.flush()
         os._exit(1)
@@ -117,7 +100,7 @@ def command(
         sys.exit(1)
 
 
-def _print_plans(
+def _plans(
     dataset: Path,
     spec: str,
     names: tuple[str, ...],
@@ -126,27 +109,30 @@ def _print_plans(
     limit: int | None,
     calibration: int | None,
     again: bool,
-    as_json: bool,
-) -> None:
-    """Print what each question would ask."""
+) -> list[dict[str, Any]]:
+    """What each question would ask."""
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.metric_modules._judges import asks, backends, drift, questions, run, store
 
     choice, chosen = backends.choose(spec), asks.chooser(editors, programs)
     sample = drift.SAMPLE if calibration is None else calibration
     asks.require_dataset(Reader(dataset))
-    rows: list[dict[str, Any]] = []
+    rows = []
     for question in map(questions.load, names):
         answers = store.Answers(dataset, choice.label, question.name)
         plan = run.plan_run(Reader(dataset), choice, question, answers, again, chosen, limit, sample, begin=False)
         of_sample = sum(call.purpose == run.CALIBRATION for call in plan.calls)
         values = {"judge": choice.label, "question": question.name, "calls": len(plan.calls), "calibration": of_sample}
         rows.append(values | {"already": plan.already, "dollars": plan.dollars, "left_out": dict(plan.asks.left_out)})
+    return rows
+
+
+def _print_plans(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows))
         return
     for row in rows:
-        cost = "at a price that is not known" if row["dollars"] is None else f"for ${row['dollars']:.2f} at most"
+        cost = "at an unknown price" if row["dollars"] is None else f"for ${row['dollars']:.2f} at most"
         click.echo(
             f"{row['judge']}, {row['question']}: {row['calls']} calls {cost}, {row['calibration']} of them for the "
             f"fixed sample; {row['already']} were answered before"
