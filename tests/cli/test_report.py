@@ -11,21 +11,23 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.dataset.rows import configs
 from simulated import dataset
 
-CHAIN = {"items": "[]", "small": False, "shows": "", "cost": None, "source_sha256": ""}
+# What the made-up rows leave out, for columns that may not be null.
+DEFAULTS = {
+    "chains": {"items": "[]", "small": False, "shows": "", "source_sha256": ""},
+    "steps": {"instruction": "", "details": "{}"},
+}
 
 
-STEP = {"instruction": "", "seed": 1, "type": "png", "width": 8, "height": 8, "bytes": 9, "sha256": "", "details": "{}"}
-STEP |= {"reason": None, "text": None}
-
-
-def lay(folder, **configs):
-    """A dataset's Parquet, as far as the report reads it."""
-    for name, rows in configs.items():
-        rows = [CHAIN | row for row in rows] if name == "chains" else rows
+def lay(folder, **tables):
+    """A dataset's Parquet with whole rows, as far as the report reads it."""
+    for name, rows in tables.items():
+        known = {column.name: None for column in configs()[name].columns} if name in configs() else {}
         path = folder / "data" / name / "0000.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [known | DEFAULTS.get(name, {}) | row for row in rows]
         pq.write_table(pa.Table.from_pylist(rows), path)
 
 
@@ -34,7 +36,6 @@ def steps_of(scores):
     image = {"bytes": None, "path": None}
     return [
         {name: row[name] for name in ("chain", "step", "round", "position", "status")}
-        | STEP
         | {"latency": 2.0, "cost": 0.04, "image": image}
         for row in scores
     ]
