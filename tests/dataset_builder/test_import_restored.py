@@ -10,6 +10,7 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import missing_values
 from convergebench.spaces_app.reporting.write import make_report, read_analysis, write_report
+from convergebench.spaces_app.studies.restoration.restored import restored_sets
 
 CLEAN = ("harbour", "market", "tower")
 
@@ -78,7 +79,8 @@ def test_the_report_shows_typical_restored_pictures(dataset, tmp_path):
     shown = written.report.tables["restoration_pictures"].rows
     told = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
     assert told == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
-    everything = [each for each in written.report.analysis.restored[0].pictures if each.degradation == "motion-blur"]
+    [methods] = written.report.analysis.once(restored_sets)
+    everything = [each for each in methods.pictures if each.degradation == "motion-blur"]
     means = {name: np.mean([one.values["psnr"] for one in everything if one.picture == name]) for name in
              {one.picture for one in everything}}  # fmt: skip
     assert {row["picture"] for row in shown if row["degradation"] == "motion-blur"} == {sorted(means, key=means.get)[1]}
@@ -125,7 +127,7 @@ def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     values = {"title": "r", "version": "1", "short_side": 128, "rounds": 1, "runs": 1}
     own = suites.from_values("restoration", values | {"sources": ["painted-text~old-film"], "programs": ["restore-s1"]})
     monkeypatch.setattr(suites, "load", lambda name: own)
-    invoke("sources", "restoration", "--inputs", tmp_path / "degraded", "--out", tmp_path / "cache")
+    invoke("list", "sources", "restoration", "--inputs", tmp_path / "degraded", "--out", tmp_path / "cache")
     invoke(*["import", tmp_path / "degraded", "--layout", "restored", "--editor", "nothing", "--suite", "restoration"],
            "--out", tmp_path / "run")  # fmt: skip
     invoke("build", tmp_path / "run", "--out", tmp_path / "dataset")
@@ -134,7 +136,7 @@ def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     assert (chain.source.scene, chain.source.degradation, chain.short_side) == ("text", "old-film", 128)
     assert degraded_of_suite("restoration").keys() == {chain.source.id}
     theirs = tmp_path / "degraded" / "painted-text~old-film.png"
-    invoke("sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache")  # the same again
+    invoke("list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache")  # the same again
     theirs.write_bytes(b"theirs")
     words = ["list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"]
     assert f"{theirs} was not written by this benchmark" in invoke(*words, code=2).output
