@@ -8,14 +8,14 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from convergebench.generation.files import UNFINISHED, disk_errors_explained, locked, write_whole
-from convergebench.generation.records import UNKNOWN, UserError, canonical
+from convergebench.generation.records import UNKNOWN, Source, UserError, canonical
 from convergebench.generation.store_reader import (
     FoundChains,
     StoredChain,
@@ -84,7 +84,7 @@ def build(
     with disk_errors_explained(out), locked(out):
         old = Reader(out)
         for file in old.files("scores"):
-            check_file(old, file)  # damage is told before anything is written: such values are not kept
+            check_file(old, file)  # before anything is written: damaged values must not be copied
         draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
@@ -162,7 +162,7 @@ def write_files(
 
 
 def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Written:
-    """Write a file of the draft, or find it whole there: beside each stands what it was written from."""
+    """Write a file of the draft, unless it is there: a file beside each says what it was written from."""
     path, record = draft / planned.file, draft / f"{planned.file}.json"
     content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in planned.chains]
     key = sha256(canonical([content, dict(rights)]).encode()).hexdigest()
@@ -197,11 +197,11 @@ def _rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
         else:
             path, data = read_source(chain)
             unknown = {name: text for name, text in rights.items() if getattr(chain.source, name) == UNKNOWN}
-            yield source_row(replace(chain.source, **unknown), data, path)
+            yield source_row(Source.from_dict({**chain.source.to_dict(), **unknown}), data, path)
 
 
 def replace_files(draft: Path, out: Path, files: set[str]) -> None:
-    """Put the finished files in place and take away those of ours that are no longer part of the dataset."""
+    """Put the finished files in place and delete those of ours that are no longer part of the dataset."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)

@@ -47,7 +47,7 @@ def changed_files(out: Path) -> list[str]:
 def copy_metric_folders(out: Path) -> None:
     """Copy the metric folders beside the data: `evaluate.load("convergebench/halflife")` works offline there.
 
-    Of what else lies in these folders only files that an earlier copy brought are removed.
+    Of other files in these folders, only those that an earlier copy brought are removed.
     """
     for name, files in metric_folders().items():
         folder = out / name

@@ -9,6 +9,8 @@ from functools import cache
 from types import NoneType
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypedDict, get_args, get_origin
 
+Values = Mapping[str, Any]  # of a row, by column
+
 
 class Picture(TypedDict):
     """A picture as `datasets.Image` stores it."""
@@ -37,7 +39,7 @@ class Config:
     row: str = ""
     columns: tuple[Column, ...] = ()  # empty if only the file itself knows them
     made_by: str = "build"  # the command that makes it
-    depends: str = "those who read it"  # what is wrong if the table is
+    depends: str = "those who read it"  # what is wrong if the table is wrong
     may_have_more: bool = False  # whether a file may have columns besides these
 
 
@@ -61,7 +63,7 @@ class Row:
         return Config(cls.TABLE, cls.ROW, cls.columns(), **attributes)
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
+    def from_values(cls, values: Values) -> Self:
         """The row of values that were read, by column."""
         row = cls.__new__(cls)
         row.__dict__.update(values)  # not through __init__: columns that were not read stay unset, and so fail loudly
@@ -75,7 +77,7 @@ class Row:
             raise KeyError(f"no column {unknown[0]!r} in {cls.TABLE}; its columns are {', '.join(sorted(known))}")
 
     @property
-    def values(self) -> Mapping[str, Any]:
+    def values(self) -> Values:
         """The values by column: what is written, and the way to a column whose name is data, such as a metric's."""
         return vars(self)
 

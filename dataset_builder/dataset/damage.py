@@ -1,23 +1,21 @@
 """Compares what the dataset's files hold with what was written: values, pictures, and that every table is there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from convergebench.generation.pictures import Undecodable, decode, pixel_hash
 from convergebench.generation.records import PICTURED, UserError
 
 from . import manifest
+from .columns import Values
 from .manifest import TableDigest
 from .reader import Place, Reader, UnreadableFile
 from .rows import made_by
 from .schema import IMAGE
 
-RowValues = Mapping[str, Any]
 
-
-def check_file(reader: Reader, file: str, look: Callable[[RowValues], None] | None = None) -> None:
+def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None = None) -> None:
     """Raise one UserError with the first thing in a file that is not as it was written; `look` is shown every row."""
     digest = TableDigest()
     with reader.damage_explained(file), reader.open(file) as opened:
@@ -40,7 +38,7 @@ def refuse_missing(folder: Path, besides: str = "") -> None:
             raise UnreadableFile(f"{folder / file} is missing; restore it, or let {made_by(file)} make it anew")
 
 
-def _check_picture(reader: Reader, place: Place, row: RowValues) -> None:
+def _check_picture(reader: Reader, place: Place, row: Values) -> None:
     """Raise if a row's picture is not the one of its hash, or if there is one just when the row says there is none."""
     file, table = place.file, place.file.split("/")[1]
     if table == "steps":

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from convergebench.generation.records import EditorInfo, FinishedChain, Source, Step, UserError
 
 from . import manifest
-from .columns import Row
+from .columns import Row, Values
 from .manifest import TableDigest, possible_digests
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
 from .schema import DIGESTS, MEANINGS, extent
@@ -222,12 +222,12 @@ class Reader:
         kind.check(names)
         return map(kind.from_values, self.rows(kind.TABLE, names))
 
-    def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[Values]:
         """The rows of a table as plain values, pictures as {"bytes", "path"}; otherwise as `rows_of`."""
         for file in self.files(config):
             yield from self.file_rows(file, columns)
 
-    def file_rows(self, file: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    def file_rows(self, file: str, columns: Sequence[str] | None = None) -> Iterator[Values]:
         """The rows of one file, as `rows`."""
         with self.damage_explained(file):
             self._digests(file)
@@ -255,7 +255,7 @@ class Reader:
             raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:
-        """Where each row of `table(config)` lies, in the same order."""
+        """The place of each row of `table(config)`, in the same order."""
         return [
             Place(file, group, row)
             for file, group in self.groups(config)
@@ -363,7 +363,7 @@ class Reader:
         return data
 
     def reference(self, chain_id: str) -> bytes | None:
-        """The picture that a finished round of a chain should equal, where it is another than the chain's input."""
+        """The picture that a finished round of a chain should equal, if that is not the chain's input."""
         place = self._references.get(chain_id)
         data = self.picture_at(place, "reference") if place else None
         if place and data and self.reference_hash(place) not in (None, sha256(data).hexdigest()):

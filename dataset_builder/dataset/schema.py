@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from . import manifest
-from .columns import Column, Config, Row
+from .columns import Column, Config, Row, Values
 from .manifest import Entry, TableDigest
 from .rows import configs
 
@@ -50,7 +50,7 @@ def arrow(columns: Iterable[Column]) -> pa.Schema:
 
 
 def config_of(footer: pq.FileMetaData, name: str) -> Config:
-    """What a file says of its rows and columns; where it says nothing, what its config says."""
+    """What a file says of its rows and columns; if it says nothing, what its config says."""
     metadata = footer.metadata or {}
     known = configs().get(name) or Config(name)
     meanings = {column.name: column.meaning for column in known.columns}
@@ -119,11 +119,11 @@ class Shard:
             write_page_checksum=checks,
         )
         self.writer.add_key_value_metadata({b"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})})
-        self.rows: list[Mapping[str, Any]] = []
+        self.rows: list[Values] = []
         self.references: list[str | None] = []
         self.weight = self.count = 0
 
-    def add(self, values: Row | Mapping[str, Any]) -> None:
+    def add(self, values: Row | Values) -> None:
         """Add a row; a picture is {"bytes", "path"} or None."""
         row = values.values if isinstance(values, Row) else values
         weight = sum(len(row[name]["bytes"]) for name in self.pictures if row[name])
@@ -155,7 +155,7 @@ class Shard:
         return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path), columns, self.references)
 
 
-def write(path: Path, config: Config, rows: Iterable[Row | Mapping[str, Any]]) -> Written:
+def write(path: Path, config: Config, rows: Iterable[Row | Values]) -> Written:
     """Write a whole table, so that the file is there complete or not at all; it says what its columns and a row are."""
     meanings = {column.name: column.meaning for column in config.columns if column.meaning}
     metadata = {MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({ROW: config.row} if config.row else {})
@@ -172,7 +172,7 @@ def write(path: Path, config: Config, rows: Iterable[Row | Mapping[str, Any]]) -
     return written._replace(path=path)
 
 
-def write_listed(folder: Path, file: str, config: Config, rows: Iterable[Row | Mapping[str, Any]]) -> Written:
+def write_listed(folder: Path, file: str, config: Config, rows: Iterable[Row | Values]) -> Written:
     """Write a table into a dataset: listed first, so that a crash leaves no file of ours that is not listed."""
     manifest.expect(folder, {file: {}})
     return write(folder / file, config, rows)
@@ -191,7 +191,7 @@ def _hash(path: Path, stamp: tuple[int, int]) -> str:
 
 
 def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -> tuple[int, int]:
-    """Where some columns of a row group begin and end in the file; they lie side by side."""
+    """The first and last byte of some adjacent columns of a row group."""
     about = footer.row_group(group)
     chunks = [about.column(number) for number in range(about.num_columns)]
     wanted = [

@@ -43,14 +43,14 @@ _ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 @dataclass(frozen=True)
 class FoundAnswer:
-    """One answer as a layout found it: where it lies, or why there is none."""
+    """One answer as a layout found it: its picture, or why there is none."""
 
     round: int
     position: int
     instruction: str
     where: str  # for messages: a path or a row and column
     data: Path | bytes | None = None
-    status: str = "ok"  # refused, no_image or failed where the layout says so
+    status: str = "ok"  # refused, no_image or failed if the layout says so
     more: dict[str, Any] = field(default_factory=dict)  # seed, latency, cost, text, reason
 
 
@@ -68,15 +68,15 @@ class FoundChain:
     kind: str
     run: int = 1
     settings: dict[str, Setting] = field(default_factory=dict)
-    reference: Path | bytes | None = None  # what a finished round should equal, where that is another picture
-    known_source: Source | None = None  # where the picture is one of a suite's
+    reference: Path | bytes | None = None  # what a finished round should equal, if that is another picture
+    known_source: Source | None = None  # if the picture is one of a suite's
     scene: str = ""
     degradation: str = ""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be imported, or not whole; a stray is no part of any case, so that nothing is lost."""
+    """Something that could not be imported, or not whole; a stray belongs to no case, so nothing is lost."""
 
     where: str
     reason: str

@@ -138,9 +138,9 @@ def commit_files(
         if before.added or before.removed:
             additions = [CommitOperationAdd(path, files[path]) for path in before.added]
             api.preupload_lfs_files(repo, additions, repo_type=kind, free_memory=False)
-            operations = [*additions, *(CommitOperationDelete(path) for path in before.removed)]
+            deletions = [CommitOperationDelete(path) for path in before.removed]
             commit = api.create_commit(
-                repo, operations, commit_message=message, repo_type=kind, parent_commit=before.remote.head
+                repo, [*additions, *deletions], commit_message=message, repo_type=kind, parent_commit=before.remote.head
             ).oid
         after = _differences(files, read_repo(api, repo, kind, commit), before.ours)
         if wrong := [*after.added, *after.removed]:

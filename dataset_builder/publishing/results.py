@@ -27,6 +27,7 @@ _GROUP = "round trips"  # the group of programs whose rounds kept are proposed t
 NAME = "ConvergeBench"  # by which a results file is known to be ours
 _IN_REPO = ".eval_results/convergebench.yaml"
 _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
+_Json = dict[str, Any]
 _SCHEMA = "0.2.2"
 _BENCHMARK = "convergebench"
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # which also keeps the file inside its folder
@@ -38,7 +39,7 @@ _MEASURES = {
 }
 
 
-def read_leaderboard(path: Path) -> list[dict[str, Any]]:
+def read_leaderboard(path: Path) -> list[_Json]:
     """The rows of a report's leaderboard.json."""
     board = json_file(path) if path.suffix == ".json" else None
     rows = board.get("rows") if isinstance(board, dict) else None
@@ -61,7 +62,7 @@ def model_repos(folder: str | Path) -> dict[str, str]:
 def write_results(
     folder: Path, out: Path, leaderboard: Path, repo: str, revision: str | None, date: str
 ) -> dict[str, Path]:
-    """For each editor with a model repository a `.eval_results` file to propose there; by model, where it is.
+    """For each editor with a model repository a `.eval_results` file to propose there; the paths by model.
 
     The value is the rounds kept. An editor with other options than its defaults says so in the notes.
     """
@@ -135,7 +136,7 @@ class Publisher(NamedTuple):
 
 
 def write_records(dataset: Path, leaderboard: Path, out: Path, publisher: Publisher, now: int) -> dict[str, Path]:
-    """Write a record for each editor with its headline in each group of programs; by editor, where it is."""
+    """Write a record for each editor with its headline in each group of programs; the paths by editor."""
     if publisher.relationship not in _RELATIONSHIPS:
         raise UserError(f"the relationship must be one of {', '.join(_RELATIONSHIPS)}, got {publisher.relationship!r}")
     rows = read_leaderboard(leaderboard)
@@ -157,8 +158,8 @@ def write_records(dataset: Path, leaderboard: Path, out: Path, publisher: Publis
 
 
 def _record(
-    editor: str, chains: Sequence[FinishedChain], rows: Sequence[Mapping[str, Any]], publisher: Publisher, now: int
-) -> dict[str, Any]:
+    editor: str, chains: Sequence[FinishedChain], rows: Sequence[_Json], publisher: Publisher, now: int
+) -> _Json:
     """All results of one editor; the schema names a model DEVELOPER/MODEL, as on the Hub if it is there."""
     settings = chains[0].chain.settings
     model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
@@ -193,17 +194,15 @@ def _record(
     }
 
 
-def _result(
-    row: Mapping[str, Any], column: str, chains: Sequence[FinishedChain], publisher: Publisher
-) -> dict[str, Any]:
+def _result(row: _Json, column: str, chains: Sequence[FinishedChain], publisher: Publisher) -> _Json:
     """One number with its limits."""
     title, unit, description, most = _MEASURES[column]
-    data: dict[str, Any] = {"dataset_name": NAME, "source_type": "other"}
+    data: _Json = {"dataset_name": NAME, "source_type": "other"}
     if publisher.repo:
         data |= {"source_type": "hf_dataset", "hf_repo": publisher.repo, "hf_split": "test"}
         data |= {"samples_number": row["cases"]}
     low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
-    uncertainty: dict[str, Any] = {"num_samples": row["sources"]}
+    uncertainty: _Json = {"num_samples": row["sources"]}
     if low is not None and high is not None:
         method = "over pictures: chains of one picture are not independent"
         uncertainty["confidence_interval"] = {"lower": low, "upper": high, "confidence_level": 0.95, "method": method}

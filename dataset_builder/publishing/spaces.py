@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _NOT_PUBLISHED = ("__pycache__", ".", "test_")  # beginnings of names
-Report = Callable[[str, int, int], None]  # is told a repository, how many files it has, and how many change
+Report = Callable[[str, int, int], None]  # called with a repository, its number of files, and how many of them change
 
 
 def _no_report(repo: str, files: int, changed: int) -> None:

@@ -23,8 +23,8 @@ from ..building.card import digest, front_matter
 from ..building.card_tables import columns_table
 from ..building.metric_folders import changed_files
 from ..dataset import manifest
-from ..dataset.columns import Config
-from ..dataset.damage import RowValues, check_file
+from ..dataset.columns import Config, Values
+from ..dataset.damage import check_file
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, STEPS, SourceRow, configs
 from ..dataset.schema import UNEXPLAINED, arrow, config_of, hash_file
@@ -184,7 +184,7 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
     check_text("README.md", (folder / "README.md").read_text(encoding="utf-8"), secrets)
     for file in reader.data_files():
 
-        def look(row: RowValues, file: str = file) -> None:
+        def look(row: Values, file: str = file) -> None:
             for name, value in row.items():
                 text = value.get("path") if isinstance(value, dict) else value
                 if isinstance(text, str):

@@ -44,7 +44,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> ImportedLabels:
     card.refuse_other_folders(folder)
     reader = Reader(folder)
     if not reader.files("chains"):
-        raise UserError(f"{folder} is no dataset; `convergebench build` makes one")
+        raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
     given = [label for path in files for label in read_label_file(path)]
     steps = reader.table("steps", ["chain", "step", "sha256"]).to_pylist()
     known = {(row["chain"], row["step"]): row["sha256"] for row in steps}

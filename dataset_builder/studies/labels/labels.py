@@ -26,7 +26,7 @@ class Answer(NamedTuple):
     code: str
     key: str
     words: str
-    level: str = ""  # of a failure: the level at which it lies
+    level: str = ""  # of a failure: the level at which it is
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError, canonical
 
 from ...building import card
-from ...dataset.columns import Column
+from ...dataset.columns import Column, Values
 from ...dataset.reader import Reader
 from ...dataset.rows import ChainRow, StepRow
 from ...dataset.schema import hash_file, write_listed
@@ -143,7 +143,7 @@ def _published_values(row: _Row, zeros: Sequence[str]) -> dict[str, Any]:
     return row.key._asdict() | row.metrics | dict.fromkeys(blank) | texts | {"reasons": canonical(reasons)}
 
 
-def _flatten(value: Any, above: Mapping[str, Any] | None = None, names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ()) -> Iterator[Values]:
     """Rows out of nested JSON: an object without nested objects is a row, with the values of all objects above it."""
     if isinstance(value, list):
         for item in value:
@@ -164,7 +164,7 @@ class _ForeignTable:
     """A published table, and what the person who imports it says of it."""
 
     path: Path
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[Values]
     columns: Mapping[str, str]  # our name: theirs
     editor: str | None
     restoration: bool
@@ -209,7 +209,7 @@ class _ForeignTable:
             except UserError as error:
                 raise UserError(f"{self.path}, row {place}: {error}") from None
 
-    def _renamed(self, row: Mapping[str, Any], metrics: Sequence[str]) -> _Row:
+    def _renamed(self, row: Values, metrics: Sequence[str]) -> _Row:
         def value(name: str) -> Any:
             parts = [row.get(part) for part in _joined_columns(self.columns.get(name, name), row)]
             return parts[0] if len(parts) == 1 else " ".join(map(str, parts))

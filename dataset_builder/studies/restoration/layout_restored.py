@@ -26,7 +26,7 @@ class Degraded:
 
     picture: Path | bytes
     clean: Path | bytes | None = None
-    source: Source | None = None  # where it is one of a suite's
+    source: Source | None = None  # if it is one of a suite's
     scene: str = ""
     degradation: str = ""
     short_side: int | None = None
