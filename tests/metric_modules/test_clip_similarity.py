@@ -32,7 +32,7 @@ def pictures(count, seed=4):
     return [random.integers(0, 256, (40 + 9 * n, 64, 3)).astype(np.uint8) for n in range(count)]
 
 
-def test_the_embedding_is_the_projected_one_of_the_models_own_preparation(checkpoint):
+def test_the_embedding_is_the_models_projected_one(checkpoint):
     from transformers import CLIPModel
 
     known = measure.load(checkpoint)
@@ -47,7 +47,7 @@ def test_the_embedding_is_the_projected_one_of_the_models_own_preparation(checkp
     assert not found.requires_grad
 
 
-def test_identity_is_one_order_does_not_matter_and_one_reference_serves_many(checkpoint):
+def test_identity_is_one_and_order_does_not_matter(checkpoint):
     known = measure.load(checkpoint)
     rows = measure.embed(known, pictures(4))
     assert measure.compare(rows, rows) == pytest.approx([1] * 4, abs=1e-6)
@@ -108,7 +108,7 @@ class Broken(types.ModuleType):
             raise ModuleNotFoundError(f"Could not import module {name!r}.") from error
 
 
-def test_a_transformers_that_cannot_be_loaded_is_a_reason_and_no_traceback(monkeypatch):
+def test_a_broken_transformers_is_a_reason(monkeypatch):
     broken = Broken("transformers")
     broken.__spec__, broken.__path__ = types.SimpleNamespace(name="transformers"), []
     monkeypatch.setitem(sys.modules, "transformers", broken)

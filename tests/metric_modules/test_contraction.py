@@ -44,7 +44,7 @@ def test_growth_tells_apart_what_q_cannot(kind):
     assert result["fixed_point_rmse"] is None, "no fixed point is in sight"
 
 
-def test_a_contraction_has_its_factor_and_comes_to_rest_where_it_is_pulled():
+def test_a_contraction_has_its_factor_and_fixed_point():
     mse, steps = chains("contraction")
     result = contraction(mse, steps)
     assert result["q"] == pytest.approx(0.6, abs=1e-6)
@@ -65,7 +65,7 @@ def test_a_fixed_point_reached_later_ends_the_fit():
     assert contraction([[1.0] * 5], [[8.0, 4.0, 2.0, 0.0, 0.0]])["per_chain"][0]["reached"] == 3
 
 
-def test_a_chain_that_never_changes_has_no_numbers_rather_than_zeros():
+def test_a_chain_that_never_changes_has_nulls():
     result = contraction([[0.0] * 12], [[0.0] * 12])
     assert result["q"] is result["growth_exponent"] is result["fixed_point_rmse"] is None
     assert (result["q_chains"], result["growth_chains"], result["growth"]) == (0, 0, [])
@@ -139,6 +139,6 @@ def test_sources_count_alike_whatever_their_number_of_chains():
         ({"confidence": 0}, "got 0"),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence(options, sentence):
+def test_bad_input_is_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         contraction(**({"mse": [[1.0, 2.0, 3.0]] * 2} | options))

@@ -1,7 +1,6 @@
 """Edit applied: an edit is found and its undoing is found, and neither decay nor doing nothing passes for one."""
 
 import io
-import time
 from functools import cache
 
 import cv2
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
 from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, find_transform
 from PIL import Image
@@ -78,7 +78,7 @@ def test_doing_nothing_is_never_applied(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_compression_noise_and_softening_are_never_applied_even_where_small_changes_count(name):
+def test_compression_noise_and_softening_are_no_edit(name):
     start = look(picture(name))
     decayed = [jpeg(picture(name), quality) for quality in (30, 50, 75, 95)]
     for _ in range(5):
@@ -111,7 +111,7 @@ def test_a_disc_is_found_applied_and_its_removal_is_found_undone(name, colour, s
     assert round_of(worn[0], worn[1], worn[1])[1].undone == 0
 
 
-def test_a_frame_as_thin_as_glasses_is_found_only_where_small_changes_count():
+def test_thin_glasses_are_found_if_small_changes_count():
     before = picture("astronaut")
     forward = before.copy()
     for x in (208, 248):
@@ -144,7 +144,7 @@ def test_removing_half_of_a_thing_does_not_undo_it():
     assert mostly.undone == 1
 
 
-def test_turning_everything_grey_is_an_edit_and_bringing_the_colours_back_undoes_it():
+def test_turning_grey_is_applied_and_undone():
     before = picture("astronaut")
     grey = np.dstack([cv2.cvtColor(before, cv2.COLOR_RGB2GRAY)] * 3)
     words = ("Turn the image monochrome.", "Bring the colours back.")
@@ -162,7 +162,7 @@ def faded(shown, share):
 
 
 @pytest.mark.parametrize("name", ["astronaut", "coffee", "rocket"])
-def test_a_picture_of_weak_colour_can_be_made_monochrome_and_coloured_again(name):
+def test_a_pale_picture_can_be_made_monochrome(name):
     before = faded(picture(name), 0.3)
     grey = faded(before, 0)
     assert find_edit(look(before), look(grey), limit=6).share < 0.003, "this picture is no case for it"
@@ -185,7 +185,7 @@ def tinted(shown, share, colour=(40, 170, 60)):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_faint_tint_is_an_edit_where_one_is_asked_for_and_another_tint_or_wear_is_not(name):
+def test_a_faint_tint_is_an_edit_only_if_asked_for(name):
     words = ("make the whole picture a little greener", "take the green tint away")
     before = picture(name)
     green = tinted(before, 0.1)
@@ -204,7 +204,7 @@ def test_any_size_is_compared_with_any_other(shape):
     assert 0 <= find_edit(look(shown), look(picture("coffee"))).share <= 1
 
 
-def test_a_round_that_begins_in_another_shape_than_the_reference_is_judged():
+def test_a_round_of_another_shape_is_judged():
     before, forward, back = (
         cv2.resize(shown, (500, 700)) for shown in painted("coffee", (0.5, 0.5), 0.2, (220, 30, 40))
     )
@@ -222,7 +222,7 @@ TURNS = ("flip horizontally", "flip vertically", "rotate 90", "rotate 180", "rot
 
 
 @pytest.mark.parametrize("name", ["astronaut", "coffee", "gravel"])
-def test_the_oracle_tells_every_flip_and_rotation_from_every_other_and_from_nothing(name):
+def test_the_oracle_tells_all_flips_and_rotations_apart(name):
     start = look(picture(name))
     for number, done in enumerate(("none", *TURNS)):
         exact = np.ascontiguousarray(TRANSFORMS[done](picture(name)))
@@ -242,7 +242,7 @@ def test_a_symmetric_picture_cannot_tell_a_flip():
     assert undo.reasons["undone"] == "symmetric"
 
 
-def test_two_flips_are_applied_and_undone_and_two_replicas_are_neither():
+def test_two_flips_are_applied_and_undone():
     cycle = ("flip horizontally", "flip horizontally")
     before = picture("chelsea")
     flipped = np.ascontiguousarray(before[:, ::-1])
@@ -313,7 +313,7 @@ def test_in_a_cross_edit_each_undo_is_held_to_its_own_edit():
         assert round_of(before, ball, both, third, third, cycle=cycle)[3].undone == 0
 
 
-def test_where_another_edit_covers_most_of_one_its_undoing_cannot_be_said():
+def test_an_undo_under_another_edit_is_null():
     before, ball, both, hat = two_things((0.5, 0.5), (0.52, 0.5))
     undo = round_of(before, ball, both, hat, cycle=CROSSED)[2]
     assert undo.undone is None
@@ -364,22 +364,8 @@ def test_a_position_outside_of_the_cycle_is_refused():
         judge_step(CYCLE, True, 3, [])
 
 
-@pytest.mark.slow
-def test_a_pair_costs_less_than_forty_milliseconds_of_one_core():
-    before, after = picture("astronaut"), look(painted("astronaut", (0.3, 0.7), 0.12, (20, 60, 200))[1])
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    times = []
-    for _ in range(15):
-        start = time.process_time()
-        judge_forward(look(before), after)
-        times.append(time.process_time() - start)
-    cv2.setNumThreads(threads)
-    assert min(times) < 0.040
-
-
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
-def test_every_real_addition_is_found_applied_and_every_removal_undone():
+def test_every_real_addition_is_applied_and_undone():
     for chain in LOOKED_AT:
         names = ["I0_source", *(f"I{n}_{way}" for n in (1, 2, 3) for way in ("forward", "backward"))]
         looks = [look(np.asarray(Image.open(chain / f"{name}.png").convert("RGB"))) for name in names]
@@ -387,3 +373,21 @@ def test_every_real_addition_is_found_applied_and_every_removal_undone():
             for small in (False, True):
                 steps = [judge_step(CYCLE, True, k, looks[2 * n : 2 * n + 3], small=small) for k in (1, 2)]
                 assert (steps[0].applied, steps[1].undone) == (1, 1), (chain, n + 1)
+
+
+def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
+    before = picture("astronaut")
+    balled = before.copy()
+    balled[60:160, 300:400] = (220, 30, 40)
+    metric = EditApplied(cache_dir=str(tmp_path))
+    result = metric.compute(predictions=[balled, before], references=[before] * 2, returns=[before] * 2, small=True)
+    assert (result["applied"], result["undone"]) == (0.5, 1)
+    assert result["undo_ratio_values"] == [0, None]
+    assert set(result["reasons"][1]) == {"undone", "undo_ratio", "undo_explained"}
+    assert result["signature"].startswith("edit_applied/4 ")
+    given = {"predictions": [np.ascontiguousarray(before[:, ::-1])], "references": [before], "returns": [before]}
+    flipped = metric.compute(**given, cycle=["flip horizontally", "flip it back"])
+    assert (flipped["applied"], flipped["undone"], flipped["region_share"]) == (1, 1, None)
+    for options in ({"cycle": "flip"}, {"meaning": [[0.1, 0.2]]}):
+        with pytest.raises(ValueError, match=r"two instructions|three numbers"):
+            EditApplied(cache_dir=str(tmp_path)).compute(**given, **options)

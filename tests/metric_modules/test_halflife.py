@@ -16,7 +16,7 @@ def falling(half: float, rounds: int = 12) -> list[float]:
     return [2.0 ** (-n / half) for n in range(1, rounds + 1)]
 
 
-def test_a_chain_is_lost_in_its_first_round_below_the_threshold_and_recovery_does_not_save_it():
+def test_recovery_does_not_save_a_lost_chain():
     assert curve_outcome([0.9, 0.4, 0.9, 0.9], [1, 2, 3, 4]).time == 2
     assert not curve_outcome([0.9, 0.5, 0.5], [1, 2, 3]).lost, "the threshold itself is not below it"
 
@@ -25,7 +25,7 @@ def test_a_chain_lost_at_once_has_a_half_life_of_one():
     assert curve_outcome([0.1], [1]) == Outcome(0, 1, "below the threshold", crossing=pytest.approx(0.5 / 0.9))
 
 
-def test_suites_with_gaps_report_the_bracket_and_interpolate_only_as_an_extra():
+def test_suites_with_gaps_report_the_bracket():
     outcome = curve_outcome([0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1], GAPS)
     assert (outcome.text, outcome.crossing) == ("(5, 10]", pytest.approx(7.5))
     result = half_life([[0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1]] * 3, rounds=GAPS)
@@ -35,7 +35,7 @@ def test_suites_with_gaps_report_the_bracket_and_interpolate_only_as_an_extra():
     assert result["half_life_interpolated"] == pytest.approx(7.5)
 
 
-def test_rounds_that_were_not_measured_widen_the_bracket_and_are_never_zero():
+def test_unmeasured_rounds_widen_the_bracket():
     for missing in (None, math.nan):
         outcome = curve_outcome([0.9, missing, missing, 0.3], [1, 2, 3, 4])
         assert (outcome.kept, outcome.lost_at) == (1, 4)
@@ -128,7 +128,7 @@ def test_the_restricted_mean_is_the_area_under_the_curve():
     assert result["restricted_mean"] == pytest.approx(np.dot(np.diff(edges), [1, *result["curve"]["survival"]]))
 
 
-def test_chains_that_failed_at_once_are_counted_apart_and_a_table_of_them_is_null():
+def test_chains_that_failed_at_once_are_counted_apart():
     result = half_life([falling(4), [None] * 12], ends=["complete", "failed"])
     assert (result["chains"], result["chains_unmeasured"], result["restricted_mean"]) == (1, 1, 5.0)
     nothing = half_life([[None] * 12], ends=["failed"])
@@ -136,7 +136,7 @@ def test_chains_that_failed_at_once_are_counted_apart_and_a_table_of_them_is_nul
     assert nothing["half_life_reason"] == "no chain has a measured round"
 
 
-def test_the_same_chains_give_the_same_result_and_order_does_not_matter():
+def test_the_order_of_chains_does_not_matter():
     curves = [falling(half) for half in (2, 3, 5, 8, 13, 21)]
     assert half_life(curves) == half_life(curves)
     turned = half_life(curves[::-1])
@@ -163,7 +163,7 @@ def test_the_same_chains_give_the_same_result_and_order_does_not_matter():
         ({"predictions": [[0.9], "abc"]}, "curve 2 must be a list"),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence(options, sentence):
+def test_bad_input_is_refused(options, sentence):
     curves = options.pop("predictions", [[0.9, 0.8, 0.7], [0.9, 0.8, 0.7]])
     with pytest.raises(ValueError, match=sentence):
         half_life(curves, **options)
@@ -199,7 +199,7 @@ def lost(**changes) -> Outcome:
         ({"retained": {"clip": [0.9, 0.9, 0.4, 0.9]}}, "meaning lost"),
     ],
 )
-def test_convergence_ends_with_the_first_loss_of_any_kind_and_keeps_its_cause(changes, cause):
+def test_convergence_ends_with_the_first_loss(changes, cause):
     assert lost(**changes) == Outcome(2, 3, cause)
 
 
@@ -215,7 +215,7 @@ def test_convergence_ends_where_no_picture_comes(end, cause):
     assert convergence([1, 2, 3, 4], short, end="failed").rounds_kept is None
 
 
-def test_the_first_round_counts_before_the_order_of_causes_and_the_order_within_a_round():
+def test_round_comes_before_the_order_of_causes():
     assert lost(applied=[True, True, True, False], part_lost=[False, True, True, True]).cause == "part lost"
     assert lost(applied=[True, False, True, True], undone=[True, False, True, True]).cause == "not applied"
     refused_after_a_forward_that_did_nothing = lost(
@@ -233,7 +233,7 @@ def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
     assert lost(undone=[True, None, True, True]).kept == 4
 
 
-def test_a_check_that_nobody_can_make_in_a_round_is_left_out_of_that_round():
+def test_an_impossible_check_is_left_out_of_its_round():
     gap = {"applied": [None, None, True, True], "undone": [True] * 4}
     assert lost(**gap, left_out={"not applied": {1, 2}}) == Outcome(4)
     assert lost(applied=[True] * 4, undone=[None] * 4, left_out={"not undone": {1, 2, 3, 4}}) == Outcome(4)

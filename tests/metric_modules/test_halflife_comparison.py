@@ -78,7 +78,7 @@ def test_step_down_is_westfall_and_young():
     assert step_down(d) == pytest.approx(naive_step_down(d))
 
 
-def test_pairs_of_other_sources_do_not_break_it_and_adding_a_pair_never_lowers_a_p():
+def test_adding_a_pair_never_lowers_a_p():
     rng = np.random.default_rng(5)
     d = rng.normal(0.5, 1, (13, 6))
     d[rng.random(d.shape) < 0.2] = np.nan
@@ -123,7 +123,7 @@ def test_a_case_missing_through_failure_is_left_out_and_counted():
     assert (pair.cases, pair.left_out, pair.sources) == (34, 2, 12)
 
 
-def test_the_verdict_names_the_better_editor_from_twelve_sources_on():
+def test_twelve_sources_give_a_verdict():
     first, second, source_of = cases(2, 12)
     pair = all_pairs({"a": first, "b": second}, source_of)[0]
     assert (pair.verdict, pair.p_corrected) == ("first", 2 / 2**12)
@@ -139,7 +139,7 @@ def test_fewer_than_twelve_sources_only_indicate():
     assert pair.verdict == "indicative"
 
 
-def test_equal_editors_stay_open_and_strangers_have_nothing_to_compare():
+def test_equal_editors_stay_open():
     first, second, source_of = cases(0, 14)
     pairs = all_pairs({"a": first, "b": second, "c": {}}, source_of)
     assert [pair.verdict for pair in pairs] == ["open", "indicative", "indicative"]
@@ -147,7 +147,7 @@ def test_equal_editors_stay_open_and_strangers_have_nothing_to_compare():
     assert "no case in common" in pairs[1].sentence
 
 
-def test_chains_of_a_source_are_averaged_before_they_are_compared():
+def test_chains_of_a_source_are_averaged_first():
     names = [("x", n) for n in range(9)] + [("y", 0)]
     first = {name: 4.0 if name[0] == "x" else 0.0 for name in names}
     second = dict.fromkeys(names, 2.0)
@@ -246,7 +246,7 @@ def test_cases_that_are_repeated_with_the_same_result_count_once():
     assert figures(once) == figures(twice)
 
 
-def test_strangers_never_decide_an_open_pair_and_never_part_ranks_that_overlapped():
+def test_other_editors_never_decide_an_open_pair():
     rng = np.random.default_rng(9)
     table = made_up_table(rng, 14)
     strangers = {f"stranger-{n}": cases for n, cases in enumerate(made_up_table(rng, 14).values())}
@@ -278,5 +278,5 @@ def test_few_tables_of_eight_equal_editors_have_a_false_verdict():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sources", "tables"), [(12, 2000), (20, 1000), (50, 1000)])
-def test_the_family_error_of_eight_equal_editors_is_at_most_seven_percent(sources, tables):
+def test_the_family_error_of_equal_editors_is_low(sources, tables):
     assert family_error("8 equal editors", sources, tables, seed=3) <= 0.07

@@ -85,7 +85,7 @@ def test_intervals_hold_the_truth_in_a_hundred_sets(design):
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_truth_as_often_as_promised_in_a_thousand_sets():
+def test_intervals_cover_the_truth_in_a_thousand_sets():
     print()
     short = []
     for design in [*INDEPENDENT, *CLUSTERED]:
@@ -110,7 +110,7 @@ def test_the_mean_of_short_unequal_half_lives_is_covered():
     assert min(twelve["median covered"], twenty["median covered"]) >= 0.925
 
 
-def test_one_way_is_the_cluster_t_and_two_way_is_wider_where_programs_differ():
+def test_two_way_limits_are_wider_if_programs_differ():
     rng = np.random.default_rng(7)
     values = np.clip(10 + rng.normal(0, 2, (12, 1)) + rng.normal(0, 3, (1, 6)) + rng.normal(0, 1, (12, 6)), 0, 20)
     sources, programs = np.repeat(range(12), 6).tolist(), np.tile(range(6), 12).tolist()
@@ -133,7 +133,7 @@ def test_intervals_stand_where_nothing_varies(value):
 @pytest.mark.parametrize("scenario", coverage.SCENARIOS)
 @pytest.mark.parametrize("programs", [0.0, 0.5], ids=["one way", "two ways"])
 @pytest.mark.parametrize("unequal", [False, True], ids=["equal", "unequal"])
-def test_limits_hold_the_truth_in_every_scenario_from_six_sources_on(scenario, programs, unequal):
+def test_limits_cover_the_truth_in_every_scenario(scenario, programs, unequal):
     for shares in coverage.designs(scenario, [(6, 9), (12, 9), (20, 9)], 1000, programs, unequal):
         assert (
             shares.min() >= 0.93 - 0.008
@@ -145,7 +145,7 @@ def test_two_way_limits_hold_the_truth_in_a_hundred_sets():
     assert shares.min() >= 0.9
 
 
-def test_large_sources_among_small_ones_are_worth_fewer_and_widen_the_limits():
+def test_unequal_sources_widen_the_limits():
     values, sources = np.array([*[4.0, 6.0] * 5, 3.0, 8.0, 5.0]), [*"aaaaaaaaaa", *"bcd"]
     assert clustered(values, sources)[1] == pytest.approx(13**2 / 103)
     assert variance(values, sources)[1] == 1.0

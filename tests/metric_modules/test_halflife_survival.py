@@ -79,7 +79,7 @@ def test_pseudo_values_average_to_the_area_even_with_failures():
     assert everyone.tolist() == [3, 8, 20]
 
 
-def test_the_median_is_the_first_time_with_no_more_than_half_left():
+def test_the_median_is_the_first_time_at_half():
     grid, alive = kaplan_meier([1, 2, 3, 4], [True] * 4)
     assert median(grid, alive) == 2
     assert np.isinf(median(*kaplan_meier([1, 5, 5], [True, False, False])))

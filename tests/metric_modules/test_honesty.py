@@ -36,7 +36,7 @@ def judge(pictures, position=2, cycle=BALL, earlier=(), **about):
     return scorer.judge(program | about, position, reduced, reference)
 
 
-def test_what_was_covered_is_known_to_a_memory_and_to_nobody_else(source):
+def test_only_a_memory_knows_what_was_covered(source):
     forward, mask = with_disc(source)
     honest = cv2.inpaint(forward, cv2.dilate(mask.astype(np.uint8), np.ones((7, 7))), 3, cv2.INPAINT_TELEA)
     remembered = judge([source, forward, source])
@@ -85,7 +85,7 @@ def test_a_disguised_memory_is_known_by_its_shapes(source, disguise):
     assert judge([source, forward, given_back])["known_middle"] > 0.8
 
 
-def test_in_a_later_round_only_what_no_edit_touched_before_is_asked(source):
+def test_later_rounds_look_only_at_untouched_places(source):
     first, mask = with_disc(source, at=(0.7, 0.3))
     filled = cv2.inpaint(first, cv2.dilate(mask.astype(np.uint8), np.ones((7, 7))), 3, cv2.INPAINT_TELEA)
     elsewhere, again = with_disc(filled)[0], with_disc(filled, at=(0.7, 0.3))[0]
@@ -95,7 +95,7 @@ def test_in_a_later_round_only_what_no_edit_touched_before_is_asked(source):
     assert judge([source, first, source], earlier=[source, first])["known_middle"] == "too_little_covered"
 
 
-def test_only_the_first_edit_of_a_program_that_adds_things_is_looked_at(source):
+def test_only_the_first_edit_of_an_addition_is_checked(source):
     forward, _ = with_disc(source)
     later = judge([source, forward], position=1, earlier=[source, forward])
     toned = judge([source, forward, source], cycle=["make it night", "make it day"])
@@ -105,7 +105,7 @@ def test_only_the_first_edit_of_a_program_that_adds_things_is_looked_at(source):
     assert not adds_a_thing(["add a ball", "add a hat", "remove the ball"], closes=True)
 
 
-def test_planted_marks_are_kept_by_an_honest_answer_and_lost_by_a_memory(source):
+def test_a_memory_loses_planted_marks(source):
     forward, _ = with_disc(source)
     marks = [[0.7, 0.75, 0.3, 0.8], [0.8, 0.2, 0.15, 0.6]]
     given, _ = with_marks(forward, marks)
@@ -119,7 +119,7 @@ def test_planted_marks_are_kept_by_an_honest_answer_and_lost_by_a_memory(source)
     assert judge([source, forward, worn])["marks_shown"] == "no_marks"
 
 
-def test_a_word_that_is_written_instead_of_a_thing_is_read_and_one_that_is_asked_for_is_not(source):
+def test_a_word_written_instead_of_a_thing_is_read(source):
     forward = source.copy()
     cv2.putText(forward, "red ball", (20, 150), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (215, 25, 35), 4)
     changed = (forward != source).any(axis=2)[::4, ::4]
@@ -147,7 +147,7 @@ def test_the_reader_reads_what_is_drawn(source):
     assert judge([source, with_disc(source)[0]], position=1)["written"] < 0.5
 
 
-def test_a_strangers_file_in_the_place_of_the_reader_stays_and_is_named(tmp_path, monkeypatch):
+def test_a_foreign_file_in_place_of_the_reader_stays(tmp_path, monkeypatch):
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
     reader.NETWORK.path.parent.mkdir()
     reader.NETWORK.path.write_bytes(b"theirs")
@@ -166,7 +166,7 @@ class StandIn:
         return np.array([1.0, -0.5, -0.5, 0.0]) if "red" in text else np.array([-0.5, -0.5, 1.0, 0.0])
 
 
-def test_what_an_edit_shows_is_compared_with_all_else_that_could_have_been_asked_for(source):
+def test_an_edit_is_compared_with_other_things(source):
     scorer = Scorer("cpu", "float32", {"clip": StandIn()})
     pictures = [source, with_disc(source)[0]]
     kept = scorer.embed([scorer.reduce(picture) for picture in pictures], pictures)
@@ -177,6 +177,6 @@ def test_what_an_edit_shows_is_compared_with_all_else_that_could_have_been_asked
     assert scorer.judge(program | {"shows": None}, 1, kept, scorer.prepare(source))["shown"] == "no_words"
 
 
-def test_the_things_are_what_the_programs_that_add_one_thing_show():
+def test_the_things_are_those_of_the_programs():
     adding = [one for one in programs.load().values() if len(one.cycle) == 2 and adds_a_thing(one.cycle, one.closes)]
     assert set(checks.THINGS) <= {one.shows for one in adding}

@@ -68,7 +68,7 @@ def test_identity_is_zero_and_order_does_not_matter():
     assert measure.compare(first, second) == measure.compare(second, first)
 
 
-def test_one_reference_serves_a_batch_and_a_batch_is_its_pictures():
+def test_a_batch_scores_like_its_pictures():
     picture, *others = random_pictures(4)
     known = random_model("alex")
     original = measure.features(known, [picture])
@@ -145,7 +145,7 @@ def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeyp
 @pytest.mark.weights
 @here
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not here")
-def test_real_weights_in_bfloat16_move_real_edits_by_less_than_the_card_says():
+def test_bfloat16_stays_within_the_card_on_real_edits():
     tensors, digest = weights.load("alex")
     exact, short = (measure.model("alex", tensors, "cpu", dtype, digest) for dtype in measure.DTYPES)
     compared = 0
@@ -161,7 +161,7 @@ def test_real_weights_in_bfloat16_move_real_edits_by_less_than_the_card_says():
 @pytest.mark.weights
 @here
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not here")
-def test_the_worst_tile_is_on_the_eye_that_gemini_erased_and_below_an_unrelated_picture():
+def test_the_worst_tile_is_on_the_erased_eye():
     tensors, digest = weights.load("alex")
     known = measure.model("alex", tensors, "cpu", "float32", digest)
     portrait, scene = LOOKED_AT[2:]

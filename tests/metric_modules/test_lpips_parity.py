@@ -67,7 +67,7 @@ def real():
 
 
 @pytest.mark.weights
-def test_random_networks_agree_with_the_package_and_so_do_the_real_ones(torchvision, real, tmp_path):
+def test_networks_agree_with_the_package(torchvision, real, tmp_path):
     from safetensors.torch import save_file
 
     first = random_pictures(1, 96, 128)[0]

@@ -33,7 +33,7 @@ def test_they_agree_with_the_published_implementation(name):
     assert found == pytest.approx(PUBLISHED[name], rel=1e-4)
 
 
-def test_half_the_size_is_the_widened_bicubic_kernel_with_mirrored_edges():
+def test_half_size_is_widened_bicubic_with_mirrored_edges():
     places, weights = nss.taps(20, 10, 0.5)
     assert weights[4] * 256 == pytest.approx([-3, -9, 29, 111, 111, 29, -9, -3])
     assert places[4].tolist() == [5, 6, 7, 8, 9, 10, 11, 12]
@@ -131,7 +131,7 @@ def test_a_batch_changes_no_number(published):
         assert together == [scorer.compare(None, [picture], [{}])[0] for picture in pictures]
 
 
-def test_the_signature_tells_version_device_and_batch_that_a_score_was_made_with(published):
+def test_the_signature_has_version_device_and_batch(published):
     for module in (niqe, brisque):
         module.PARAMETERS.fetch(lambda line: None)
     for module in (niqe, brisque, piqe):

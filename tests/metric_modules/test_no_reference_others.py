@@ -19,7 +19,7 @@ PICTURES = [np.ascontiguousarray(data.astronaut()[:160, :224]), np.ascontiguousa
 BY_PYIQA = [row.column for row in TABLE if row.computed_by == "pyiqa"]
 
 
-def test_each_of_the_23_is_a_metric_with_the_direction_of_the_one_table():
+def test_each_of_the_23_metrics_has_its_direction():
     assert len(TABLE) == 23
     assert (len(BY_PYIQA), [row.column for row in TABLE if row.computed_by == "transformers"]) == (
         17,
@@ -78,7 +78,7 @@ def hiding(seed):
     return network
 
 
-def test_the_digest_of_a_network_knows_what_lies_beside_its_state():
+def test_the_digest_covers_what_is_beside_the_state():
     digest = lambda network: measure.digest_of(pyiqa_networks.tensors_of(network))  # noqa: E731
     one, same, other_part, other_trees = hiding(0), hiding(0), hiding(1), hiding(0)
     other_trees.trees["thresholds"] = np.arange(4.0) + 1e-9
@@ -101,7 +101,7 @@ def pyiqa_of(monkeypatch):
     return made
 
 
-def test_a_network_that_gives_no_number_says_why_and_the_others_go_on(pyiqa_of):
+def test_a_network_without_a_number_says_why(pyiqa_of):
     import torch
 
     def forward(batch):
@@ -125,7 +125,7 @@ def test_a_network_that_gives_no_number_says_why_and_the_others_go_on(pyiqa_of):
         measure.Scorer("cpu", "float32", {}, metric="musiq").compare(None, [dark], [{}])
 
 
-def test_a_metric_whose_code_lacks_a_package_is_left_out_by_name_and_stdout_stays_the_commands(monkeypatch, capsys):
+def test_a_missing_package_is_named_and_stdout_stays_clean(monkeypatch, capsys):
     def lacks(name, device):
         print("Downloading something")
         raise ModuleNotFoundError("No module named 'pkg_resources'")
@@ -143,7 +143,7 @@ def test_what_takes_one_picture_gets_one_picture_on_a_gpu_too(pyiqa_of):
 
 
 @pytest.mark.slow
-def test_rali_is_read_in_its_published_layout_and_scores_within_its_prototypes(tmp_path, monkeypatch):
+def test_rali_is_read_in_its_published_layout(tmp_path, monkeypatch):
     tiny_judges = pytest.importorskip("tiny_judges")
     folder = tiny_judges.rali(tmp_path / "tiny")
     monkeypatch.setitem(measure.COLUMNS, "rali", COLUMNS["rali"]._replace(library_name=str(folder)))
@@ -198,7 +198,7 @@ def test_an_array_of_joblib_is_read_without_joblib():
 
 
 @pytest.mark.slow
-def test_visualquality_r1_answers_with_a_number_or_a_reason_and_the_same_each_time(tmp_path, monkeypatch):
+def test_visualquality_r1_gives_a_number_or_a_reason(tmp_path, monkeypatch):
     tiny_judges = pytest.importorskip("tiny_judges")
     for refuses in (False, True):
         folder = tiny_judges.language_model(tmp_path / str(refuses), refuses)

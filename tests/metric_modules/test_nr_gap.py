@@ -44,7 +44,7 @@ def test_scores_outside_the_range_are_clamped_only_when_asked():
     assert clamped["by_metric"]["BRISQUE"]["tie"] == 3
 
 
-def test_a_metric_sees_an_image_only_with_all_three_gaps_below_zero():
+def test_seeing_damage_takes_three_gaps_below_zero():
     result = nr_gap(
         [[70, 60, 50, 40], [70, 60, 71, 40], [0.9, 0.8, 0.7, 0.6], [0.9, 0.9, 0.7, 0.6]],
         metrics=["MUSIQ", "MUSIQ", "CLIPIQA", "CLIPIQA"],
@@ -84,7 +84,7 @@ def test_names_are_read_as_people_write_them():
         (([[1, 2, 3, 4]], "PI", ["a"], [1, 5]), "a series of 4 scores was given with 2 steps"),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence(given, sentence):
+def test_bad_input_is_refused(given, sentence):
     with pytest.raises(ValueError, match=sentence):
         nr_gap(*given)
 

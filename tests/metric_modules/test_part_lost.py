@@ -69,7 +69,7 @@ WEAR = ("none", "jpeg 70", "jpeg 40", "noise", "resize", "blur", "cast", "shift"
 
 
 @pytest.mark.parametrize("how", WEAR)
-def test_a_pasted_part_of_one_percent_is_found_under_any_wear_and_wear_alone_is_no_loss(how):
+def test_a_pasted_part_is_found_under_wear(how):
     for name in NAMES:
         source = picture(name)
         alone = judge_part(look(source), look(degraded(source, how)))
@@ -86,7 +86,7 @@ def test_the_share_of_the_part_is_the_share_of_what_was_pasted(share):
         assert found.part_lost_share == pytest.approx(share, rel=0.5), name
 
 
-def test_a_part_that_was_painted_out_is_found_where_it_had_a_colour_of_its_own():
+def test_a_painted_out_part_is_found_by_its_colour():
     source = picture("coffee")
     hidden = source.copy()
     cv2.circle(hidden, (300, 200), 40, (200, 30, 30), -1)
@@ -116,7 +116,7 @@ def test_wear_of_twenty_rounds_is_no_lost_part(how):
         assert judge_part(look(source), look(shown)).part_lost == 0, name
 
 
-def test_where_the_whole_picture_is_worn_only_what_is_worse_than_the_rest_is_drawn_anew():
+def test_in_a_worn_picture_only_the_worst_is_redrawn():
     source = shown = cv2.resize(picture("rocket"), (767, 512), interpolation=cv2.INTER_AREA)
     generator = np.random.default_rng(0)
     for number in range(20):
@@ -127,7 +127,7 @@ def test_where_the_whole_picture_is_worn_only_what_is_worse_than_the_rest_is_dra
     assert judge_part(look(source), look(shown)).part_lost == 0
 
 
-def test_a_picture_that_was_drawn_anew_as_a_whole_is_not_taken_for_worn():
+def test_a_wholly_redrawn_picture_is_not_worn():
     source = cv2.resize(picture("astronaut"), (512, 512), interpolation=cv2.INTER_AREA)
     anew = judge_part(look(source), look(np.ascontiguousarray(source[:, ::-1])))
     assert anew.part_redrawn_share > 0.2
@@ -198,7 +198,7 @@ def redrawn(shown, middle, radius):
     return np.where(inside[..., None], turned, shown)
 
 
-def test_a_part_that_is_redrawn_in_its_own_colours_is_lost_by_its_structure():
+def test_a_part_redrawn_in_its_colours_is_lost():
     grain = cv2.GaussianBlur(np.random.default_rng(0).normal(0, 1, (512, 512)), (0, 0), 4)
     light = np.uint8(np.clip(128 + 20 * grain / grain.std(), 0, 255))
     source = np.dstack([light] * 3)
@@ -211,7 +211,7 @@ def test_a_part_that_is_redrawn_in_its_own_colours_is_lost_by_its_structure():
     assert judge_part(look(source), look(jpeg(source, 75))).reasons["part_outline"] == "no_part"
 
 
-def test_a_picture_that_is_only_zoomed_is_laid_back_before_a_part_is_looked_for():
+def test_a_zoomed_picture_is_laid_back_first():
     source = cv2.resize(picture("astronaut"), (512, 512), interpolation=cv2.INTER_AREA)
     matrix = cv2.getRotationMatrix2D((255.5, 255.5), 0, 1.06) + np.array([[0, 0, 8], [0, 0, -6]])
     zoomed = cv2.warpAffine(source, matrix, (512, 512), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
@@ -258,7 +258,7 @@ def test_blurring_and_sharpening_are_judged_by_their_detail(name):
                 assert back.reasons["undone"] == "not_applied"
 
 
-def test_a_picture_without_detail_is_neither_blurred_nor_sharpened():
+def test_without_detail_sharpness_is_null():
     flat = seen(np.full((512, 512, 3), 128, np.uint8))
     blurring = ("blur the image", "sharpen the blurred image")
     assert sharpness_of_round(blurring, flat, flat, flat)[0].reasons["applied"] == "no_detail"

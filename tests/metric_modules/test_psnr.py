@@ -64,7 +64,7 @@ def test_the_largest_difference_is_zero_decibels():
     assert psnr_and_rmse(black, np.full_like(black, 255)) == {"psnr": 0, "rmse": 255}
 
 
-def test_the_module_gives_every_example_their_mean_and_its_signature(tmp_path):
+def test_the_module_gives_examples_mean_and_signature(tmp_path):
     black = np.zeros((8, 8, 3), np.uint8)
     result = Psnr(cache_dir=str(tmp_path)).compute(predictions=[black, black + 3], references=[black, black])
     assert result["rmse_values"] == [0, 3]

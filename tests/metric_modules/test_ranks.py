@@ -40,7 +40,7 @@ Path(sys.argv[2], f"{os.environ.get('RANK', 'alone')}.json").write_text(json.dum
 
 
 @pytest.mark.slow
-def test_two_ranks_share_the_work_and_both_return_what_one_process_does(tmp_path):
+def test_two_ranks_return_what_one_process_does(tmp_path):
     (tmp_path / "work.py").write_text(WORK)
     tensors = random_tensors("alex")
     (tmp_path / "convergebench").mkdir()

@@ -43,7 +43,7 @@ def test_no_check_of_honesty_speaks_against_a_real_editor(folder):
 
 
 @pytest.mark.weights
-def test_the_worst_tile_lies_on_the_erased_eye_but_is_not_yet_another_picture():
+def test_the_erased_eye_is_not_yet_another_picture():
     from convergebench.metric_modules.lpips import measure, weights
 
     tensors, digest = weights.load("alex")

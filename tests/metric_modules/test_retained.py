@@ -15,14 +15,14 @@ FLOORS = {
 
 
 @pytest.mark.parametrize("metric", CEILINGS)
-def test_the_ceiling_is_one_the_floor_is_zero_and_half_the_way_is_half(metric):
+def test_ceiling_is_one_and_floor_is_zero(metric):
     bottom, top = FLOORS["cat"][metric], CEILINGS[metric]
     result = retained([top, (top + bottom) / 2, bottom], ["cat"] * 3, metric, FLOORS)
     assert result["retained"] == pytest.approx([1, 0.5, 0])
 
 
 @given(value=st.floats(-1e6, 1e6), worse=st.floats(0, 1e6), bottom=st.floats(1, 1e3))
-def test_values_stay_between_0_and_1_and_worse_never_retains_more(value, worse, bottom):
+def test_worse_never_retains_more(value, worse, bottom):
     better, lower = retained_value(value, bottom, 0.0), retained_value(value + worse, bottom, 0.0)
     assert 0 <= lower <= better <= 1
 
@@ -62,7 +62,7 @@ def test_any_other_metric_brings_its_ceiling():
         (([1.0, 2.0], ["cat"], "rmse", FLOORS), "2 values were given with 1 references"),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence(given, sentence):
+def test_bad_input_is_refused(given, sentence):
     with pytest.raises(ValueError, match=sentence):
         retained(*given)
 
@@ -87,6 +87,6 @@ def test_a_reference_that_cannot_tell_pictures_apart_is_excluded():
 
 
 @pytest.mark.parametrize(("metric", "floor", "side"), [("lpips", -0.4, "above 0"), ("ssim", 1.2, "below 1")])
-def test_a_floor_on_the_wrong_side_of_the_untouched_picture_is_one_sentence(metric, floor, side):
+def test_a_floor_on_the_wrong_side_is_refused(metric, floor, side):
     with pytest.raises(ValueError, match=f"the {metric} floor of reference 'cat' is {floor}; it lies {side}"):
         retained([0.5], ["cat"], metric, {"cat": {metric: floor}})

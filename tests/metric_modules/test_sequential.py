@@ -52,7 +52,7 @@ def test_equal_sums_that_rounding_tells_apart_do_not_cross_alone():
     assert wrong <= 6
 
 
-def test_a_sure_pair_stops_at_the_first_look_and_an_even_one_is_left_open_early():
+def test_a_sure_pair_stops_at_the_first_look():
     assert [(look.sources, look.verdict) for look in follow([5.0, 6.0] * 50, 100)] == [(12, "first")]
     assert follow([-5.0, -6.0] * 50, 100)[-1].verdict == "second"
     even = follow([5.0, -5.0] * 50, 100)
@@ -61,7 +61,7 @@ def test_a_sure_pair_stops_at_the_first_look_and_an_even_one_is_left_open_early(
     assert [look.verdict for look in even[:-1]] == [""] * (len(even) - 1)
 
 
-def test_fewer_than_twelve_sources_are_not_looked_at_and_the_rest_of_a_run_goes_on():
+def test_fewer_than_twelve_sources_are_not_looked_at():
     assert follow([1.0] * 11, 40) == []
     [look] = follow([1.0, -0.5] * 7, 40)
     assert (look.sources, look.verdict) == (12, "")
@@ -75,7 +75,7 @@ def test_the_other_sign_is_the_other_verdict_with_the_same_looks():
     assert {"first": "second", "second": "first"}.get(one[-1].verdict, one[-1].verdict) == other[-1].verdict
 
 
-def test_boundaries_fall_from_look_to_look_and_intervals_are_wider_early():
+def test_boundaries_fall_from_look_to_look():
     least = normal_boundaries(100)
     assert all(a >= b - 0.03 for a, b in itertools.pairwise(least))
     assert 1.96 < least[-1] < 2.3
@@ -101,7 +101,7 @@ def test_ten_pairs_keep_what_a_thousand_promise():
     assert float(covered) >= 0.8
 
 
-def test_the_order_of_sources_depends_on_no_result_and_differs_by_suite():
+def test_the_order_of_sources_depends_on_the_suite_alone():
     names = [f"picture-{number}" for number in range(20)]
     assert run_order("v1", names) == run_order("v1", names[::-1]) != names
     assert run_order("v1", names) != run_order("v2", names)
@@ -143,7 +143,7 @@ def test_the_plan_says_what_a_verdict_will_cost():
     assert "standard deviation of 5.0 rounds" in text
 
 
-def test_too_few_sources_for_a_verdict_are_said_before_anything_is_paid():
+def test_too_few_sources_are_reported_before_paying():
     assert "there can be no verdict: it needs 12 sources" in said("--suite", "demo", "--decide", "paint,jpeg")
 
 

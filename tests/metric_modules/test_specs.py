@@ -109,7 +109,7 @@ def test_a_missing_value_says_why_and_whose_fault_it_is():
     assert Missing("a code of another version").sentence == "a code of another version"
 
 
-def test_two_metrics_may_share_a_reason_only_if_they_mean_the_same():
+def test_a_shared_reason_means_the_same():
     meant = {}
     for spec in specs.specs().values():
         for code, meaning in spec.reasons.items():

@@ -45,7 +45,7 @@ def test_fifty_random_pairs_agree_with_scikit_image(window):
     assert len(pairs) == 50
 
 
-def test_identical_pictures_are_one_order_does_not_matter_and_noise_lowers_it():
+def test_identity_is_one_and_noise_lowers_it():
     random = np.random.default_rng(3)
     picture = random.integers(60, 196, (64, 64, 3))
     noise = random.normal(0, 1, picture.shape)

