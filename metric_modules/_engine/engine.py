@@ -143,15 +143,13 @@ def prepare(
     device: str | None = None,
     dtype: str | None = None,
     options: metrics.Options | None = None,
-    chosen: Metrics | None = None,
     where: str | None = None,
 ) -> Job:
     """Read the dataset and load the metrics; `where` names a dataset on the Hub."""
     reader = Reader(where or folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
-    chosen = chosen or metrics.choose(asked, device, dtype, options)
-    chains = find_chains(reader)
+    chosen, chains = metrics.choose(asked, device, dtype, options), find_chains(reader)
     tasks = plan_floors(reader, chains)
     return Job(folder, reader, chains, chosen, tasks, read_results(reader, chains, tasks, chosen.specs))
 

@@ -30,22 +30,23 @@ _FRESH = 600.0  # seconds; a part that finished something since then counts as w
 # Tasks are pickled, so they are given plain values: `settings` are the arguments of `job_of`.
 
 
-@lru_cache(maxsize=1)
-def _ready_metrics(asked: tuple[str, ...] | None, device: str | None, dtype: str, window: str) -> metrics.Metrics:
-    """The networks, loaded once for all tasks of a process."""
-    return metrics.choose(asked, device, dtype, {"ssim": {"window": window}})
-
-
-def job_of(dataset: str, folder: Path | None = None, **settings: Any) -> Job:
-    """The dataset as it is now; results are stored beside it, or in the folder of a machine that does not hold it."""
-    job = engine.prepare(Path(dataset), chosen=_ready_metrics(**settings), where=dataset)
+def job_of(
+    dataset: str,
+    asked: tuple[str, ...] | None,
+    device: str | None,
+    dtype: str | None,
+    window: str,
+    folder: Path | None = None,
+) -> Job:
+    """The dataset as it is now; results are stored with it, or in the folder of a machine that does not hold it."""
+    job = engine.prepare(Path(dataset), asked, device, dtype, {"ssim": {"window": window}}, where=dataset)
     job.folder = folder or job.folder
     return job
 
 
 @lru_cache(maxsize=1)
 def _cached_job(files: tuple[tuple[str, int, int], ...], **settings: Any) -> Job:
-    """The dataset with these files, whose index is read once for all tasks of a process."""
+    """The dataset with these files; its index and the networks are loaded once for all tasks of a process."""
     return job_of(**settings)
 
 
