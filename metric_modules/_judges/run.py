@@ -23,7 +23,7 @@ from convergebench.generation.vendors.keys import scrub
 from . import drift
 from .answers import CALIBRATION, DATASET, JUDGEMENTS, Identity, Judgement
 from .asks import Ask, Asks, in_random_order, plan_asks, read_pictures, read_step, require_dataset
-from .backends import Choice, Shown, trait
+from .backends import Choice, Shown
 from .questions import Question, read_answer
 from .store import Answers, JudgeLedger, ask_once, judge_folder, one_at_a_time
 
@@ -96,18 +96,18 @@ def plan_run(
 
     With `begin`, the run is recorded as begun; one that is under way is continued.
     """
-    asks = plan_asks(reader, question, trait(choice.judge, "knows"))
+    asks = plan_asks(reader, question, choice.judge.knows)
     wanted = [ask for ask in asks.asks if chosen(ask)]
     wanted = in_random_order(wanted)[:limit] if limit is not None else wanted
     missing = [ask for ask in wanted if (DATASET, ask.key, 0, 1) not in answers.rows]
     letters = max((len(ask.words) for ask in asks.asks), default=0)
-    price = trait(choice.judge, "price")(letters + len(str(dict(question.schema))), len(question.pictures))
+    price = choice.judge.price(letters + len(str(dict(question.schema))), len(question.pictures))
     already = len(wanted) - len(missing)
     if not asks.asks or not (missing or again or answers.is_under_way):
         return Plan(asks, [], 0, already, price)
     session = answers.session(question.sha256, begin)
     calls = [Call(ask, DATASET, session, 1) for ask in missing]
-    repeats = _sample_calls(asks.asks, answers, question, session, sample) if trait(choice.judge, "drifts") else []
+    repeats = _sample_calls(asks.asks, answers, question, session, sample) if choice.judge.drifts else []
     return Plan(asks, _spread(calls, repeats), session, already, price)
 
 
@@ -209,7 +209,7 @@ def _ask_all(
     plan: Plan, choice: Choice, answers: Answers, budget: Budget, reader: Reader, outcome: Outcome, advance: Progress
 ) -> None:
     """Make every call of a plan, several at a time, until nothing is left or something says stop."""
-    limits = CallLimits(**{"concurrency": trait(choice.judge, "concurrency"), **choice.rates})
+    limits = CallLimits(**{"concurrency": choice.judge.concurrency, **choice.rates})
     caller, stopping = Caller(limits, budget, plan.price), threading.Event()
 
     def stop(reason: str) -> None:
@@ -255,7 +255,7 @@ def _count_call(future: Future[Judgement], call: Call, outcome: Outcome, stop: C
 def _make_call(call: Call, choice: Choice, answers: Answers, caller: Caller, reader: Reader) -> Judgement:
     """Ask once and keep the answer."""
     ask, question = call.ask, call.ask.question
-    pictures = list(read_pictures(reader, ask, trait(choice.judge, "side")))
+    pictures = list(read_pictures(reader, ask, choice.judge.side))
     schema = question.schema if question.value else {}
     shown = Shown(ask.words, pictures, schema, question.name, ask, partial(read_step, reader, ask.chain))
     billed, started, judgements = 0.0, 0.0, []

@@ -17,7 +17,7 @@ from convergebench.generation.ledger import Budget, OverBudget
 from convergebench.generation.records import Answer, Program, UserError
 
 from ..edit_applied.cycles import roles
-from .backends import Choice, Shown, trait
+from .backends import Choice, Shown
 from .run import refuse_impossible_cost, refuse_unknown_price
 from .store import Journal, JudgeLedger, ask_once, file_stem, one_at_a_time
 
@@ -173,8 +173,7 @@ def _toml(values: Mapping[str, object]) -> list[str]:
 def price_of_one(choice: Choice, programs: Iterable[Program]) -> float | None:
     """US dollars that one call costs at most; None if the price is unknown."""
     letters = max((len(_words_for(program)) for program in programs), default=len(_WORDS))
-    price: float | None = trait(choice.judge, "price")(letters, 0)
-    return price
+    return choice.judge.price(letters, 0)
 
 
 def to_ask(choice: Choice, programs: Iterable[Program], out: Path) -> list[Program]:

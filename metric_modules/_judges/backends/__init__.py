@@ -7,19 +7,21 @@ with a reason means that it declined. Calls that fail raise what editors raise: 
 
 import importlib
 import tomllib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from convergebench.generation.options import identity_and_label, parse_words
-from convergebench.generation.records import Answer, Setting, UserError, one_of
+from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
 from convergebench.generation.requirements import FetchedByFirstCall
 from convergebench.generation.vendors import models
 from PIL import Image
 
 from ..asks import Ask
+from ..questions import Question
 
 _PICTURE_TOKENS = 2600  # the most that a vendor here counts for a picture of 1024x1024 pixels
 _LETTERS = 2.0  # in a token at least, in English
@@ -37,9 +39,31 @@ class Shown:
     read: Callable[[int], Image.Image] | None = None  # the picture of a step of the chain
 
 
-class Judges(Protocol):
-    """What every judge can do; the rest is read with a default, see `trait`."""
+class BaseJudge(ABC):
+    """What every judge has; a file's `Judge` overrides what differs."""
 
+    needs: ClassVar[str] = "nothing"
+    concurrency: ClassVar[int] = 8  # calls in flight
+    drifts: ClassVar[bool] = True  # False: it computes its answers, so that no sample is asked again
+    side: int | None = None  # pixels of the longer side of the pictures that it is shown; None: as they are
+
+    def ready(self) -> str | None:
+        """One sentence on what is missing here; None if nothing is."""
+        return None
+
+    def price(self, letters: int, pictures: int) -> float | None:
+        """US dollars that a call with this many letters and pictures costs at most; None if unknown."""
+        return 0.0
+
+    def knows(self, question: Question, chain: FinishedChain) -> bool:
+        """Whether it can tell anything of such a chain."""
+        return True
+
+    def identity(self) -> dict[str, str]:
+        """What else shapes its answers and is only known when it is chosen."""
+        return {}
+
+    @abstractmethod
     def answer(self, shown: Shown) -> Answer: ...
 
 
@@ -50,31 +74,14 @@ class Choice:
     name: str
     label: str
     settings: Mapping[str, Setting]
-    judge: Judges
+    judge: BaseJudge
     rates: Mapping[str, int]
 
     def require_ready(self) -> None:
         """Raise UserError if it lacks a package or a key here; what its first call fetches may be missing."""
-        missing = trait(self.judge, "ready")()
+        missing = self.judge.ready()
         if missing and not isinstance(missing, FetchedByFirstCall):
             raise UserError(f"{self.label} cannot judge here: {missing}")
-
-
-_TRAITS: dict[str, Any] = {
-    "needs": "nothing",
-    "concurrency": 8,  # calls in flight
-    "side": None,  # pixels of the longer side of the pictures that it is shown; None: as they are
-    "price": lambda letters, pictures: 0.0,  # US dollars that such a call costs at most, None if unknown
-    "knows": lambda question, chain: True,  # of which chains it can tell anything
-    "identity": dict,  # what else shapes its answers and is found out when it is chosen
-    "drifts": True,  # False: it computes its answers, so that no sample is asked again
-    "ready": lambda: None,  # one sentence on what is missing here, None if nothing is
-}
-
-
-def trait(judge: object, name: str) -> Any:
-    """A class attribute that a judge may leave out."""
-    return getattr(judge, name, _TRAITS[name])
 
 
 def names() -> list[str]:
@@ -88,9 +95,9 @@ def choose(spec: str) -> Choice:
     one_of("judge", name, tuple(names()))
     kind = importlib.import_module(f"{__name__}.{name}").Judge
     options, rates = parse_words("judge", name, words, kind)
-    judge = kind(**options)
+    judge: BaseJudge = kind(**options)
     values, label = identity_and_label(name, judge, {})
-    return Choice(name, label, {**values, **trait(judge, "identity")()}, judge, rates)
+    return Choice(name, label, {**values, **judge.identity()}, judge, rates)
 
 
 @cache

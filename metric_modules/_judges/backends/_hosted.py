@@ -1,7 +1,7 @@
 """What the judges at vendors share: their options, price, client, and a call's way to the vendor."""
 
 import functools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -12,14 +12,14 @@ from convergebench.generation.records import Answer
 from convergebench.generation.vendors import wire
 from convergebench.generation.vendors.wire import Json
 
-from . import Rates, Shown, most_dollars, token_prices
+from . import BaseJudge, Rates, Shown, most_dollars, token_prices
 
 if TYPE_CHECKING:
     import httpx
 
 
 @dataclass(frozen=True)
-class HostedJudge(ABC):
+class HostedJudge(BaseJudge):
     """A model that is asked over HTTP."""
 
     model: str = ""

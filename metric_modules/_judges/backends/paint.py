@@ -17,7 +17,7 @@ from PIL import Image
 
 from ..asks import Ask
 from ..questions import Question
-from . import Shown
+from . import BaseJudge, Shown
 
 _QUESTIONS = ("edit_applied", "object_count", "additions_there")
 _SEEN = 0.5  # the share of a thing that must be uncovered for it to count
@@ -34,7 +34,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(BaseJudge):
     """The truth about additions that paint drew: it draws each again from its seed, and sees what covers it later."""
 
     concurrency: ClassVar[int] = 2

@@ -11,13 +11,13 @@ from convergebench.generation.options import check_limits, number, unrelated
 from convergebench.generation.pictures import decode
 from convergebench.generation.records import Answer, one_of
 
-from . import Shown
+from . import BaseJudge, Shown
 
 WEIGHTS = "config.json"
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(BaseJudge):
     """An image-text-to-text model from the Hub or a folder, decoded greedily: the same question has the same answer."""
 
     model: str = "HuggingFaceTB/SmolVLM-500M-Instruct"
