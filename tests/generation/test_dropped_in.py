@@ -1,7 +1,6 @@
 """A new editor is one file; a new program is one row and its line in a suite. Both are dropped into a copy and run."""
 
 import json
-import shutil
 
 import pytest
 from convergebench.generation import store
@@ -85,14 +84,3 @@ def test_a_program_is_one_new_row_and_a_line_in_a_suite(house):
         ("add a green hat", "ok"),
         ("remove the green hat", "ok"),
     ]
-
-
-def test_the_core_plans_and_generates_without_any_study(tmp_path):
-    house = HouseCopy(tmp_path)
-    for study in house.path("generation/studies").glob("[a-z]*/"):
-        shutil.rmtree(study)
-    names = {row["name"] for row in json.loads(house.verb("list", "suites", "--json"))}
-    assert names == {"demo", "out-and-back", "requests", "smoke", "v1", "v1-mini"}
-    assert json.loads(house.verb("plan", "--suite", "v1-mini", "--editor", "bfl", "--json"))["chains"]
-    house.verb("generate", "--suite", "smoke", "--editor", "identity", "--out", "alone")
-    assert {step["status"] for step in steps(house, "alone")} == {"input", "ok"}
