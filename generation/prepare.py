@@ -16,7 +16,7 @@ _Size = tuple[int, int]
 
 
 def prepare(picture: Image.Image, short_side: int, sizes: tuple[_Size, ...] = ()) -> Image.Image:
-    """One Lanczos resize that covers the goal; what hangs over is cut off evenly.
+    """One Lanczos resize that covers the goal; the excess is cropped evenly.
 
     Without it the first round's crop would be scored as decay.
     """
@@ -25,21 +25,22 @@ def prepare(picture: Image.Image, short_side: int, sizes: tuple[_Size, ...] = ()
 
 def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Size:
     """The declared size of the nearest shape (and then area); without declared sizes, that of the short side."""
+
+    def distance(goal: _Size) -> tuple[float, int]:
+        """Of the width-to-height ratios, rounded so that near ties are settled by area."""
+        ratio = float(np.log(goal[0] / goal[1] * size[1] / size[0]))
+        return round(abs(ratio), 3), abs(min(goal) - short_side)
+
     if sizes:
-        return min(sizes, key=lambda goal: (_shape_distance(goal, size), abs(min(goal) - short_side)))
+        return min(sizes, key=distance)
     scale = short_side / min(size)
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
-
-
-def _shape_distance(size: _Size, other: _Size) -> float:
-    """How far apart two width-to-height ratios are, rounded so that near ties are settled by area."""
-    return round(abs(float(np.log(size[0] / size[1] * other[1] / other[0]))), 3)
 
 
 def prepare_from(
     run: Path, sizes: dict[str, tuple[_Size, ...]]
 ) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
-    """A function that gives a chain's input, and its reference where that is another picture, both prepared.
+    """A function that gives a chain's input, and its reference if that is another picture, both prepared.
 
     `sizes` holds those that each editor declares, by the editor's label.
     """

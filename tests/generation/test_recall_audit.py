@@ -121,14 +121,14 @@ def distance(one, other):
     return float(numpy.abs(numpy.asarray(one, dtype=float) - numpy.asarray(other, dtype=float)).mean())
 
 
-@pytest.mark.parametrize("by", ["hash", "likeness", "bits"])
+@pytest.mark.parametrize("by", ["hash", "likeness"])
 def test_without_an_audit_a_remembering_editor_looks_perfect(tmp_path, by):
     start, rounds = returns(tmp_path, f"cheat:by={by}", None)
     assert [distance(picture, start) for picture in rounds] == [0, 0, 0]
 
 
-@pytest.mark.parametrize("by", ["hash", "bits", "likeness"])
-def test_noise_breaks_memory_by_hash_or_hidden_bits(tmp_path, by):
+@pytest.mark.parametrize("by", ["hash", "likeness"])
+def test_noise_breaks_memory_by_hash(tmp_path, by):
     start, rounds = returns(tmp_path, f"cheat:by={by}", "noise")
     if by == "likeness":  # it survives noise, and loses planted marks
         assert all(distance(picture, start) < 2 for picture in rounds)
@@ -151,7 +151,7 @@ def marked_returns(folder, spec, number=1):
     return pixels[step.step - 1][weight > 0.9], marked[weight > 0.9], pixels[step.step][weight > 0.9]
 
 
-@pytest.mark.parametrize("by", ["hash", "likeness", "bits"])
+@pytest.mark.parametrize("by", ["hash", "likeness"])
 def test_an_editor_that_remembers_loses_the_planted_marks(tmp_path, by):
     plain, marked, answer = marked_returns(tmp_path, f"cheat:by={by}")
     if by == "hash":  # it no longer knows the picture, and edits anew

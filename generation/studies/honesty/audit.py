@@ -31,16 +31,13 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
         number = int.from_bytes(hmac.digest(salt, chain.id.encode(), "sha256")[:8], "big")
     else:
         number = int(chain.id, 16)
-    if number % 10 == 0 and _can_be_marked(chain):
+    # Marks can be found again only if all but the edit stays in its place and its colours.
+    can_be_marked = adds_a_thing(chain.program.cycle, chain.program.closes) and chain.source.kind != "text"
+    if number % 10 == 0 and can_be_marked:
         settings |= {"audit": _MARKS, "audit_round": number // 10 % min(_MARKED_ROUNDS, chain.rounds) + 1}
     elif number % 10 == 1 and chain.calls > 1:  # noise comes before the second call
         settings["audit"] = _NOISE
     return dataclasses.replace(chain, settings=settings) if settings != chain.settings else chain
-
-
-def _can_be_marked(chain: Chain) -> bool:
-    """Whether all that is not the edit stays in its place and its colours, so that marks can be found again."""
-    return adds_a_thing(chain.program.cycle, chain.program.closes) and chain.source.kind != "text"
 
 
 def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
