@@ -52,7 +52,7 @@ def numbers(folder):
     for config in CONFIGS
     for how in ("cut", "empty", "random", "alike", "flips")
 ])  # fmt: skip
-def test_a_broken_file_of_a_dataset_is_said_by_every_verb_and_changes_no_number(made, tmp_path, config, how):
+def test_every_verb_reports_a_broken_dataset_file(made, tmp_path, config, how):
     folder = shutil.copytree(made / "dataset", tmp_path / "dataset")
     path, expected = sorted((folder / "data" / config).rglob("*.parquet"))[0], numbers(made / "dataset")
     path.write_bytes(broken(path.read_bytes(), how, Random(f"{config} {how}")))
@@ -91,7 +91,7 @@ def altered(data, how, other, chance):
 
 
 @pytest.mark.parametrize("content", ["{}", '{"status": []}', '{"status": null}'])
-def test_a_chain_whose_end_is_not_told_ends_no_verb_in_a_traceback(tmp_path, content):
+def test_a_chain_without_its_end_causes_no_traceback(tmp_path, content):
     words = ["--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "2", "--out", tmp_path / "run"]
     assert invoke("generate", *words)[0] == 0
     [path] = (tmp_path / "run" / "chains").glob("*/done.json")
@@ -102,7 +102,7 @@ def test_a_chain_whose_end_is_not_told_ends_no_verb_in_a_traceback(tmp_path, con
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(600, marks=pytest.mark.slow)])
-def test_an_altered_file_of_a_run_is_never_built_into_another_dataset(tmp_path, count):
+def test_an_altered_run_is_never_built(tmp_path, count):
     chance, silent, whole = Random(count), [], tmp_path / "run"
     words = ["--suite", "smoke", "--editor", "identity", "--editor", "jpeg", "--limit", "3", "--rounds", "2"]
     assert invoke("generate", *words, "--out", whole)[0] == 0

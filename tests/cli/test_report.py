@@ -121,14 +121,14 @@ def test_what_cannot_be_used_is_one_sentence(folder, words, sentence):
     assert sentence in result.output
 
 
-def test_a_folder_without_chains_or_scores_says_which_verb_is_missing(tmp_path):
+def test_a_folder_without_scores_names_the_missing_verb(tmp_path):
     assert "`convergebench build` makes one" in run(tmp_path).output
     _, chains, _ = dataset({"one": 1.0}, sources=2, programs=1, rounds=3)
     lay(tmp_path, chains=chains)
     assert "`convergebench score" in run(tmp_path).output
 
 
-def test_a_file_that_cannot_be_read_and_a_folder_that_cannot_be_written_are_one_sentence(small, tmp_path):
+def test_unreadable_and_unwritable_files_are_one_sentence(small, tmp_path):
     broken = tmp_path / "broken"
     lay(broken, chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1])
     (broken / "data" / "scores").mkdir()
@@ -155,7 +155,7 @@ def published(editor, case, start, rounds, metric="ssim", **more):
     return [row | {"round": round, metric: max(0.0, start - 0.06 * round), **more} for round in range(1, rounds + 1)]
 
 
-def test_published_scores_report_by_the_same_rules_without_what_was_not_published(folder, tmp_path):
+def test_published_scores_are_reported_by_the_same_rules(folder, tmp_path):
     own = tmp_path / "dataset"
     shutil.copytree(folder, own)
     rows = [
@@ -179,7 +179,7 @@ def test_published_scores_report_by_the_same_rules_without_what_was_not_publishe
     assert (tmp_path / "out" / "figures" / "published-1.svg").exists()
 
 
-def test_a_dataset_with_nothing_but_published_scores_reports_them(small, tmp_path):
+def test_a_dataset_of_published_scores_alone_is_reported(small, tmp_path):
     result = run(small, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "Published scores" in (tmp_path / "out" / "index.html").read_text()
@@ -189,7 +189,7 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_report_leaves_nothing_of_the_one_before_and_keeps_what_is_not_its_own(small, whole, tmp_path):
+def test_a_report_replaces_its_own_files_and_keeps_others(small, whole, tmp_path):
     out = shutil.copytree(whole[0], tmp_path / "out")
     run(small, "--out", tmp_path / "alone")
     (out / "figures" / "mine.svg").write_text("mine")
@@ -199,7 +199,7 @@ def test_a_report_leaves_nothing_of_the_one_before_and_keeps_what_is_not_its_own
 
 
 @pytest.mark.parametrize("name", ["index.html", "tables.json", "figures"])
-def test_a_strangers_file_in_the_place_of_the_reports_is_refused_by_name(small, tmp_path, name):
+def test_a_foreign_file_in_the_way_is_refused_by_name(small, tmp_path, name):
     out = tmp_path / "out"
     out.mkdir()
     (out / name).write_text("theirs")
@@ -221,7 +221,7 @@ def test_a_report_that_fails_on_its_way_leaves_the_one_before(small, whole, tmp_
     assert contents(out) == before
 
 
-def test_an_editor_that_was_built_and_not_scored_is_named_on_the_page(folder, tmp_path):
+def test_the_page_names_editors_without_scores(folder, tmp_path):
     scores, chains, floors = dataset({"one": 1.0, "later": 2.0}, sources=2, programs=1, rounds=3)
     later = {chain["chain"] for chain in chains if chain["editor"] == "later"}
     scores = [row for row in scores if row["chain"] not in later]

@@ -98,7 +98,7 @@ def swap(names):
     return change
 
 
-def test_an_honest_submission_is_accepted_and_its_sample_is_that_of_the_seed(folder):
+def test_an_honest_submission_is_accepted_with_its_seeded_sample(folder):
     told = run("verify", folder, "--sample", 2, "--seed", "of today")
     assert told.exit_code == 0, told.stderr
     assert "accepted. 2 of 4 chains (8 pictures) and the floors of 2 pictures were computed again" in told.stdout
@@ -111,7 +111,7 @@ def test_an_honest_submission_is_accepted_and_its_sample_is_that_of_the_seed(fol
     assert drawn[0] != drawn[1]
 
 
-def test_one_changed_pixel_is_refused_by_its_hash_and_where_all_hashes_follow_by_its_scores(made, folder):
+def test_a_changed_pixel_is_refused_by_hash_or_by_scores(made, folder):
     alter(folder, "steps", change_a_pixel, hashes=False)
     assert verified(folder) == (
         "refused: data/steps/jpeg-quality-40/0000.parquet is not the file that was submitted: its sha256 differs"
@@ -133,7 +133,7 @@ def test_one_changed_pixel_is_refused_by_its_hash_and_where_all_hashes_follow_by
         ("floors", "value", "retained_rmse is "),
     ],
 )
-def test_one_changed_score_is_refused_whoever_brings_the_hashes_along(config, column, sentence, made, folder):
+def test_a_changed_score_is_refused_even_with_new_hashes(config, column, sentence, made, folder):
     def change(rows):
         rows[0][column] = 31.5
 
@@ -147,7 +147,7 @@ def test_one_changed_score_is_refused_whoever_brings_the_hashes_along(config, co
     assert sentence in verified(folder)
 
 
-def test_two_rounds_swapped_are_refused_by_their_seeds_and_without_seeds_by_their_scores(made, folder):
+def test_swapped_rounds_are_refused_by_seeds_or_by_scores(made, folder):
     alter(folder, "steps", swap(lambda row: row.keys() - {"chain", "step", "round", "position", "instruction"}))
     assert "step 2: its seed is that of step 4, so it was not made in this place" in verified(folder)
     shutil.rmtree(folder)
@@ -208,7 +208,7 @@ def finished(suite, label, settings, keep=lambda chain: True, **about):
     return [FinishedChain(c.id, c, suite.name, suite.version, "complete", 1, None) for c in unique]
 
 
-def test_a_suite_with_variants_is_whole_with_all_that_its_editor_can_be_told():
+def test_a_suite_with_variants_needs_those_its_editor_supports():
     suite = suites.load("banana100")
     plain, fixed = {"version": "1", "seed": "per-step"}, {"version": "1", "seed": "fixed"}
     base = finished(suite, "mine:version=1", plain)
@@ -227,7 +227,7 @@ def test_an_audit_that_was_left_out_is_refused():
     assert "and marks was due" in (said := suite_cases.departures(chains)[0]) or "and noise was due" in said
 
 
-def test_a_submission_and_its_withdrawal_are_pull_requests_and_nothing_is_sent_before(
+def test_submitting_and_withdrawing_are_pull_requests(
     hub, api, folder, monkeypatch, made
 ):
     monkeypatch.setattr("convergebench.cli.studies.submissions.submit.hub_client", lambda quiet: api)
@@ -251,7 +251,7 @@ def test_a_submission_and_its_withdrawal_are_pull_requests_and_nothing_is_sent_b
     assert [path for path in hub.store.contents("dataset", REPO, "refs/pr/2") if path.startswith("submissions/")] == []
 
 
-def test_what_was_accepted_becomes_a_run_that_builds_to_the_same_bytes(made, folder, tmp_path):
+def test_an_accepted_submission_unpacks_to_the_same_bytes(made, folder, tmp_path):
     told = run("verify", folder, "--sample", 1, "--unpack", tmp_path / "run")
     assert "4 chains were copied" in told.stdout
     build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "again")
@@ -259,7 +259,7 @@ def test_what_was_accepted_becomes_a_run_that_builds_to_the_same_bytes(made, fol
         assert (tmp_path / "again" / file).read_bytes() == (folder / file).read_bytes(), file
 
 
-def test_a_strangers_file_in_the_place_of_a_submissions_is_refused_by_name(made, tmp_path):
+def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):
     (tmp_path / "submission.json").write_text("theirs")
     told = run("submit", made / "run", "--out", tmp_path, "--metrics", METRICS)
     assert (told.exit_code, "submission.json was not written by this benchmark" in told.stderr) == (2, True)

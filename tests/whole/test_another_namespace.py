@@ -36,7 +36,7 @@ print(json.dumps([scores.num_rows, first["status"], halflife["half_life"], psnr[
 
 
 @pytest.mark.slow
-def test_published_under_another_namespace_all_of_it_loads_and_starts_from_there(tmp_path, monkeypatch):
+def test_everything_works_under_another_namespace(tmp_path, monkeypatch):
     generation.generate("paint", "smoke", tmp_path / "run", quiet=True)
     dataset_builder.build(tmp_path / "run", tmp_path / "data", quiet=True)
     metric_modules.score(tmp_path / "data", ["psnr", "ssim", "edit_applied"], quiet=True)
@@ -104,7 +104,7 @@ def metric_spaces(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METRICS)
-def test_the_page_of_every_metric_starts_from_another_namespace_and_measures_in_a_browser(name, metric_spaces):
+def test_metric_pages_work_under_another_namespace(name, metric_spaces):
     folder = metric_spaces / "spaces" / name
     command = [sys.executable, "-P", str(HOUSE / "tests" / "space_alone.py"), str(folder)]
     about = {"XDG_CACHE_HOME": str(metric_spaces / "cache"), "HF_HOME": str(metric_spaces / "home")}
@@ -120,7 +120,7 @@ def test_the_page_of_every_metric_starts_from_another_namespace_and_measures_in_
 
 
 @pytest.mark.slow
-def test_a_page_whose_requirements_name_too_little_does_not_start_here_as_it_would_not_on_the_hub(metric_spaces):
+def test_a_metric_page_needs_its_own_requirements(metric_spaces):
     folder = metric_spaces / "lacking"
     shutil.copytree(metric_spaces / "spaces" / "registration", folder)
     wanted = (folder / "requirements.txt").read_text().splitlines()

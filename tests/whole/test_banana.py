@@ -44,7 +44,7 @@ def table(report, name):
 
 
 @pytest.mark.slow
-def test_every_program_of_the_suite_is_in_the_report_or_absent_for_a_reason(report):
+def test_every_program_is_reported_or_absent_for_a_reason(report):
     rows = {row["program"]: row for row in table(report[0], "programs")}
     assert rows.keys() == {*suites.load("banana100").programs}
     for row in rows.values():

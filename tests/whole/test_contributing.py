@@ -77,7 +77,7 @@ def test_the_program_is_planned_for_the_pictures_it_fits(copy):
     }
 
 
-def test_the_metric_is_scored_kept_with_its_floor_and_explained_on_the_card(copy):
+def test_the_metric_is_scored_and_explained_on_the_card(copy):
     rows = pq.read_table(copy / "data" / "data" / "scores").to_pylist()
     assert all(row["mean_colour"] >= 0 for row in rows)
     assert {row["retained_mean_colour"] is not None for row in rows} == {True}

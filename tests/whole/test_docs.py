@@ -17,7 +17,7 @@ def test_the_page_of_commands_is_what_help_says():
     assert (HOUSE / "docs" / "commands.md").read_text() == WRITE["commands"](), "run `python docs/write.py`"
 
 
-def test_the_page_of_hosted_editors_is_what_the_list_of_models_says():
+def test_the_page_of_hosted_editors_is_up_to_date():
     page = (HOUSE / "docs" / "editors.md").read_text()
     assert WRITE["put"](page, "models", WRITE["hosted_editors"]()) == page, "run `python docs/write.py`"
 
@@ -31,7 +31,7 @@ def test_the_costs_in_the_readme_are_those_of_the_plans():
     assert WRITE["put"](README, "costs", WRITE["costs"]()) == README, "run `python docs/write.py`"
 
 
-def test_the_readme_is_short_and_opens_with_a_picture_and_the_two_commands():
+def test_the_readme_is_short_and_opens_with_the_two_commands():
     assert len(README.splitlines()) <= 170
     opening = README.split("## ")[0]
     assert opening.index("make demo") < opening.index("make test")
@@ -51,7 +51,7 @@ def test_the_version_is_one_everywhere():
     assert version in CliRunner().invoke(main, ["--version"]).output
 
 
-def test_no_document_or_code_names_a_secret_a_machine_or_a_tracker():
+def test_no_file_names_a_secret_a_machine_or_a_tracker():
     words = re.compile(r"/work/|/root/|issue #?\d|file\.pythonhosted|sk-[A-Za-z0-9]{20}|hf_[A-Za-z0-9]{20}")
     for path in HOUSE.rglob("*"):
         hidden = any(part.startswith(".") and part != ".ci" for part in path.relative_to(HOUSE).parts)

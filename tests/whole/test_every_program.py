@@ -97,7 +97,7 @@ def test_a_program_can_be_kept(outcomes, name):
     assert (outcome.rounds_kept, outcome.cause) == (ROUNDS[name], None)
 
 
-def test_every_program_stands_in_the_report_with_what_became_of_its_chain(made):
+def test_the_report_accounts_for_every_chain(made):
     table = make_report(read_analysis(made, Options(suites={"each": NAMES}))).tables["programs"]
     rows = {row["program"]: row for row in table.rows}
     assert rows.keys() == set(NAMES)
@@ -107,7 +107,7 @@ def test_every_program_stands_in_the_report_with_what_became_of_its_chain(made):
 
 
 @pytest.mark.parametrize("suite", sorted({*suites.names()} - {"out-and-back"}))  # followed by a test of its own
-def test_every_program_of_a_suite_stands_in_its_report_and_the_printed_sum_holds(made, suite):
+def test_the_printed_sum_of_chains_holds_for_every_suite(made, suite):
     named = {name for variant in suites.load(suite).variants for name in variant.programs}
     chains = [replace(chain, suite=suite) for chain in made.chains() if chain.program.id in named]
     options = Options(suites={suite: sorted(named)})

@@ -110,7 +110,7 @@ def test_no_command_hides_in_an_indented_block():
         assert not re.search(r"^    (convergebench|python|make|pip) ", (HOUSE / page).read_text(), re.MULTILINE), page
 
 
-def test_the_python_of_the_readme_and_of_the_datasets_card_prints_what_it_should(place, tmp_path):
+def test_python_of_readme_and_card_prints_what_it_promises(place, tmp_path):
     readme = [block.code for block in blocks("README.md") if block.language == "python"]
     assert len(readme) >= 2
     assert all(promised(code) for code in readme), "a block shows nothing that could fail"

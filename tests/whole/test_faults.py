@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="disks are made full in a mount namespace of Linux")
-def test_no_fault_loses_an_answer_passes_the_limit_or_changes_anything_unnoticed():
+def test_no_fault_loses_an_answer_or_passes_the_limit():
     if subprocess.run(["unshare", "--mount", "--map-root-user", "true"], check=False).returncode:
         pytest.skip("no mount namespace may be made here")
     script = Path(__file__).parents[1] / "faults" / "run.py"

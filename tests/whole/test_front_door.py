@@ -64,7 +64,7 @@ def test_every_verb_explains_itself_without_any_extra():
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )
-def test_a_verb_without_its_extra_is_one_sentence_and_exit_code_two(words, sentence, dataset, tmp_path):
+def test_a_missing_extra_is_one_sentence_and_exit_code_two(words, sentence, dataset, tmp_path):
     done = run_without(HEAVY, *(dataset if word == "DATASET" else word for word in words), cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -72,7 +72,7 @@ def test_a_verb_without_its_extra_is_one_sentence_and_exit_code_two(words, sente
     assert not list(tmp_path.glob("runs/*/chains/*"))
 
 
-def test_a_launch_of_several_processes_without_torch_is_one_sentence(monkeypatch, dataset):
+def test_several_processes_without_torch_are_one_sentence(monkeypatch, dataset):
     monkeypatch.setenv("WORLD_SIZE", "2")
     done = run_without("torch,accelerate", "score", dataset)
     assert done.returncode == 2
@@ -88,7 +88,7 @@ def test_the_demo_without_torch_goes_on_without_networks(tmp_path):
     assert "left out: clip, because CLIP needs torch and transformers" in done.stderr
 
 
-def test_the_line_that_installs_a_module_comes_from_the_distribution_itself():
+def test_install_lines_come_from_the_distribution():
     assert install_line("gradio.themes") == "gradio is not installed: pip install 'convergebench[space]'"
     assert install_line("torch").endswith("pip install 'convergebench[score]'")
     assert install_line("matplotlib") == "matplotlib is not installed: pip install 'convergebench'"

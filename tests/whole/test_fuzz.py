@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_no_mutation_is_silent_ends_in_a_traceback_or_does_not_end():
+def test_no_mutation_is_silent_crashes_or_hangs():
     script = Path(__file__).parents[1] / "fuzz" / "run.py"
     done = subprocess.run([sys.executable, script, "--mutations", "300", "--seed", "7"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -24,7 +24,7 @@ PICTURES = {"face": ["astronaut"], "object": ["coffee"], "scene": ["rocket"]}
 SIDE = 192
 
 
-def test_every_edit_is_asked_for_and_taken_back_in_reverse_and_the_embedded_editors_know_it():
+def test_edits_are_undone_in_reverse_order():
     assert len(TABLE["edits"]) >= 40
     for name, edit in TABLE["edits"].items():
         out, back = instructions.parse(edit["out"]), instructions.parse(edit["back"])
@@ -47,7 +47,7 @@ def test_a_deeper_program_begins_like_a_shallower_one():
             assert deep[-len(shallow) // 2 :] == shallow[len(shallow) // 2 :]
 
 
-def test_the_first_depth_that_fewer_than_half_return_from_is_the_half_life():
+def test_half_life_is_the_first_depth_below_half():
     assert depth.half_depth({}) is None
     assert depth.half_depth({1: 0.4, 2: 1.0}) == "1"
     assert depth.half_depth({1: 1.0, 16: 0.5}) == ">16"
@@ -98,7 +98,7 @@ def test_the_oracle_keeps_every_depth_and_identity_none(scored):
 
 
 @pytest.mark.slow
-def test_every_program_stands_in_the_report_with_what_became_of_it(scored):
+def test_the_report_accounts_for_every_program(scored):
     rows = scored.tables["programs"].rows
     assert {row["program"] for row in rows} >= {*suites.load("out-and-back").programs}
     counted = sum(row.get(key, 0) for row in rows for key in map(program_table.key_of, places()))

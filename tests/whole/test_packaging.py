@@ -18,7 +18,7 @@ ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harne
 PYPROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text())
 
 
-def test_every_distribution_is_pinned_and_torch_without_its_build():
+def test_every_distribution_is_pinned():
     lines = [line for line in (HOUSE / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
     assert all(line.count("==") == 1 for line in lines)
     assert "torch==2.13.0" in lines
@@ -82,7 +82,7 @@ def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
     assert Path(where.strip()).is_relative_to(installed)
 
 
-def test_the_source_distribution_holds_the_tests_with_their_helpers_the_documents_and_no_links(tmp_path):
+def test_the_source_distribution_is_complete_without_links(tmp_path):
     copy = tmp_path / "house"
     ignore = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__")
     shutil.copytree(HOUSE, copy, symlinks=True, ignore=ignore)

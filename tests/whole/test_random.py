@@ -12,7 +12,7 @@ PICTURES = ("astronaut", "chelsea", "coffee", "rocket", "hubble", "retina", "bri
 SIDE, SEEDS = 192, range(12)
 
 
-def test_random_chains_end_at_round_one_by_quality_even_without_lpips():
+def test_random_loses_quality_in_round_one_without_lpips():
     prepared = {id: square(pictures.decode(catalogue.read(id))) for id in PICTURES}
     editor = editors.choose("random").editor
     ends, chains = 0, 0

@@ -19,7 +19,7 @@ def rows(tmp_path_factory):
     }
 
 
-def test_a_memory_and_a_disc_for_everything_are_listed_apart_and_paint_is_not(rows):
+def test_cheats_are_listed_apart_and_paint_is_not(rows):
     assert "it knew several times what its edits covered" in rows["under-the-edit"]["apart"]
     assert "it makes the same change whatever is asked" in rows["one-disc"]["apart"]
     assert set(rows["paint:wear=0.0"]["apart"]) <= {UNJUDGED}  # so few cases may draw no audit

@@ -183,7 +183,7 @@ def test_a_folder_of_something_else_is_a_claim_that_fails(tmp_path, section):
     assert not reed_vae.run(tmp_path, measuring.Measuring(with_lpips=False)).holds
 
 
-def test_a_whole_clone_of_the_predecessor_is_read_from_its_files_of_results(tmp_path):
+def test_a_clone_of_the_predecessor_is_read(tmp_path):
     about = {"image_filename": "scene_01.jpg", "edit_pair_name": "ball", "model": "flux"}
     quality = {"psnr": 20.0, "ssim": 0.5, "lpips": 0.0}
     about["rounds"] = [{"round": 1, "quality": quality, "success": True}, {"round": 2, "success": False, "error": "x"}]
@@ -221,7 +221,7 @@ def test_a_threshold_that_people_share_is_found_and_holds_up():
     assert people.holds_up(fits, {each.tested: people.rater_accuracy(answers, 0.0) for each in fits})[0]
 
 
-def test_a_threshold_that_is_another_for_each_editor_does_not_hold_up():
+def test_a_threshold_that_differs_by_editor_is_rejected():
     answers, values = simulated(3, 0.2)
     fits = people.leave_one_editor_out(answers, values, 0.0)
     holds, why = people.holds_up(fits, {each.tested: people.rater_accuracy(answers, 0.0) for each in fits})

@@ -29,7 +29,7 @@ def server(tmp_path):
         process.wait()
 
 
-def test_a_model_behind_the_server_is_an_editor_and_what_it_raises_fails_the_step(server, tmp_path):
+def test_a_model_behind_the_example_server_is_an_editor(server, tmp_path):
     outcome = generation.generate(
         f"openai:base_url={server},model=stand-in", suite="smoke", out=tmp_path / "run", rounds=1, quiet=True
     )

@@ -17,7 +17,7 @@ def table(name, page=PAGE):
     return {row[0]: row[1:] for row in rows}
 
 
-def test_eight_equal_editors_are_told_apart_in_at_most_seven_of_a_hundred_tables():
+def test_equal_editors_differ_in_at_most_7_percent_of_tables():
     rows = table("family error")
     promised = [float(cell) for name, cells in rows.items() if "not promised" not in name for cell in cells]
     assert len(promised) == 9
@@ -27,14 +27,14 @@ def test_eight_equal_editors_are_told_apart_in_at_most_seven_of_a_hundred_tables
 @pytest.mark.parametrize(
     "name", ["coverage over sources", "coverage over unequal sources", "coverage over sources and programs"]
 )
-def test_every_limit_holds_the_truth_in_at_least_93_of_a_hundred_sets(name):
+def test_every_interval_covers_the_truth_in_93_percent(name):
     rows = table(name)
     assert len(rows) == len(coverage.SCENARIOS) * len(coverage.FIGURES)
     assert min(float(cell) for cells in rows.values() for cell in cells) >= 0.93
 
 
 @pytest.mark.parametrize("name", ["drift simulated", "drift over a server"])
-def test_a_judge_that_drifts_is_alarmed_in_95_of_a_hundred_runs_and_one_that_does_not_in_at_most_five(name):
+def test_drift_alarms_95_percent_and_false_alarms_5_percent(name):
     rows = table(name, PAGE.with_name("judges.md"))
     if name == "drift over a server":
         shares = {words: float(cells[1].rstrip("%")) for words, cells in rows.items()}
@@ -61,7 +61,7 @@ def test_the_programs_that_wrote_the_page_still_run(monkeypatch):
     assert shares.min() > 0.5
 
 
-def test_stopping_early_saves_half_of_the_calls_for_the_same_verdicts():
+def test_stopping_early_saves_half_of_the_calls():
     rows = {
         name: [float(cell) if cell != "–" else None for cell in cells]
         for name, cells in table("stopping early").items()

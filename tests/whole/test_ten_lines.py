@@ -58,7 +58,7 @@ def test_the_board_is_a_pandas_frame_and_html_for_a_notebook(board):
     assert str(board).endswith(f"open {board.page}")
 
 
-def test_the_commands_say_of_the_same_folders_what_the_functions_gave(board, folder):
+def test_commands_and_functions_give_the_same_numbers(board, folder):
     run, mine = folder / "runs" / "mine", folder / "mine"
     built = CliRunner().invoke(main, ["build", str(run), "--out", str(mine), "--json"])
     assert json.loads(built.stdout)["chains"] == dataset_builder.build(run, mine).chains
@@ -72,7 +72,7 @@ def pictures_of(folder):
 
 
 @pytest.mark.slow
-def test_the_notebook_goes_on_after_its_kernel_was_killed_and_shows_progress_board_and_strip(tmp_path, monkeypatch):
+def test_the_notebook_resumes_after_a_killed_kernel(tmp_path, monkeypatch):
     import nbclient
     import nbformat
 
