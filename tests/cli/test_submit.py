@@ -227,9 +227,7 @@ def test_an_audit_that_was_left_out_is_refused():
     assert "and marks was due" in (said := suite_cases.departures(chains)[0]) or "and noise was due" in said
 
 
-def test_submitting_and_withdrawing_are_pull_requests(
-    hub, api, folder, monkeypatch, made
-):
+def test_submitting_and_withdrawing_are_pull_requests(hub, api, folder, monkeypatch, made):
     monkeypatch.setattr("convergebench.cli.studies.submissions.submit.hub_client", lambda quiet: api)
     monkeypatch.setattr("huggingface_hub.HfApi", lambda **words: api)
     api.create_repo(REPO, repo_type="dataset")
