@@ -96,7 +96,7 @@ def _headline(dataset: Path) -> _Values:
         return {}
     row = rows[0]
     [outcomes] = analysis.outcomes[row.group].values()
-    lost = sorted(outcome.lost_at or row.last_round + 1 for outcome in outcomes)
+    lost = sorted(outcome.lost_at or (row.last_round or 0) + 1 for outcome in outcomes)
     cells = row.cells
     values = {name: float(cells[column]) for column, name in _LOGGED.items() if cells[column] is not None}
     return values | {"half_life": float(lost[(len(lost) - 1) // 2])}
