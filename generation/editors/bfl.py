@@ -62,12 +62,12 @@ class Editor(hosted.PolledEditor):
         )
         if response.status_code >= 400 and "status" not in task:
             raise Rejected(f"HTTP {response.status_code} while polling: {str(task)[:200]}", charged=True)
-        answer = self.read(str(order.get("id")), task, instruction)
+        answer = self._read(str(order.get("id")), task, instruction)
         if answer.status == "ok" and isinstance(order.get("cost"), int | float):
             return dataclasses.replace(answer, cost=round(order["cost"] / 100, 6))  # given in cents
         return answer
 
-    def read(self, request_id: str, task: Json, instruction: str) -> Answer:
+    def _read(self, request_id: str, task: Json, instruction: str) -> Answer:
         """What a finished task holds."""
         status, reason = str(task.get("status")), task.get("details")
         result = task["result"] if isinstance(task.get("result"), dict) else {}

@@ -57,7 +57,7 @@ class Editor:
         return of_pipeline(json.loads(index.read_text())["_class_name"] if index.exists() else self.model)
 
     @functools.cached_property
-    def lock(self) -> threading.Lock:
+    def _lock(self) -> threading.Lock:
         return threading.Lock()
 
     @functools.cached_property
@@ -95,7 +95,7 @@ class Editor:
         return pipeline
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        with self.lock:
+        with self._lock:
             pipeline = self.pipeline
             options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
             arguments = pipelines.arguments(pipeline, image, instruction, options)

@@ -43,7 +43,7 @@ class Editor(hosted.PolledEditor):
         price = self.hosted().price
         return price.get(self.quality, price.get(self.resolution)) if isinstance(price, dict) else price
 
-    def body(self, image: Image.Image, instruction: str, seed: int) -> Json:
+    def _body(self, image: Image.Image, instruction: str, seed: int) -> Json:
         """The model's parameters, by the names that its page on fal.ai gives them."""
         facts, picture = self.facts, wire.data_address(pictures.encode_png(image))
         body: Json = {"prompt": instruction, "num_images": 1, "output_format": "png", **facts["options"]}
@@ -57,7 +57,7 @@ class Editor(hosted.PolledEditor):
         return body | ({"resolution": self.resolution} if "resolutions" in facts else {})
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        response, order = self.post(f"/{self.model}", self.body(image, instruction, seed))
+        response, order = self.post(f"/{self.model}", self._body(image, instruction, seed))
         if response.status_code >= 400:
             return declined(response, order)
         places = [self.polling_address(order, name, *_HOSTS) for name in ("status_url", "response_url")]

@@ -54,24 +54,24 @@ class Editor(hosted.HostedEditor):
     )
 
     def check(self) -> None:
-        for resolution in self.resolutions:
+        for resolution in self._resolutions:
             one_of("gemini:resolution", resolution, tuple(self.facts["resolutions"]))
         one_of("gemini:session", self.session, ("fresh", "one"))
 
     @property
-    def third(self) -> bool:
+    def _third(self) -> bool:
         """The third generation chooses its size and tells its thoughts; the second refuses to be asked."""
         return bool(self.facts["generation"] == 3)
 
     @property
-    def resolutions(self) -> list[str]:
+    def _resolutions(self) -> list[str]:
         """One for each step, and then again."""
         return self.resolution.split("/")
 
     @property
     def varies_size(self) -> bool:
         """A schedule of resolutions is about answers of different sizes."""
-        return len(self.resolutions) > 1
+        return len(self._resolutions) > 1
 
     @property
     def remembers(self) -> bool:
@@ -80,21 +80,21 @@ class Editor(hosted.HostedEditor):
 
     def price(self) -> float | None:
         """Of a call; of several resolutions the dearest, so that a limit holds."""
-        prices = [self.price_at(resolution) for resolution in self.resolutions]
+        prices = [self._price_at(resolution) for resolution in self._resolutions]
         return None if None in prices else max(price for price in prices if price is not None)
 
-    def price_at(self, resolution: str) -> float | None:
+    def _price_at(self, resolution: str) -> float | None:
         price = self.hosted().price
         return price.get(resolution) if isinstance(price, dict) else price
 
-    def ratios(self) -> dict[str, Size]:
+    def _ratios(self) -> dict[str, Size]:
         """The shapes there are; of several resolutions at the smallest, beside which no answer counts as shrunk."""
-        scale = min(_SCALES[resolution] for resolution in self.resolutions)
-        table = GEMINI_3 if self.third else GEMINI_2_5
+        scale = min(_SCALES[resolution] for resolution in self._resolutions)
+        table = GEMINI_3 if self._third else GEMINI_2_5
         return {ratio: (width * scale, height * scale) for ratio, (width, height) in table.items()}
 
     def sizes(self) -> tuple[Size, ...]:
-        return tuple(self.ratios().values())
+        return tuple(self._ratios().values())
 
     @functools.cached_property
     def sdk(self) -> "genai.Client":
@@ -109,24 +109,24 @@ class Editor(hosted.HostedEditor):
         return genai.Client(api_key=keys.read_key(*self.vendor.keys), vertexai=False, http_options=options)
 
     @functools.cached_property
-    def files(self) -> Files:
+    def _files(self) -> Files:
         return Files(self.sdk)
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
         turns = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
         uploaded = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
-        resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
+        resolution = self._resolutions[(len(history) - 1) % len(self._resolutions)]
         with wire.time_limit(self.timeout):
-            answer = self.request(turns, instruction, self.config(image.size, seed, resolution), uploaded)
+            answer = self._request(turns, instruction, self.config(image.size, seed, resolution), uploaded)
         details = {**answer.details, **({"uploaded": len(turns)} if uploaded else {})}
         if self.session == "fresh":
             details.pop("signature", None)
         if not self.varies_size:
             return dataclasses.replace(answer, details=details)
         details["resolution"] = resolution
-        return dataclasses.replace(answer, cost=self.price_at(resolution), details=details)
+        return dataclasses.replace(answer, cost=self._price_at(resolution), details=details)
 
-    def request(
+    def _request(
         self, turns: Sequence[Turn], instruction: str, config: "types.GenerateContentConfig", uploaded: bool
     ) -> Answer:
         """One request and what its response says."""
@@ -135,7 +135,7 @@ class Editor(hosted.HostedEditor):
         from google.genai import errors
 
         try:
-            parts = [_picture_part(turn, self.files if uploaded else None) for turn in turns]
+            parts = [_picture_part(turn, self._files if uploaded else None) for turn in turns]
         except errors.APIError as error:
             raise _fault(error) from error
         except httpx2.TransportError as error:
@@ -145,7 +145,7 @@ class Editor(hosted.HostedEditor):
             response = sdk.models.generate_content(model=self.model, contents=contents, config=config)
         except errors.APIError as error:
             if uploaded and error.code in (400, 403, 404) and "file" in str(error.message).lower():
-                self.files.forget()
+                self._files.forget()
                 raise Transient(f"HTTP {error.code}: {error.message}") from error
             raise _fault(error) from error
         except httpx2.TransportError as error:
@@ -160,18 +160,18 @@ class Editor(hosted.HostedEditor):
     def config(self, size: Size, seed: int, resolution: str) -> "types.GenerateContentConfig":
         from google.genai import types
 
-        ratios = self.ratios()
+        ratios = self._ratios()
         shape = nearest(size, tuple(ratios.values()))
         return types.GenerateContentConfig(
             should_return_http_response=True,  # read here, because the SDK drops what is said about a finish
             response_modalities=["TEXT", "IMAGE"],
             image_config=types.ImageConfig(
                 aspect_ratio=next(ratio for ratio, size in ratios.items() if size == shape),
-                image_size=resolution if self.third else None,
+                image_size=resolution if self._third else None,
             ),
             seed=seed,
             temperature=self.temperature,
-            thinking_config=types.ThinkingConfig(include_thoughts=True) if self.third else None,
+            thinking_config=types.ThinkingConfig(include_thoughts=True) if self._third else None,
         )
 
 

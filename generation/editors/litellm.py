@@ -63,15 +63,15 @@ class Editor(hosted.HostedEditor):
         return wire.base_address(self.base_url, "LITELLM_BASE_URL", "") if self.base_url else ""
 
     @property
-    def interpreter(self) -> str:
+    def _interpreter(self) -> str:
         return self.python or sys.executable
 
     def ready(self) -> str | None:
-        return None if _installed(self.interpreter) else f"litellm is not installed at {self.interpreter}: {_INSTALL}"
+        return None if _installed(self._interpreter) else f"litellm is not installed at {self._interpreter}: {_INSTALL}"
 
     def identity(self) -> dict[str, str]:
         """LiteLLM's version: it decides how a model is asked."""
-        installed = _installed(self.interpreter)
+        installed = _installed(self._interpreter)
         return {"litellm": installed[0]} if installed else {}
 
     def sizes(self) -> tuple[Size, ...]:
@@ -79,7 +79,7 @@ class Editor(hosted.HostedEditor):
 
     def hosted(self) -> models.Model:
         """What LiteLLM's own table says of the model, except the price of one that the shipped list has."""
-        installed = _installed(self.interpreter)
+        installed = _installed(self._interpreter)
         row = _table(installed[1]).get(self.model, {}) if installed else {}
         ends, price = prices.end_of(row), prices.flat_price(row)
         for model in models.listed():
@@ -107,7 +107,7 @@ class Editor(hosted.HostedEditor):
             "api_base": self.base_url,
             "timeout": self.timeout,
         }
-        reply = _run(self.interpreter, request, self.timeout + 30)  # seconds more, for its start
+        reply = _run(self._interpreter, request, self.timeout + 30)  # seconds more, for its start
         if reply.get("error"):
             return _declined(reply["error"])
         details = {"model": self.model, "provider": reply["provider"], "usage": reply["usage"], "sent": reply["sent"]}

@@ -39,7 +39,7 @@ class Editor:
         return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them")
 
     @functools.cached_property
-    def lock(self) -> threading.Lock:
+    def _lock(self) -> threading.Lock:
         return threading.Lock()
 
     @functools.cached_property
@@ -68,7 +68,7 @@ class Editor:
         """The hole filled by the network, which sees the picture and where to look: 0 in the hole, 255 elsewhere."""
         keep = np.where(hole, 0, 255).astype(np.uint8)
         inputs = {"image": bare.astype(np.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
-        with self.lock:
+        with self._lock:
             network = self.network
         (result,) = network.run(["result"], inputs)
         pixels: Pixels = result[0].transpose(1, 2, 0)

@@ -55,11 +55,11 @@ class Editor(hosted.HostedEditor):
     def check(self) -> None:
         one_of("openai:quality", self.quality, tuple(self.facts["qualities"]))
         one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.facts["fidelities"]))
-        if self.extras and not self.served:
-            raise UserError(f"openai:{next(iter(self.extras))} is for servers of your own; {self.model} is OpenAI's")
+        if self._extras and not self.served:
+            raise UserError(f"openai:{next(iter(self._extras))} is for servers of your own; {self.model} is OpenAI's")
 
     @property
-    def fidelity(self) -> str | None:
+    def _fidelity(self) -> str | None:
         """The input fidelity that is asked for; None if the model takes none."""
         levels = self.facts["fidelities"]
         return (levels[-1] if levels else None) if self.input_fidelity == "auto" else self.input_fidelity
@@ -70,7 +70,7 @@ class Editor(hosted.HostedEditor):
         return bool(self.base_url) and not self.model.startswith(("gpt-", "chatgpt-", "dall-e-"))
 
     @property
-    def extras(self) -> Json:
+    def _extras(self) -> Json:
         """What such servers take beyond OpenAI's parameters, by the names of their APIs."""
         named = {
             "num_inference_steps": self.steps,
@@ -117,11 +117,11 @@ class Editor(hosted.HostedEditor):
             return price
         if self.quality not in price:
             return None
-        of_picture = sent.get(self.fidelity, 0.0) if isinstance(sent, dict) else sent
-        return round(float(price[self.quality] + price.get(f"input_{self.fidelity}", of_picture)), 4)
+        of_picture = sent.get(self._fidelity, 0.0) if isinstance(sent, dict) else sent
+        return round(float(price[self.quality] + price.get(f"input_{self._fidelity}", of_picture)), 4)
 
     @functools.cached_property
-    def clients(self) -> "dict[str, openai.OpenAI]":
+    def _clients(self) -> "dict[str, openai.OpenAI]":
         """A client for each address. OpenAI's key is never sent to the user's own servers."""
         self.require_packages()
         import openai
@@ -144,7 +144,7 @@ class Editor(hosted.HostedEditor):
         }
 
     @functools.cached_property
-    def servers(self) -> image_servers.LeastLoaded:
+    def _servers(self) -> image_servers.LeastLoaded:
         return image_servers.LeastLoaded(self.addresses())
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
@@ -156,22 +156,22 @@ class Editor(hosted.HostedEditor):
         picture = ("picture.png", data, "image/png")
         body: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
         if self.served:
-            extra = {"seed": seed, **self.extras}
+            extra = {"seed": seed, **self._extras}
             body |= {"image": picture, "size": "{}x{}".format(*image.size), "response_format": "b64_json"}
-            with self.servers.pick() as address:
-                answer = self.request(address, {**body, "extra_body": extra}, instruction)
+            with self._servers.pick() as address:
+                answer = self._request(address, {**body, "extra_body": extra}, instruction)
             return dataclasses.replace(answer, details={**answer.details, "address": address, "sent": extra})
         body |= {
             "image": [picture],
             "size": "{}x{}".format(*nearest(image.size, self.sizes())),
             "quality": self.quality,
         }
-        body |= {"input_fidelity": self.fidelity} if self.fidelity else {}
-        return self.request(self.address(), body, instruction)
+        body |= {"input_fidelity": self._fidelity} if self._fidelity else {}
+        return self._request(self.address(), body, instruction)
 
-    def request(self, address: str, body: Json, instruction: str) -> Answer:
+    def _request(self, address: str, body: Json, instruction: str) -> Answer:
         """One request and what its response says."""
-        client = self.clients[address]
+        client = self._clients[address]
         import openai
 
         try:
@@ -180,25 +180,25 @@ class Editor(hosted.HostedEditor):
             return _declined(error)
         except openai.APIConnectionError as error:
             raise wire.connection_lost(error.__cause__ if isinstance(error.__cause__, Exception) else error) from error
-        return self.read(wire.parse_json(raw.http_response), raw.headers, instruction)
+        return self._read(wire.parse_json(raw.http_response), raw.headers, instruction)
 
-    def read(self, reply: Json, headers: "httpx2.Headers", instruction: str) -> Answer:
+    def _read(self, reply: Json, headers: "httpx2.Headers", instruction: str) -> Answer:
         usage, row = reply.get("usage"), hosted.rows_of(reply)
         details = {
             "request_id": headers.get("x-request-id"),
             "model": self.model,
             "usage": usage,
-            "input_fidelity": self.fidelity,
+            "input_fidelity": self._fidelity,
             "uncontrolled": [] if self.served else list(self.facts["cannot"]),
         }
-        cost = self.cost(usage)
+        cost = self._cost(usage)
         if not row.get("b64_json"):
             return Answer(status="no_image", reason="an answer without b64_json", cost=cost, details=details)
         details |= {"declared": f"image/{reply.get('output_format', 'png')}"}
         details |= hosted.rewritten(row.get("revised_prompt"), instruction)
         return Answer(wire.from_base64(row["b64_json"]), cost=cost, details=details)
 
-    def cost(self, usage: object) -> float | None:
+    def _cost(self, usage: object) -> float | None:
         """By the tokens that the answer counts; None if it counts none or their price is not known."""
         rates = self.hosted().tokens
         if not rates or not isinstance(usage, dict) or not isinstance(usage.get("output_tokens"), int):

@@ -32,7 +32,7 @@ class Editor(hosted.PolledEditor):
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         facts, (model, _, version) = self.facts, self.model.partition(":")
-        picture = self.upload(pictures.encode_png(image))
+        picture = self._upload(pictures.encode_png(image))
         options: Json = {"prompt": instruction, "seed": seed, "output_format": "png", **facts["options"]}
         options[facts["picture"]] = [picture] if facts["picture"].endswith("s") else picture
         if facts["shape"] == "pixels":
@@ -53,9 +53,9 @@ class Editor(hosted.PolledEditor):
         )
         if response.status_code >= 400:
             raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
-        return self.read(reply)
+        return self._read(reply)
 
-    def upload(self, data: bytes) -> str:
+    def _upload(self, data: bytes) -> str:
         """The address of a picture in Replicate's own store, which takes larger ones than a request does."""
         import httpx
 
@@ -70,7 +70,7 @@ class Editor(hosted.PolledEditor):
             raise wire.status_error(response.status_code, str(reply.get("detail") or reply))
         return place
 
-    def read(self, reply: Json) -> Answer:
+    def _read(self, reply: Json) -> Answer:
         """What a finished prediction holds."""
         details = {"request_id": reply.get("id"), "model": reply.get("model"), "version": reply.get("version")}
         details |= {"usage": reply.get("metrics"), "uncontrolled": list(self.facts["cannot"])}

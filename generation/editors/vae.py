@@ -37,27 +37,27 @@ class Editor:
         one_of("vae:device", self.device, torch_models.DEVICES)
 
     @property
-    def config(self) -> str:
+    def _config(self) -> str:
         return f"{self.subfolder}/config.json" if self.subfolder else "config.json"
 
     def identity(self) -> dict[str, str]:
         """The commit of the Hub that the weights come from; it stays the same for the whole run."""
-        commit = requirements.hub_commit(self.model, self.config)
+        commit = requirements.hub_commit(self.model, self._config)
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
         missing = requirements.missing_packages("diffusers", *_PACKAGES)
-        return missing or requirements.missing_weights(self.model, self.config)
+        return missing or requirements.missing_weights(self.model, self._config)
 
     def price(self) -> float | None:
         return 0.0
 
     @functools.cached_property
-    def lock(self) -> threading.Lock:
+    def _lock(self) -> threading.Lock:
         return threading.Lock()
 
     @functools.cached_property
-    def autoencoder(self) -> Any:
+    def _autoencoder(self) -> Any:
         if reason := requirements.missing_packages("diffusers", *_PACKAGES):
             raise Unusable(reason)
         from diffusers import AutoModel
@@ -76,8 +76,8 @@ class Editor:
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch
 
-        with self.lock, torch.inference_mode():
-            model = self.autoencoder
+        with self._lock, torch.inference_mode():
+            model = self._autoencoder
             pixels = torch_models.tensor(image) * 2 - 1
             padding = (0, -image.width % _MULTIPLE, 0, -image.height % _MULTIPLE)
             padded = torch.nn.functional.pad(pixels, padding, mode="replicate").to(model.device, model.dtype)
@@ -85,13 +85,13 @@ class Editor:
                 "AutoencoderKLQwenImage",
                 "AutoencoderKLWan",
             )  # they see a film of one frame
-            latents = self.latents_of(model.encode(padded.unsqueeze(2) if video else padded), seed)
+            latents = self._latents_of(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
         data = pictures.encode_png(torch_models.picture((decoded + 1) / 2))
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
-    def latents_of(self, output: Any, seed: int) -> "torch.Tensor":
+    def _latents_of(self, output: Any, seed: int) -> "torch.Tensor":
         """The latents, of which a variational autoencoder gives a distribution and the others a single answer."""
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent

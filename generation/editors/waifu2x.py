@@ -46,11 +46,11 @@ class Editor:
         return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them, with pip")
 
     @functools.cached_property
-    def lock(self) -> threading.Lock:
+    def _lock(self) -> threading.Lock:
         return threading.Lock()
 
     @functools.cached_property
-    def layers(self) -> list[tuple[Any, Any]]:
+    def _layers(self) -> list[tuple[Any, Any]]:
         if absent := requirements.missing_packages("score", "torch"):
             raise Unusable(absent)
         import torch
@@ -62,8 +62,8 @@ class Editor:
         import torch
         from torch.nn import functional
 
-        with self.lock, torch.inference_mode():
+        with self._lock, torch.inference_mode():
             values = functional.pad(torch_models.tensor(image), (_EDGE,) * 4, mode="replicate")
-            for weight, bias in self.layers[:-1]:
+            for weight, bias in self._layers[:-1]:
                 values = functional.leaky_relu(functional.conv2d(values, weight, bias), 0.1)
-            return Answer(pictures.encode_png(torch_models.picture(functional.conv2d(values, *self.layers[-1]))))
+            return Answer(pictures.encode_png(torch_models.picture(functional.conv2d(values, *self._layers[-1]))))

@@ -14,22 +14,38 @@ OPPOSITES = {
 OPPOSITES |= {undo: do for do, undo in reversed(OPPOSITES.items())}
 
 
+_Tone = Callable[[Pixels], Pixels]
+_NIGHT = (0.34, 0.42, 0.62)  # what is left of red, green and blue
+
+
 def _to_bytes(values: Pixels) -> Pixels:
     return np.rint(values).clip(0, 255).astype(np.uint8)
 
 
-def _grey(image: Pixels) -> Pixels:
-    """Light alone."""
-    return cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
+def _light(image: Pixels) -> Pixels:
+    return cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+
+
+def _gains(red: float, green: float, blue: float) -> _Tone:
+    """Each colour times its own gain."""
+    return lambda image: _to_bytes(image.astype(np.float32) * np.array((red, green, blue), np.float32))
+
+
+def _saturation(gain: float) -> _Tone:
+    """Colours further from grey, or nearer."""
+
+    def change(image: Pixels) -> Pixels:
+        light = _light(image).astype(np.float32)[..., None]
+        return _to_bytes(light + gain * (image - light))
+
+    return change
 
 
 def _colour(image: Pixels) -> Pixels:
     """A guess at lost colours, as of an old postcard: cool shadows, warm middle tones, blue in the bright and high."""
-    light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     seen = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb).astype(np.float32)
-    there = float(abs(seen[..., 1:] - 128).mean())
-    share = np.clip(1 - there / 12, 0, 1)  # colours that are there are left alone
-    tone = light.astype(np.float32) / 255
+    share = np.clip(1 - float(abs(seen[..., 1:] - 128).mean()) / 12, 0, 1)  # colours that are there are left alone
+    tone = _light(image).astype(np.float32) / 255
     high = np.linspace(1, 0, image.shape[0], dtype=np.float32)[:, None]
     sky = cv2.GaussianBlur(np.clip(tone * 2 - 1, 0, 1) * np.clip(high * 2 - 0.8, 0, 1), (0, 0), 8)
     warm = 4 * tone * (1 - tone)
@@ -38,44 +54,8 @@ def _colour(image: Pixels) -> Pixels:
     return cv2.cvtColor(_to_bytes(seen), cv2.COLOR_YCrCb2RGB)
 
 
-def _sepia(image: Pixels) -> Pixels:
-    """The brown of old photographs."""
-    light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)[..., None]
-    return _to_bytes(light * (1.07, 0.91, 0.71) + (6, 3, 0))
-
-
-def _gains(red: float, green: float, blue: float) -> Callable[[Pixels], Pixels]:
-    """Each colour times its own gain."""
-    return lambda image: _to_bytes(image.astype(np.float32) * np.array((red, green, blue), np.float32))
-
-
-def _night(image: Pixels) -> Pixels:
-    """Dark and blue, the highlights most of all."""
-    return _to_bytes(255 * (image / 255.0) ** 1.25 * (0.34, 0.42, 0.62))
-
-
-def _day(image: Pixels) -> Pixels:
-    """What night did, backwards."""
-    return _to_bytes(255 * (image / 255.0 / (0.34, 0.42, 0.62)) ** 0.8)
-
-
-def _saturation(gain: float) -> Callable[[Pixels], Pixels]:
-    """Colours further from grey, or nearer."""
-
-    def change(image: Pixels) -> Pixels:
-        light = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)[..., None]
-        return _to_bytes(light + gain * (image - light))
-
-    return change
-
-
 def _lens(image: Pixels) -> Pixels:
     return cv2.GaussianBlur(image, (0, 0), 0.005 * min(image.shape[:2]))
-
-
-def _blur(image: Pixels) -> Pixels:
-    """Out of focus."""
-    return _to_bytes(_lens(image.astype(np.float32)))
 
 
 def _sharpen(image: Pixels) -> Pixels:
@@ -85,11 +65,6 @@ def _sharpen(image: Pixels) -> Pixels:
     for _ in range(6):
         guess = np.clip(guess + (wanted - _lens(guess)), 0, 255)
     return _to_bytes(guess)
-
-
-def _denoise(image: Pixels) -> Pixels:
-    """A light hand against noise that spares edges."""
-    return cv2.bilateralFilter(image, 5, 18, 2)
 
 
 def _enhance(image: Pixels) -> Pixels:
@@ -104,32 +79,45 @@ def _patches(image: Pixels) -> Pixels:
     """Simplified patches of colour."""
     scale = 160 / min(image.shape[:2])
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    flat = cv2.pyrMeanShiftFiltering(small, 8, 28)
-    large = cv2.resize(flat, image.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+    large = cv2.resize(cv2.pyrMeanShiftFiltering(small, 8, 28), image.shape[1::-1], interpolation=cv2.INTER_LINEAR)
     return cv2.medianBlur(large, 7)
 
 
 def _edges(image: Pixels) -> Pixels:
     """Dark lines over the colours that are there, thinned towards white."""
-    grey_ = cv2.cvtColor(cv2.GaussianBlur(image, (0, 0), 1.2), cv2.COLOR_RGB2GRAY)
-    lines = cv2.GaussianBlur(cv2.Canny(grey_, 40, 110), (0, 0), 0.8).astype(np.float32)[..., None] / 255
+    grey = _light(cv2.GaussianBlur(image, (0, 0), 1.2))
+    lines = cv2.GaussianBlur(cv2.Canny(grey, 40, 110), (0, 0), 0.8).astype(np.float32)[..., None] / 255
     return _to_bytes((255 - 0.35 * (255.0 - image)) * (1 - lines))
 
 
 def _photograph(image: Pixels) -> Pixels:
-    """The colours that lines were drawn over, deepened again, and a little grain."""
+    """The colours that lines were drawn over, deepened again."""
     smooth = cv2.medianBlur(image, 5).astype(np.float32)
     pale = float(smooth.mean()) > 165
-    return _to_bytes(255 - (255 - smooth) / 0.35) if pale else _to_bytes(smooth)
+    return _to_bytes(255 - (255 - smooth) / 0.35 if pale else smooth)
 
 
-TONES: dict[str, Callable[[Pixels], Pixels]] = {
-    "grey": _grey, "colour": _colour, "sepia": _sepia, "warmer": _gains(1.16, 1.0, 0.76),
-    "cooler": _gains(1 / 1.16, 1.0, 1 / 0.76), "darker": _gains(0.55, 0.55, 0.55),
-    "brighter": _gains(1 / 0.55, 1 / 0.55, 1 / 0.55), "night": _night, "day": _day, "vivid": _saturation(1.7),
-    "pale": _saturation(1 / 1.7), "blur": _blur, "sharpen": _sharpen, "denoise": _denoise, "enhance": _enhance,
-    "patches": _patches, "edges": _edges, "photograph": _photograph, "invert": lambda image: 255 - image,
-}  # fmt: skip
+TONES: dict[str, _Tone] = {
+    "grey": lambda image: cv2.cvtColor(_light(image), cv2.COLOR_GRAY2RGB),
+    "colour": _colour,
+    "sepia": lambda image: _to_bytes(_light(image).astype(np.float32)[..., None] * (1.07, 0.91, 0.71) + (6, 3, 0)),
+    "warmer": _gains(1.16, 1.0, 0.76),
+    "cooler": _gains(1 / 1.16, 1.0, 1 / 0.76),
+    "darker": _gains(0.55, 0.55, 0.55),
+    "brighter": _gains(1 / 0.55, 1 / 0.55, 1 / 0.55),
+    "night": lambda image: _to_bytes(255 * (image / 255.0) ** 1.25 * _NIGHT),
+    "day": lambda image: _to_bytes(255 * (image / 255.0 / _NIGHT) ** 0.8),
+    "vivid": _saturation(1.7),
+    "pale": _saturation(1 / 1.7),
+    "blur": lambda image: _to_bytes(_lens(image.astype(np.float32))),
+    "sharpen": _sharpen,
+    "denoise": lambda image: cv2.bilateralFilter(image, 5, 18, 2),  # a light hand that spares edges
+    "enhance": _enhance,
+    "patches": _patches,
+    "edges": _edges,
+    "photograph": _photograph,
+    "invert": lambda image: 255 - image,
+}
 
 
 def redraw(image: Pixels, strength: float, chance: np.random.Generator) -> Pixels:
