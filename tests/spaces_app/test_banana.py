@@ -35,7 +35,7 @@ def analysis(chains, values):
     return Analysis(rows, [finished(one) for one in chains])
 
 
-def test_denoising_stands_beside_the_plain_copy_on_the_sources_that_have_both():
+def test_denoising_is_compared_on_common_sources():
     chains = [chain(program, source, run) for program in ("replicate", "replicate-denoise") for source in SOURCES
               for run in (1, 2)]  # fmt: skip
     chains += [chain("replicate", "dune")]
@@ -65,7 +65,7 @@ def test_a_picture_is_grey_only_if_every_pixel_is():
     ]
 
 
-def test_grey_is_asked_for_by_the_forward_instruction_alone():
+def test_only_the_forward_instruction_asks_for_grey():
     chains = [chain("monochrome-and-back", source) for source in SOURCES] + [chain("replicate", "fog")]
 
     def values(one, number, round, position):
@@ -81,7 +81,7 @@ def test_grey_is_asked_for_by_the_forward_instruction_alone():
     assert greyscale.rows(analysis(chains, lambda *given: {})) == []
 
 
-def test_reconstruction_is_a_group_of_its_own_and_counted_nowhere_else():
+def test_reconstruction_is_a_group_of_its_own():
     one = finished(chain("patches-edges-photograph", "fog", steps=9))
     assert group_of_chain(one) == "reconstruction"
     assert "reconstruction" in program_groups()

@@ -48,7 +48,7 @@ def verdict(check, scores, chains):
     return {finding.check: finding.verdict for finding in findings(Analysis(scores, chains))}[check]
 
 
-def test_memory_is_told_by_the_median_of_ten_cases():
+def test_memory_is_judged_by_the_median_of_ten_cases():
     assert outcome("known_fine", *cases(10, known_fine=0.9)) == "failed"
     assert outcome("known_fine", *cases(9, known_fine=0.9)) == "not judged"
     assert outcome("known_fine", *cases(10, known_fine=0.6)) == "passed"
@@ -56,7 +56,7 @@ def test_memory_is_told_by_the_median_of_ten_cases():
     assert outcome("known_middle", *cases(10, known_middle=0.81)) == "failed"
 
 
-def test_an_editor_that_remembers_now_and_then_is_caught_by_three_certain_cases():
+def test_three_certain_cases_are_memory():
     def rarely(value):
         return lambda number, name: value if number < 3 else 0.1
 
@@ -99,7 +99,7 @@ def salted(chains, **more):
     ]
 
 
-def test_an_editor_under_a_salt_has_no_rank_until_its_recall_is_judged():
+def test_an_unjudged_editor_under_a_salt_has_no_rank():
     scores, chains = cases(12, marks_unshown=40.0, marks_shown=5.0)
     assert reasons_apart(scores, salted(chains)) == {"one": (UNJUDGED,)}
     assert reasons_apart(scores, salted(chains, audit="marks")) == {}
@@ -142,18 +142,18 @@ def test_a_chain_counts_by_its_middle_return():
     assert middle_ratio([(0.0, 0.0)]) == 1.0
 
 
-def test_datasets_that_were_scored_before_are_not_judged():
+def test_a_dataset_without_checks_has_no_findings():
     scores, chains = cases(12)
     assert findings(Analysis(scores, chains)) == []
     assert reasons_apart(scores, chains) == {}
 
 
-def test_who_writes_the_words_is_listed_apart():
+def test_an_editor_that_writes_the_words_is_listed_apart():
     assert outcome("written", *cases(10, written=0.9)) == "failed"
     assert outcome("written", *cases(10, written=lambda number, name: 1.0 if number < 3 else 0.0)) == "passed"
 
 
-def test_an_editor_that_shows_what_was_asked_no_oftener_than_chance_is_suspected_and_not_listed_apart():
+def test_edits_shown_only_by_chance_are_suspicious():
     def of(asked):
         def value(number, name):
             return json.dumps({f"a {each}": 0.03 if each == asked(name) else 0.01 for each in PROGRAMS})
@@ -171,7 +171,7 @@ def test_an_editor_that_shows_what_was_asked_no_oftener_than_chance_is_suspected
     assert reasons_apart(*of(lambda name: "red-ball")) == {}
 
 
-def test_a_memory_in_one_program_or_from_the_second_round_on_is_caught_though_its_median_is_innocent():
+def test_memory_in_one_program_or_from_round_two_is_found():
     def in_one_program(number, name):
         return 0.9 if name == "blue-book" else 0.4
 

@@ -72,7 +72,7 @@ def analysis(chains, rows, judgements=(), labels=()):
 # Additions
 
 
-def test_counting_and_replacement_are_told_apart():
+def test_counting_and_replacement_are_distinguished():
     one = chain()
     # A second apple is not made; the third takes the first one's place; then two come at once, and one more.
     there = [[1], [1], [3], [3, 4], [3, 4, 5], [3, 4, 5, 6]]
@@ -90,7 +90,7 @@ def test_counting_and_replacement_are_told_apart():
     assert (row.background["background_5"], row.background["background_10"], row.background_last) == (0.05, None, 0.06)
 
 
-def test_without_a_judge_the_rules_say_what_they_can_and_the_note_says_what_is_missing():
+def test_without_a_judge_the_rules_judge_additions():
     one = chain()
     made = analysis([one], scores(one, edit_applied=[True] * 4 + [False] * 2))
     [row] = additions.rows(made)
@@ -101,7 +101,7 @@ def test_without_a_judge_the_rules_say_what_they_can_and_the_note_says_what_is_m
     assert "--metrics background" in note
 
 
-def test_every_chain_that_only_adds_is_counted_or_left_out_by_name():
+def test_every_chain_that_only_adds_is_accounted_for():
     whole, ended, failed = (chain(run=run, calls=calls, status=status) for run, calls, status in (
         (1, 6, "complete"), (2, 2, "refused"), (3, 0, "failed")))  # fmt: skip
     unscored, audited = chain(run=4), chain(run=5)
@@ -130,7 +130,7 @@ def test_the_steps_have_a_table_and_a_figure_for_each_program():
 # What a judge is worth
 
 
-def test_a_judge_stands_beside_itself_and_the_rule():
+def test_a_judge_is_compared_with_itself_and_the_rule():
     one = chain()
     rows = scores(one, edit_applied=[True, True, False, False, True, False])
     said = [answer(one, step, "edit_applied", value) for step, value in enumerate([1.0, 1.0, 0.0, 1.0, None, 0.0], 1)]
@@ -148,7 +148,7 @@ def test_a_judge_stands_beside_itself_and_the_rule():
     assert row.drift == judges.ONE_RUN
 
 
-def test_a_judge_that_counts_stands_beside_what_most_people_counted():
+def test_a_judge_that_counts_is_compared_with_people():
     one = chain()
     said = [answer(one, step, "object_count", float(step), labelled_as="count=number") for step in range(1, 6)]
     words = (("1", "1"), ("2", "3"), ("4", "4", "3"), ("unclear", "unclear"), ("5",))
@@ -161,7 +161,7 @@ def test_a_judge_that_counts_stands_beside_what_most_people_counted():
     assert (row.people.value, row.people_pairs) == (2 / 3, 3)  # it is wrong where most counted four
 
 
-def test_a_judge_stands_beside_what_most_people_said():
+def test_a_judge_is_compared_with_what_most_people_said():
     one = chain()
     said = [answer(one, step, "edit_applied", float(step != 2)) for step in range(1, 6)]
     labels = [
@@ -183,7 +183,7 @@ def drifting(moved):
     ]  # fmt: skip
 
 
-def test_a_drift_is_an_alarm_in_the_first_lines_of_the_report_and_none_is_none():
+def test_a_judge_that_drifted_is_an_alarm_on_the_page():
     for moved, alarmed in ((0, False), (8, True)):
         chains, said = drifting(moved)
         made = make_report(analysis(chains, [row for each in chains for row in scores(each, edit_applied=True)], said))
@@ -193,7 +193,7 @@ def test_a_drift_is_an_alarm_in_the_first_lines_of_the_report_and_none_is_none()
         assert ("ALARM in run 2" in row["drift"], "another model name" in row["drift"]) == (alarmed, not alarmed)
 
 
-def test_an_editor_stands_as_a_judge_sees_it_beside_the_rule_on_the_same_steps():
+def test_judge_and_rule_are_compared_on_the_same_steps():
     one = chain()
     said = [answer(one, step, "edit_applied", float(step != 3)) for step in (1, 2, 3, 4)]
     changes = [{"what": "a cup moved", "where": "left"}, {"what": "noise", "where": "everywhere"}]
@@ -213,7 +213,7 @@ def test_an_earlier_wording_of_a_question_is_left_out():
     assert Judged([old, new]).values("seer", "edit_applied") == {(one.id, 1): 0.0}
 
 
-def test_answers_about_chains_that_are_gone_tell_nothing_of_an_editor():
+def test_answers_about_missing_chains_are_ignored():
     one, gone = chain(), chain(run=2)
     said = [answer(each, 1, "edit_applied", 1.0) for each in (one, gone)]
     assert list(analysis([one], scores(one), said).once(judged_of).values("seer", "edit_applied")) == [(one.id, 1)]
@@ -228,7 +228,7 @@ def test_kappa_is_that_of_cohens_own_table():
 # Self-evaluation
 
 
-def test_the_first_step_that_mentions_noise_is_told_with_mean_and_deviation_over_runs():
+def test_first_mention_of_noise_is_averaged_over_runs():
     firsts, said, chains = [16, 20, 24, None], [], []
     for run, first in enumerate(firsts, 1):
         one = chain(REPLICATE, source="holi", run=run, rounds=30)
@@ -288,7 +288,7 @@ def test_an_addition_alone_leaves_the_background_as_it_was(background):
     assert clean["background_lpips"] < 0.01 * worn["background_lpips"]
 
 
-def test_the_background_of_what_is_taken_back_or_missing_has_a_reason(background):
+def test_a_missing_background_has_a_reason(background):
     first = scene()
     assert judged(background, [first, first], closes=True)["background_lpips"] == "not_an_addition"
     program = {"closes": False, "earlier": [None]}
@@ -303,7 +303,7 @@ def test_the_background_of_what_is_taken_back_or_missing_has_a_reason(background
 # Infidelity
 
 
-def test_unfaithful_restorations_are_counted_for_each_prompt_and_with_and_without_fidelity_words():
+def test_unfaithful_restorations_are_counted_by_prompt():
     chains, said = [], []
     for name, unfaithful in (("restore-s1", 3), ("restore-l1", 1), ("restore-sf1", 1), ("restore-lf1", 0)):
         program = Program(name, ("Restore the picture.",), "restoration", True, "invents information")

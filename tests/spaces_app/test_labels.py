@@ -105,13 +105,13 @@ def labelled(folder):
     return make_report(read_analysis(Reader(folder))).tables
 
 
-def test_ratings_are_told_with_their_spread_and_the_best_stands_first(labelled):
+def test_ratings_have_their_spread_and_the_best_is_first(labelled):
     best, *others = labelled["ratings"].rows
     assert (best["editor"], best["rating"], best["rated_5"], best["raters"], best["pictures"]) == ("steady", 5, 1, 2, 2)
     assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
 
 
-def test_blind_pairs_failures_and_reversibility_have_their_tables(labelled):
+def test_pairs_failures_and_reversibility_have_tables(labelled):
     [pair] = labelled["preferences"].rows
     assert (pair["first"], pair["second"], pair["losses"], pair["margin"]) == ("fading", "steady", 1.0, -1.0)
     seen = {(row["failure"], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
@@ -129,7 +129,7 @@ def test_agreement_stands_beside_each_question(labelled):
     assert found["Which one is better"]["alpha"] is None  # one person alone
 
 
-def test_labels_go_out_as_they_came_in_and_the_card_explains_them(folder, labelled, tmp_path):
+def test_saved_labels_are_those_that_were_added(folder, labelled, tmp_path):
     done = invoke("list", "labels", "--dataset", folder, "--out", tmp_path / "all.json")
     assert done.exit_code == 0, done.output
     rows = json.loads((tmp_path / "all.json").read_text())["labels"]
@@ -156,7 +156,7 @@ def test_labels_are_not_saved_over_a_strangers_file(folder, labelled, tmp_path, 
     assert (tmp_path / "notes.json").read_text() == theirs
 
 
-def test_who_answers_again_changes_their_mind_and_strangers_are_left_out(folder, labelled, tmp_path):
+def test_a_later_answer_replaces_an_earlier_one(folder, labelled, tmp_path):
     row = returns(folder)[0]
     later = [
         label("anna", "rating", "3", row, at="2026-11-19T01:00:00Z"),
@@ -207,7 +207,7 @@ def test_every_question_has_one_key_for_each_answer():
         assert len(keys) >= 3 or (question.most and not any(key.isdecimal() for key in keys))
 
 
-def test_nobody_who_labels_is_told_an_editor(folder):
+def test_labellers_never_see_an_editors_name(folder):
     dataset = open_dataset(str(folder))
     assert labels_tab.label_items(dataset, "count") == {"total": 0, "items": []}  # nothing only adds here
     for question in QUESTIONS.keys() - {"count"}:
@@ -222,7 +222,7 @@ def test_nobody_who_labels_is_told_an_editor(folder):
         labels_tab.label_items(dataset, "taste")
 
 
-def test_what_was_added_is_counted_by_people_and_stands_among_the_judges(tmp_path):
+def test_people_count_additions_in_the_space(tmp_path):
     folder = small_dataset.let_only_add(small_dataset.write(tmp_path / "convergebench"))
     (folder / "README.md").unlink()
     dataset = open_dataset(str(folder))
@@ -248,7 +248,7 @@ def test_what_was_added_is_counted_by_people_and_stands_among_the_judges(tmp_pat
     assert error == {"steady": 0, "fading": -8, "identity": -8}
 
 
-def test_agreement_is_asked_with_a_saved_files_text_and_nothing_else(folder):
+def test_agreement_is_computed_from_a_saved_file(folder):
     dataset = open_dataset(str(folder))
     given = [
         label(rater, "rating", answer, row)

@@ -52,7 +52,7 @@ def of(rows, **wanted):
     return found
 
 
-def test_a_gap_is_a_later_score_less_that_of_step_1_on_the_typical_range_averaged_over_runs():
+def test_a_gap_is_the_change_since_step_1_over_runs():
     rows = no_reference_gaps.rows(analysis())
     gap = of(rows, metric="NIQE", source="fog", step=20)
     assert gap.gap == pytest.approx(-1.9)
@@ -70,7 +70,7 @@ def test_a_metric_is_fooled_by_the_sources_with_a_gap_above_0():
         assert (of(rows, metric=metric).fooled, of(rows, metric=metric).fooled_by) == (0, "none")
 
 
-def test_correlations_and_certain_steps_say_who_follows_the_damage():
+def test_metrics_that_follow_the_damage_are_found():
     rows = no_reference_ranks.rows(analysis())
     niqe, brisque = of(rows, metric="NIQE"), of(rows, metric="BRISQUE")
     assert (niqe.with_step.value, niqe.with_lpips.value) == (pytest.approx(-1), pytest.approx(-1))
@@ -82,7 +82,7 @@ def test_correlations_and_certain_steps_say_who_follows_the_damage():
     assert of(rows, metric="LPIPS (sees the original)").with_lpips.value is None
 
 
-def test_a_metric_that_is_pleased_by_the_damage_is_told():
+def test_a_metric_that_likes_the_damage_is_found():
     pleased = {"piqe": lambda source, run, step: 50.0 - step - len(source) / 10, "lpips": SCORES["lpips"]}
     [row, _] = no_reference_ranks.rows(analysis(columns=pleased))
     assert (row.with_step.value, row.worse_from, row.better_from) == (pytest.approx(1), None, 2)
@@ -94,7 +94,7 @@ def test_one_source_makes_no_step_certain():
     assert of(rows, metric="NIQE").with_step.low is None
 
 
-def test_only_undisturbed_copies_count_and_lpips_alone_makes_no_table():
+def test_audited_copies_and_lpips_alone_do_not_count():
     chains = [chain("fog", 1), chain("fog", 2, audit="noise"), chain("fog", 1, HAT)]
     series = replication_series(analysis(chains))
     assert {(place.program, len(own)) for place, own in series.items()} == {("replicate", 1)}

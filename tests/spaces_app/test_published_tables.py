@@ -35,7 +35,7 @@ def test_cases_of_one_picture_count_as_one_picture():
     assert {row.sources for row in published.rows(analysis)} == {6}
 
 
-def test_cases_of_unknown_pictures_have_neither_limits_nor_verdicts():
+def test_unknown_pictures_have_no_limits_and_no_verdicts():
     analysis = published_analysis(24, image=False)
     for row in published_pairs.rows(analysis):
         assert (row.verdict, row.sources, row.p_value, row.difference.low) == (
@@ -56,7 +56,7 @@ def test_the_last_round_is_compared_beside_the_mean():
     assert last.verdict == "b"
 
 
-def test_no_limit_of_a_difference_lies_outside_the_range_of_the_metric():
+def test_limits_of_a_difference_are_within_its_range():
     rows = published_analysis(2)
     for metric in rows.once(published_metrics):
         for editor, cases in metric.editors.items():

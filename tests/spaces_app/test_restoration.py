@@ -50,7 +50,7 @@ def of_table(tables, name, table):
     return [row for row in tables[name].rows if row["table"] == table]
 
 
-def test_the_means_of_the_prompts_are_those_that_the_study_prints(tables):
+def test_means_of_prompts_equal_the_published_ones(tables):
     means = [row for row in of_table(tables, "restoration_prompts", "prompts.csv") if row["prompt"] == "mean"]
     rows = {row["group"]: row for row in means}
     off = [
@@ -63,7 +63,7 @@ def test_the_means_of_the_prompts_are_those_that_the_study_prints(tables):
     assert max(off) <= 0.001
 
 
-def test_published_means_have_neither_ranges_nor_pictures_and_no_p(tables):
+def test_published_means_have_no_limits_and_no_p(tables):
     rows = of_table(tables, "restoration_prompts", "prompts.csv")
     assert len(rows) == 12 + 4 + 4
     assert not any(row.get("psnr_low") or row["pictures"] for row in rows)
@@ -74,13 +74,13 @@ def test_published_means_have_neither_ranges_nor_pictures_and_no_p(tables):
     assert {row["p_value"] for row in effects} == {row["pictures"] for row in effects} == {None}
 
 
-def test_the_best_looking_prompt_of_the_study_is_its_least_faithful(tables):
+def test_the_best_looking_prompt_is_the_least_faithful(tables):
     rows = of_table(tables, "restoration_tradeoff", "prompts.csv")
     assert {(row["best_looking"], row["its_place"]) for row in rows} == {("S3", 12)}
     assert all(row["correlation"] < 0 for row in rows if row["distortion"] == "LPIPS")
 
 
-def test_friedmans_p_are_those_that_the_study_prints_and_the_exact_ones_stand_beside(tables):
+def test_friedmans_p_equal_the_published_ones(tables):
     rows = of_table(tables, "restoration_stability", "runs.csv")
     found = {(row["prompt"], row["metric"]): row for row in rows}
     titles = [metric_title(metric) for metric in METRICS]
@@ -97,14 +97,14 @@ def test_friedmans_p_are_those_that_the_study_prints_and_the_exact_ones_stand_be
     assert "2 of 24 tests have a chi-square p below 0.05; 1.2 would by chance" in note
 
 
-def test_the_best_of_each_metric_is_said_and_it_is_not_always_who_the_text_says(tables):
+def test_the_best_method_of_each_metric_is_named(tables):
     rows = {row["editor"]: row for row in of_table(tables, "restoration_methods", "methods.csv")}
     assert rows["Nano Banana 2"]["best_in"] == "SSIM, LPIPS"
     assert rows["PiSA-SR"]["best_in"] == "PSNR"
     assert rows["TSD-SR"]["best_in"] == ", ".join(map(metric_title, METRICS[3:]))
 
 
-def test_scenes_and_degradations_stand_as_published_and_what_has_no_clean_picture_has_no_distance(tables):
+def test_scenes_and_degradations_are_shown_as_published(tables):
     rows = {(row["slice"], row["editor"]): row for row in of_table(tables, "restoration_scenes", "scenes.csv")}
     assert len(rows) == 6
     assert rows["Small Faces", "Nano Banana 2"]["psnr"] == 23.809
@@ -114,7 +114,7 @@ def test_scenes_and_degradations_stand_as_published_and_what_has_no_clean_pictur
     assert not of_table(tables, "restoration_methods", "scenes.csv")  # a scene is no mean of all pictures
 
 
-def test_tables_of_restored_pictures_are_no_curves_over_rounds(tables):
+def test_published_restorations_have_no_curves(tables):
     assert not tables["published"].rows
     assert not tables["restoration_choice"].rows or {row["table"] for row in tables["restoration_choice"].rows} == {
         "runs.csv"
@@ -175,7 +175,7 @@ def test_degradations_of_one_clean_picture_are_one_source(own):
     assert pairs[0]["difference_low"] < 1 < pairs[0]["difference_high"]
 
 
-def test_prompt_length_and_fidelity_words_are_found_as_they_were_put_in(own):
+def test_simulated_effects_of_prompts_are_recovered(own):
     found = {
         row["effect"]: row
         for row in own["restoration_effects"].rows
@@ -193,7 +193,7 @@ def test_prompt_length_and_fidelity_words_are_found_as_they_were_put_in(own):
         assert (row["pictures"], row["clean"]) == (28, 14)
 
 
-def test_the_best_prompt_is_reported_on_pictures_that_it_was_not_chosen_on(own):
+def test_the_chosen_prompt_is_scored_on_other_pictures(own):
     rows = [row for row in own["restoration_choice"].rows if row["editor"] == "better" and row["by"] == "PSNR"]
     [row] = rows
     assert row["prompt"] in ("LF1", "LF2")
@@ -202,7 +202,7 @@ def test_the_best_prompt_is_reported_on_pictures_that_it_was_not_chosen_on(own):
     assert {*method["prompt"].split(" or ")} <= {"LF1", "LF2"}
 
 
-def test_scenes_and_degradations_have_their_tables_and_their_pairs(own):
+def test_scenes_are_crossed_with_degradations(own):
     rows = [row for row in own["restoration_scenes"].rows if row["editor"] == "better"]
     by = {(row["by"], row["slice"]): row for row in rows}
     assert (by["degradation", "motion blur"]["pictures"], by["degradation", "motion blur"]["clean"]) == (14, 14)
@@ -210,14 +210,14 @@ def test_scenes_and_degradations_have_their_tables_and_their_pairs(own):
     assert ("scene and degradation", "scene 0, motion blur") in by
 
 
-def test_restorations_are_not_told_in_rounds_kept(own):
+def test_restorations_are_in_no_leaderboard(own):
     assert not own["leaderboard"].rows
     facts = {row["fact"]: row["value"] for row in own["facts"].rows}
     assert facts["restorations with scores"] == facts["chains generated"] == 28 * 3 * 8
     assert "restorations with scores" in own["programs"].note
 
 
-def test_a_second_pass_that_loses_a_decibel_is_said_to_lose_it():
+def test_a_second_pass_that_loses_a_decibel_is_measured():
     rows = tables_of({"better": 0.0}, prompts=("lf1",), rounds=2)["restoration_passes"].rows
     [row] = [row for row in rows if row["metric"] == "PSNR"]
     assert row["difference_low"] < -1 < row["difference_high"] < 0
@@ -225,7 +225,7 @@ def test_a_second_pass_that_loses_a_decibel_is_said_to_lose_it():
     assert row["better"] < 0.1
 
 
-def test_real_degradations_have_only_scores_that_need_no_clean_picture():
+def test_no_clean_picture_means_no_distance():
     tables = tables_of({"better": 0.0}, truth=False)
     [row] = tables["restoration_methods"].rows
     assert row.get("psnr") is None
@@ -240,7 +240,7 @@ def test_a_restoration_without_a_picture_is_counted_as_one():
     assert json.dumps([dict(row) for row in tables["programs"].rows])
 
 
-def test_what_became_of_each_program_adds_up_and_absent_programs_are_named():
+def test_chains_of_each_program_add_up():
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
     options = Options(suites={"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]})
     table = make_report(Analysis(scores[:-3], chains, options=options)).tables["programs"]
@@ -254,14 +254,14 @@ def test_what_became_of_each_program_adds_up_and_absent_programs_are_named():
     )
 
 
-def test_scenes_and_degradations_are_those_of_the_catalogue():
+def test_the_suite_has_thirteen_scenes():
     suite = suites.load("restoration")
     sources = [suite.source(id) for id in suite.sources]
     assert len({source.scene for source in sources} - {""}) == 13
     assert {source.degradation for source in sources} == {source.id.partition("~")[2] for source in sources}
 
 
-def test_a_further_pass_that_takes_the_first_back_is_said_to_undo_it():
+def test_a_pass_that_takes_the_first_back_undoes_it():
     chains, scores = simulated({"one": 0.0}, prompts=("lf1",), rounds=2)
     turned = [row | ({"pass_direction": -0.6, "pass_size": 0.5} if row["round"] == 2 else {}) for row in scores]
     for place, row in enumerate(turned):
@@ -273,7 +273,7 @@ def test_a_further_pass_that_takes_the_first_back_is_said_to_undo_it():
     assert "Pass 2 of one undoes part of what the first changed" in table.note
 
 
-def test_the_direction_of_a_pass_is_the_angle_between_two_changes():
+def test_pass_direction_is_the_cosine_of_two_changes():
     rng = np.random.default_rng(3)
     given = rng.integers(60, 200, (96, 128, 3)).astype(np.uint8)
     first = np.clip(given.astype(int) + rng.integers(-30, 31, given.shape), 0, 255).astype(np.uint8)
@@ -294,7 +294,7 @@ def test_the_direction_of_a_pass_is_the_angle_between_two_changes():
     assert {*judged(given, first, first, cycle=("add", "remove")).values()} == {"several_instructions"}
 
 
-def test_a_page_of_restorations_speaks_of_restoring_and_not_of_rounds(tmp_path):
+def test_a_page_of_restorations_is_about_restoring(tmp_path):
     roles = {"identity": "baseline"}
     chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -1.0}, prompts=PROMPTS)
     analysis = Analysis(scores, chains, roles=roles)
