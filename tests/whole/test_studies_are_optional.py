@@ -11,8 +11,9 @@ STUDIES = sorted({folder.name for folder in HOUSE.glob("*/studies/*") if folder.
 ROUND_TRIP = """
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.spaces_app.app import build
 from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.space.server import make_server
+from starlette.testclient import TestClient
 
 for verb in (
     "generate --suite smoke --program flip-horizontally --rounds 1 --editor paint --editor identity --out run",
@@ -24,7 +25,8 @@ for verb in (
     assert done.exit_code == 0, done.output
 dataset = open_dataset("dataset")
 assert {case.editor for case in dataset.cases} == {"paint", "identity"}
-build(dataset)
+page = TestClient(make_server(dataset)).get("/")
+assert page.status_code == 200, page.text
 """
 
 
