@@ -65,6 +65,8 @@ function draw(about, wide, high, chosen) {
     });
     if (measured.length) ends.push({ line, series, from: [x(measured.at(-1)[0]), y(measured.at(-1)[1])], y: y(measured.at(-1)[1]) + 4 });
   }
+  if (has(about.lost)) put("rect", { class: "cb-lost-round", x: x(about.lost) - 4, width: 8, y: box.top, height: box.bottom - box.top });
+  if (about.cursor) put("line", { class: "cb-cursor", x1: x(about.cursor.round), x2: x(about.cursor.round), y1: box.top, y2: box.bottom, "data-step": about.cursor.step });
   // Names at the ends of the lines are pushed apart if they overlap.
   ends.sort((a, b) => a.y - b.y);
   const gap = Math.min(15, (box.bottom - box.top + 10) / Math.max(ends.length, 1));
@@ -95,19 +97,21 @@ export function chart(asked) {
   const box = make("div", { class: "cb-figure" });
   const readout = make("p", { class: "cb-readout", "aria-live": "polite" });
   const own = { node: make("figure", { class: "cb-plot" }, box, readout), chosen: new Set(about.chosen ?? []), pointed: null };
-  const size = () => [Math.round(clamp(own.node.clientWidth || window.innerWidth - 40, 320, 1160)), window.innerWidth < 761 ? 330 : about.high ?? 430];
+  const size = () => [Math.round(clamp(own.node.clientWidth || window.innerWidth - 40, 320, 1160)), about.high ?? (window.innerWidth < 761 ? 330 : 430)];
   const marked = () => new Set([...own.chosen, ...(own.pointed ? [own.pointed] : [])]);
   own.draw = () => {
     own.drawn = draw(about, ...size(), marked());
     box.replaceChildren(own.drawn.svg);
   };
-  const say = (event) => {
-    if (!own.drawn) return;
+  own.follow = (round, step) => { about.cursor = { round, step }; own.draw(); };
+  const roundAt = (event) => {
     const frame = box.getBoundingClientRect();
-    const [wide] = size();
-    const { box: inside } = own.drawn;
-    const at = about.xs[0] + (((event.clientX - frame.left) * (wide / frame.width) - inside.left) / (inside.right - inside.left)) * (about.xs[1] - about.xs[0]);
-    const round = clamp(Math.round(at), about.xs[0], about.xs[1]);
+    const { left, right } = own.drawn.box;
+    const share = ((event.clientX - frame.left) * (size()[0] / frame.width) - left) / (right - left);
+    return clamp(Math.round(about.xs[0] + share * (about.xs[1] - about.xs[0])), ...about.xs);
+  };
+  const say = (event) => {
+    const round = roundAt(event);
     const wanted = marked();
     const values = about.lines.filter((each) => !wanted.size || wanted.has(each.id)).map((each) => [each, each.points.find(([x]) => x === round)]).filter(([, point]) => point && has(point[1])).sort((a, b) => b[1][1] - a[1][1]);
     const text = (value) => about.format(value);
@@ -122,7 +126,7 @@ export function chart(asked) {
     else say(event);
   });
   box.addEventListener("pointerleave", () => { if (own.pointed) { own.pointed = null; own.draw(); } });
-  box.addEventListener("click", (event) => { const hit = event.target.hit; if (hit?.chain) go({ tab: "chains", chain: hit.chain, step: null }); else if (hit?.editor) go({ tab: "failures", editor: hit.editor, cause: null }); });
+  box.addEventListener("click", (event) => { const hit = event.target.hit; if (about.pick) about.pick(roundAt(event)); else if (hit?.chain) go({ tab: "chains", chain: hit.chain, step: null }); else if (hit?.editor) go({ tab: "failures", editor: hit.editor, cause: null }); });
   own.files = make("p", { class: "cb-files" }, "Save as ", about.links ?? null,
     about.csv ? make("button", { type: "button", onclick: () => save(`${about.name}.csv`, about.csv(), "text/csv") }, "CSV") : null);
   new ResizeObserver(() => { if (own.node.clientWidth) own.draw(); }).observe(own.node);

@@ -1,4 +1,5 @@
 // One chain, or two on the same case with their steps locked together.
+import { chart } from "convergebench/chart.js";
 import { ask, chainOf, choose, clamp, dot, editor, editors, filtered, get, go, has, known, make, outline, percent, picture, set, thumb, trouble, yours } from "convergebench/shared.js";
 
 const GAINS = [1, 2, 4, 8, 16, 32];
@@ -119,7 +120,7 @@ function column(state, view) {
   own.stage = make("div", { class: "cb-stage", tabindex: "0", role: "group", "aria-label": `Picture of ${view.name}` }, own.sheet);
   own.labels = make("div", { class: "cb-labels" }, make("span", {}, "original"), make("span", {}, "this step"));
   own.info = make("div", { class: "cb-info", "aria-live": "polite" });
-  own.chart = chart(state, own);
+  own.curves = curves(state, view);
   move(state, own);
   const ended = !has(view.kept) ? `${view.status}, ${view.rounds} rounds` : !has(view.lost_at) ? `Survived all ${view.rounds} rounds.` : `Lost in round ${view.lost_at} of ${view.rounds}: ${view.clause}.`;
   const reason = make("p", {}, ended, has(view.lost_step) ? make("button", { type: "button", class: "cb-plain", onclick: () => step(state, view.lost_step) }, "Show it") : null);
@@ -127,7 +128,7 @@ function column(state, view) {
   head.dataset.good = !has(view.lost_at) && has(view.kept);
   own.left = make("div", {}, own.stage, own.labels);
   own.node = make("section", { class: "cb-column", "aria-label": view.name }, head,
-    make("div", { class: "cb-pair" }, own.left, make("div", { class: "cb-side", "data-editor": view.name }, own.info, own.chart)));
+    make("div", { class: "cb-pair" }, own.left, make("div", { class: "cb-side", "data-editor": view.name }, own.info, own.curves.node)));
   return own;
 }
 
@@ -259,7 +260,7 @@ async function paint(state, own, number) {
   own.labels.hidden = !["divider", "side"].includes(state.mode);
   own.handle.hidden = state.mode !== "divider";
   own.region.hidden = own.lost.hidden = true;
-  cursor(own, now);
+  if (now) own.curves.follow(now.round === 0 ? 0 : now.round - 1 + now.position / Math.max(view.cycle.length, 1), now.step);
   own.info.replaceChildren(...about(view, now));
   const blank = (reason) => { own.empty.textContent = reason; own.sheet.toggleAttribute("data-empty", Boolean(reason)); };
   if (!now) return blank("the chain had ended before this step");
@@ -323,41 +324,13 @@ async function openFile(view, now) {
   else { page.close(); trouble(found.reason); }
 }
 
-// The curve with its cursor and the round of the loss.
-const [WIDE, HIGH, LEFT, BOTTOM] = [420, 140, 38, 22];
-const across = (own, round) => LEFT + ((WIDE - LEFT - 8) * round) / Math.max(own.view.rounds, 1);
-const up = (value) => 8 + (HIGH - BOTTOM - 8) * (1 - value);
-
-function chart(state, own) {
-  const { curves, rounds, threshold, lost_at: lost } = own.view;
-  const drawn = own.view.metrics.filter(({ name }) => curves[name]);
-  if (!drawn.length) return make("p", { class: "cb-note" }, "No retained scores to draw.");
-  const lines = drawn.map(({ name, colour }) => {
-    const points = [[0, 1], ...curves[name].map((value, place) => [place + 1, value]).filter(([, value]) => value !== null)];
-    return make("polyline", { svg: true, class: `cb-line cb-series-${colour}`, "data-line": colour, points: points.map(([round, value]) => `${across(own, round)},${up(value)}`).join(" ") });
-  });
-  own.cursor = make("line", { svg: true, class: "cb-cursor", y1: 4, y2: HIGH - BOTTOM });
-  const label = (x, y, words, anchor = "middle") => make("text", { svg: true, x, y, "text-anchor": anchor }, words);
-  const drawing = make("svg", { svg: true, viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `Retained quality of ${own.view.name} over ${rounds} rounds` },
-    [0, threshold, 1].map((value) => make("line", { svg: true, class: value === threshold ? "cb-half" : "cb-grid", x1: LEFT, x2: WIDE - 8, y1: up(value), y2: up(value) })),
-    has(lost) ? make("rect", { svg: true, class: "cb-lost-round", x: across(own, lost) - 4, width: 8, y: 4, height: HIGH - BOTTOM - 4 }) : null,
-    label(LEFT - 6, up(1) + 4, "100%", "end"), label(LEFT - 6, up(threshold) + 4, percent(threshold), "end"), label(LEFT - 6, up(0) + 4, "0%", "end"),
-    label(LEFT, HIGH - 5, "original", "start"), label(WIDE - 8, HIGH - 5, `round ${rounds}`, "end"), has(lost) && lost > 2 && lost < rounds - 1 ? label(across(own, lost), HIGH - 5, "lost") : null, lines, own.cursor);
-  drawing.addEventListener("click", (event) => {
-    const box = drawing.getBoundingClientRect();
-    const round = (((event.clientX - box.left) / box.width) * WIDE - LEFT) / ((WIDE - LEFT - 8) / rounds);
-    step(state, clamp(Math.round(round) * Math.max(own.view.cycle.length, 1), 0, state.size - 1));
-  });
-  return make("figure", {}, drawing, make("p", { class: "cb-key" }, drawn.map(({ title, colour }) => make("span", { class: `cb-series-${colour}` }, title)), make("small", {}, " retained: 100% = identical, 0% = unrelated picture")));
-}
-
-function cursor(own, now) {
-  if (!own.cursor || !now) return;
-  const length = Math.max(own.view.cycle.length, 1);
-  const x = across(own, now.round === 0 ? 0 : now.round - 1 + now.position / length);
-  own.cursor.setAttribute("x1", x);
-  own.cursor.setAttribute("x2", x);
-  own.cursor.dataset.step = now.step;
+// The curves of a chain; the cursor follows the step, and a click leads to its round.
+function curves(state, view) {
+  const lines = view.metrics.filter(({ name }) => view.curves[name]).map(({ name, title, colour }) =>
+    ({ id: name, name: title, place: colour, points: [[0, 1], ...view.curves[name].map((value, place) => [place + 1, value])] }));
+  if (!lines.length) return { node: make("p", { class: "cb-note" }, "No retained scores to draw."), follow() {} };
+  const pick = (round) => step(state, clamp(round * Math.max(view.cycle.length, 1), 0, state.size - 1));
+  return chart({ title: `Retained quality of ${view.name} over ${view.rounds} rounds`, y: "Retained", share: true, xs: [0, view.rounds], limit: view.threshold, lines, lost: view.lost_at, high: 190, pick });
 }
 
 document.addEventListener("keydown", (event) => {
