@@ -3,11 +3,11 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..pictures import Undecodable, decode
-from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types, one_of
+from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
 _ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
@@ -54,7 +54,7 @@ def find(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> 
 
 
 def _row_file(row: Values) -> str:
-    """The file that a row of [[picture]] is about; raises UserError for a row that says anything else wrong."""
+    """The file that a row of [[picture]] is about; raises UserError for a row with a wrong field."""
     what = f"picture {row.get('file', '?')!r}"
     check_fields(what, row, _ABOUT, ["file"])
     check_types(what, Source, {key: value for key, value in row.items() if key != "file"})
@@ -63,7 +63,7 @@ def _row_file(row: Values) -> str:
 
 
 def _read_picture(path: Path, row: Values, kind: str | None) -> OwnPicture:
-    """One picture with what is said of it."""
+    """One picture with what its row says of it."""
     data = path.read_bytes()
     try:
         picture = decode(data)
@@ -75,11 +75,15 @@ def _read_picture(path: Path, row: Values, kind: str | None) -> OwnPicture:
             f"{path} has no kind, which decides what programs fit it: give --pictures-kind, put it into a folder named "
             f"{', '.join(KINDS)}, or give its [[picture]] a kind"
         )
-    one_of("kind", str(chosen), KINDS)
-    given_texts = {name: str(row[name]) for name in _ABOUT if name in row and name not in ("file", "unfit")}
-    id = str(row.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture")
-    whole = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": path.stem, **given_texts}
-    size = {"width": picture.width, "height": picture.height, "sha256": hashlib.sha256(data).hexdigest()}
-    names = {field.name for field in fields(Source)}
-    values = {key: value for key, value in {**whole, **size, "id": id, "kind": chosen}.items() if key in names}
-    return OwnPicture(path, Source(**values), tuple(row.get("unfit", ())))
+    source = Source(
+        id=row.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture",
+        sha256=hashlib.sha256(data).hexdigest(),
+        width=picture.width,
+        height=picture.height,
+        kind=str(chosen),
+        origin=row.get("origin", "real"),
+        licence=row.get("licence", UNKNOWN),
+        attribution=row.get("attribution", UNKNOWN),
+        title=row.get("title", path.stem),
+    )
+    return OwnPicture(path, source, tuple(row.get("unfit", ())))

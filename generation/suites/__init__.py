@@ -174,7 +174,7 @@ def from_values(
     check_fields(f"suite {name!r}", values, _FIELDS)
     check_types(f"suite {name!r}", Suite, {key: value for key, value in values.items() if key != "variants"})
     if "steps" in values:
-        values = {"rounds": values["steps"], **values}
+        values = {**values, "rounds": values["steps"]}
     for key in ("steps", "rounds", "runs", "short_side"):
         if values.get(key, 1) < 1:
             raise UserError(f"{key} of suite {name!r} must be a whole number from 1, got {values[key]}")
