@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError
@@ -49,17 +49,16 @@ def write(
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
     meta |= licence_fields(contents.sources, repo)
     meta["size_categories"] = [next((words for most, words in _SIZES if contents.steps < most), "n>1M")]
-    tables = [_table_info(reader, name, entries) for name in reader.configs()]
-    meta["configs"] = [table.yaml_config for table in tables]
-    meta["dataset_info"] = [table.yaml_info for table in tables]
+    infos = [_table_info(reader, name, entries) for name in reader.configs()]
+    meta["configs"], meta["dataset_info"], tables = (list(part) for part in zip(*infos, strict=True))
     editor = min(contents.folders, default="paint")
     values = {
         "repo": repo,
         "totals": contents.totals(),
         "editor": editor,
         "editor_files": f"data/steps/{contents.folders.get(editor, editor)}/*.parquet",
-        "configs": configs_table([table.counts for table in tables]),
-        "columns": "\n\n".join(columns_table(table.counts[0]) for table in tables),
+        "configs": configs_table(tables),
+        "columns": "\n\n".join(columns_table(config) for config, *_ in tables),
         "statistics": contents.statistics(),
         "licences": licences_table(contents.sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
@@ -72,15 +71,10 @@ def write(
     return folder / "README.md"
 
 
-class _TableInfo(NamedTuple):
-    """What the card says of a table, in its YAML and in its own table of tables."""
-
-    yaml_config: dict[str, Any]
-    yaml_info: dict[str, Any]
-    counts: tuple[Config, int, int, int]  # rows, files and bytes
-
-
-def _table_info(reader: Reader, name: str, entries: manifest.Entries) -> _TableInfo:
+def _table_info(
+    reader: Reader, name: str, entries: manifest.Entries
+) -> tuple[dict[str, object], dict[str, object], tuple[Config, int, int, int]]:
+    """What the card says of a table: twice in its YAML, and in its table of tables (rows, files and bytes)."""
     files = reader.files(name)
     footers = [reader.footer(file) for file in files]
     config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)
@@ -101,7 +95,7 @@ def _table_info(reader: Reader, name: str, entries: manifest.Entries) -> _TableI
         "download_size": download,
         "dataset_size": size,
     }
-    return _TableInfo(yaml_config, yaml_info, (config, rows, len(files), download))
+    return yaml_config, yaml_info, (config, rows, len(files), download)
 
 
 def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entries:

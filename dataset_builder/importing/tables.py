@@ -3,12 +3,15 @@
 import csv
 import json
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from convergebench.generation.records import UserError, is_encodable
 
 MOST_CHARACTERS = 100_000  # of one value
+T = TypeVar("T", str, int, float)
 
 
 def json_file(path: Path) -> Any:
@@ -68,36 +71,31 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def text(name: str, value: object, most: int = MOST_CHARACTERS) -> str | None:
     """A value that must be text."""
-    if value is None or value == "":
-        return None
-    words = str(value)
-    if not isinstance(value, str | int | float) or "\0" in words or not is_encodable(words):
-        raise UserError(f"{name} must be text, got {words[:40]!r}")
-    if len(words) > most:
-        raise UserError(f"{name} must have at most {most:,} characters, got {len(words):,}")
-    return words
+
+    def allows(words: str) -> bool:
+        return isinstance(value, str | int | float) and "\0" not in words and is_encodable(words) and len(words) <= most
+
+    return _checked(name, value, str, allows, f"text of at most {most:,} characters")
 
 
-def whole(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int | None:
+def whole(name: str, value: object, low: int = 0, high: int = 2**31 - 1) -> int | None:
     """A value that must be a whole number within bounds."""
-    if value is None or value == "":
-        return None
-    try:
-        if low <= int(value) <= high:
-            return int(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise UserError(f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]!r}")
+    return _checked(name, value, int, lambda number: low <= number <= high, f"a whole number from {low} to {high}")
 
 
-def number(name: str, value: Any, low: float = -math.inf) -> float | None:
+def number(name: str, value: object, low: float = -math.inf) -> float | None:
     """A value that must be a number, and a finite one if it has a bound."""
+    if low == -math.inf:
+        return _checked(name, value, float, lambda number: True, "a number")
+    return _checked(name, value, float, lambda number: low <= number < math.inf, f"a number from {low:g}")
+
+
+def _checked(
+    name: str, value: object, convert: Callable[[Any], T], allows: Callable[[T], bool], allowed: str
+) -> T | None:
     if value is None or value == "":
         return None
-    try:
-        if low == -math.inf or low <= float(value) < math.inf:
-            return float(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    bound = "" if low == -math.inf else f" from {low:g}"
-    raise UserError(f"{name} must be a number{bound}, got {str(value)[:40]!r}")
+    with suppress(TypeError, ValueError, OverflowError):
+        if allows(converted := convert(value)):
+            return converted
+    raise UserError(f"{name} must be {allowed}, got {str(value)[:40]!r}")

@@ -131,8 +131,15 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
     there = hub.compare(api, repo, "dataset", published_files(folder), tag)
     tags = version_tags([*there.remote.tags])
     last = tags[-1] if tags else None
-    new = _state_of_folder(folder)
-    old = _state_of_version(api, repo, last) if last else None
+    reader = Reader(folder)
+    files = {file: (hash_file(folder / file), (folder / file).stat().st_size) for file in reader.data_files()}
+    new, old = _state_of(reader, folder / "README.md", files), None
+    if last:  # the state of a published version, from its card and its small table of chains
+        with hub.hub_errors_explained(repo):
+            card_there = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=last))
+            tagged = hub.read_repo(api, repo, "dataset", last).files
+            data = {file: content for file, content in tagged.items() if file.startswith("data/")}
+            old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), card_there, data)
     change = describe_change(old, new)
     if tag and not there.commit:
         check_tag(tag, tags, change)
@@ -153,21 +160,6 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
         foreign=tuple(there.foreign),
         commit=there.commit,
     )
-
-
-def _state_of_folder(folder: Path) -> State:
-    reader = Reader(folder)
-    files = {file: (hash_file(folder / file), (folder / file).stat().st_size) for file in reader.data_files()}
-    return _state_of(reader, folder / "README.md", files)
-
-
-def _state_of_version(api: "HfApi", repo: str, tag: str) -> State:
-    """A published version, from its card and its small chains table."""
-    with hub.hub_errors_explained(repo):
-        path = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=tag))
-        remote = hub.read_repo(api, repo, "dataset", tag)
-        data = {file: content for file, content in remote.files.items() if file.startswith("data/")}
-        return _state_of(Reader(f"hf://datasets/{repo}@{tag}", api), path, data)
 
 
 def _state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -> State:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from convergebench.dataset_builder.dataset.columns import Values
 from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import StepRow
@@ -177,7 +178,7 @@ class ServedDataset:
         return assign_looks(self.names["editor"], self.references)
 
     @cached_property
-    def sources(self) -> dict[str, dict]:
+    def sources(self) -> dict[str, Values]:
         """Title, attribution and licence of every picture, without the picture itself."""
         if not self.reader.files("sources"):
             return {}

@@ -396,7 +396,7 @@ def table(folder, rows):
         ({"path": "link.png"}, "path must be inside the table's folder"),
         ({"path": "a\0b.png"}, "path must be text"),
         ({"path": "1.png", "text": "\ud800"}, "text must be text"),
-        ({"path": "1.png", "text": "x" * 200_000}, "got 200,000"),
+        ({"path": "1.png", "text": "x" * 200_000}, "text must be text of at most 100,000"),
         ({"path": "1.png", "round": 10**9}, "more than 100,000 answers"),
         ({"path": "1.png", "position": 10**9}, "more than 100,000 answers"),
         ({"path": "1.png", "round": 10**30}, "round must be"),

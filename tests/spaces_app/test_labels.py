@@ -182,7 +182,7 @@ def test_a_later_answer_replaces_an_earlier_one(folder, labelled, tmp_path):
         ),
         ({"answer": "6"}, "the answer to 'rating' must be 0, 1, 2, 3, 4, 5, got '6'"),
         ({"step": "first"}, "step must be a whole number from 0"),
-        ({"rater": "x" * 300}, "rater must have at most 200 characters"),
+        ({"rater": "x" * 300}, "rater must be text of at most 200 characters"),
         (
             {"question": "count", "answer": "1000"},
             "'count' must be a number from 0 to 999, unclear, got '1000'",

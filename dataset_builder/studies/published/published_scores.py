@@ -249,11 +249,7 @@ def _resolve_duplicates(table: Path, rows: Sequence[_Row], rule: str) -> _Row:
     return replace(first, metrics={name: fmean(values) if values else None for name, values in present.items()})
 
 
-class _Answer(NamedTuple):
-    """What is known of the answer that ends a round of one of our chains."""
-
-    sha256: str | None
-    psnr: float | None
+_Answer = tuple[str | None, float | None]  # of the answer that ends a round of one of our chains: sha256 and PSNR
 
 
 def _attached_chains(folder: Path, rows_of_key: Mapping[_Key, Sequence[_Row]]) -> dict[tuple[str, str, int], str]:
@@ -280,12 +276,11 @@ def _attached_chains(folder: Path, rows_of_key: Mapping[_Key, Sequence[_Row]]) -
 
 def _is_same(published: _Row, ours: _Answer | None) -> bool:
     """Whether a published row describes this answer."""
-    if ours is None:
-        return False
+    sha256, psnr = ours or (None, None)
     if published.texts["sha256"] is not None:
-        return published.texts["sha256"] == ours.sha256
-    psnr = published.metrics.get("psnr")
-    return psnr is not None and ours.psnr is not None and abs(psnr - ours.psnr) <= _SAME_PSNR
+        return published.texts["sha256"] == sha256
+    theirs = published.metrics.get("psnr")
+    return theirs is not None and psnr is not None and abs(theirs - psnr) <= _SAME_PSNR
 
 
 def _answers_by_chain(folder: Path) -> dict[tuple[str, str], dict[int, _Answer]]:
@@ -297,5 +292,5 @@ def _answers_by_chain(folder: Path) -> dict[tuple[str, str], dict[int, _Answer]]
     steps = reader.rows_of(StepRow, ["chain", "step", "round", "sha256"])
     for row in sorted(steps, key=lambda row: row.step):
         if row.step and row.chain in editors:
-            answers[editors[row.chain], row.chain][row.round] = _Answer(row.sha256, psnr.get((row.chain, row.step)))
+            answers[editors[row.chain], row.chain][row.round] = (row.sha256, psnr.get((row.chain, row.step)))
     return answers
