@@ -156,9 +156,9 @@ def _as_function(editor: Any) -> Callable[..., Any]:
     def edit(image: Image.Image, instruction: str, seed: int) -> Image.Image:
         import torch
 
-        given = pipelines.arguments(editor, image, instruction, {})
+        arguments = pipelines.arguments(editor, image, instruction, {})
         with torch.no_grad():
-            result = editor(generator=torch.Generator().manual_seed(seed), **given)
+            result = editor(generator=torch.Generator().manual_seed(seed), **arguments)
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             raise Refused("the pipeline's safety checker")
         return pipelines.picture_of(result)
@@ -171,24 +171,17 @@ def _training_undisturbed(editor: Any) -> Iterator[None]:
     """Afterwards random numbers go on as if nothing had been, and every module is in the mode it was in."""
     import numpy as np
 
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002 - the training may use it
     torch = sys.modules.get("torch")
     parts = getattr(editor, "components", None) or {}
-    training = [part for part in parts.values() if getattr(part, "training", False) and hasattr(part, "eval")]
-    # A part may hold modules that the training keeps in eval: each gets back its own mode.
-    modes = [(module, module.training) for part in training for module in part.modules()]
-    kept = torch.get_rng_state() if torch else None
-    on_devices = torch.cuda.get_rng_state_all() if torch and torch.cuda.is_available() else []
-    for part in training:
-        part.eval()
-    try:
-        yield
-    finally:
-        for module, mode in modes:
-            module.training = mode
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
+    with contextlib.ExitStack() as undo:
+        undo.callback(random.setstate, random.getstate())
+        undo.callback(np.random.set_state, np.random.get_state())  # noqa: NPY002 - the training may use it
         if torch:
-            torch.set_rng_state(kept)
-        if torch and on_devices:
-            torch.cuda.set_rng_state_all(on_devices)
+            undo.enter_context(torch.random.fork_rng(range(torch.cuda.device_count())))
+        for part in parts.values():
+            if getattr(part, "training", False) and hasattr(part, "eval"):
+                # A part may hold modules that the training keeps in eval: each gets back its own mode.
+                for module in part.modules():
+                    undo.callback(setattr, module, "training", module.training)
+                part.eval()
+        yield
