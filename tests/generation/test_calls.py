@@ -70,34 +70,6 @@ def test_retry_after_is_kept_to_but_not_beyond_the_longest_wait():
     assert caller._delay(1, 3600.0) == 30
 
 
-def test_a_run_in_which_every_call_fails_stops_after_a_handful():
-    calls = []
-
-    def call():
-        calls.append(1)
-        raise Rejected("400: no such model")
-
-    caller = Caller(CallLimits(failures=5, probes=3))
-
-    def chain(number):
-        try:
-            caller.ask(call)
-        except Rejected:
-            return "recorded"
-        except Unusable as error:
-            caller.stop()
-            return str(error)
-        except Stopped:
-            return "not asked"
-        return None
-
-    with ThreadPoolExecutor(64) as pool:
-        results = list(pool.map(chain, range(2000)))
-    assert len(calls) < 10
-    assert results.count("recorded") <= 6
-    assert any("the last 5 calls all failed" in result for result in results)
-
-
 def test_a_call_that_is_answered_keeps_the_circuit_closed():
     caller = Caller(CallLimits(failures=3))
     for _ in range(20):
