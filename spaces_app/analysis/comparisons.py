@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
@@ -26,12 +26,12 @@ CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """How the editors of one group stand: two by two, and in order."""
+    """How the editors of one group compare: two by two, and in order."""
 
     outcomes: CaseOutcomes
     editors: list[Comparison]  # every two editors under test, corrected together
     references: list[Comparison]  # every editor under test with every other row, each judged by its own p
-    ranks: dict[str, tuple[int, int] | None]  # the best and the worst that the verdicts leave open
+    ranks: dict[str, tuple[int, int] | None]  # the best and the worst rank that the verdicts leave open
 
 
 def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparison:
@@ -40,7 +40,7 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
         editor: {case.key: (outcome, case.rounds) for case, outcome in zip(cases, outcomes[editor], strict=True)}
         for editor, cases in group.cases.items()
     }
-    kept = {editor: sum(each.kept for each in outcomes[editor]) / len(outcomes[editor]) for editor in group.cases}
+    kept = {editor: sum(outcome.kept for outcome in outcomes[editor]) / len(outcomes[editor]) for editor in group.cases}
     longest_first = sorted(group.cases, key=lambda editor: -kept[editor])
     editors = [editor for editor in longest_first if group.roles[editor] == "editor"]
     # An editor that is checked for less cannot be held against the others.
@@ -52,15 +52,15 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
 
 def outcomes_by_case(group: CaseGroup, threshold: float = 0.5, horizon: int | None = None) -> CaseOutcomes:
     """Every editor's cases with their outcomes and how many rounds they were planned for."""
-    found = {}
+    by_editor = {}
     for editor, cases in group.cases.items():
         checks = group.checks_of(editor)
         outcomes = count_failures(cases, [outcome_of_case(case, checks, threshold, horizon) for case in cases])
-        found[editor] = {
+        by_editor[editor] = {
             case.key: (outcome, min(case.rounds, horizon or case.rounds))
             for case, outcome in zip(cases, outcomes, strict=True)
         }
-    return found
+    return by_editor
 
 
 def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comparison]:
@@ -71,7 +71,7 @@ def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comp
 def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
     """Two editors on their common cases, before any verdict; runs of a program on a source are averaged first.
 
-    Where two chains of a case were planned for different numbers of rounds, the smaller one counts for both.
+    If two chains of a case were planned for different numbers of rounds, the smaller one counts for both.
     """
     common = outcomes[first].keys() & outcomes[second].keys()
     horizons = {key: min(outcomes[first][key][1], outcomes[second][key][1]) for key in common}
@@ -88,35 +88,17 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
 
 
 def rounds_kept(outcome: Outcome, horizon: int) -> int | None:
-    """Rounds kept up to the horizon; None where a technical failure left the case open before that."""
+    """Rounds kept up to the horizon; None if a technical failure left the case open before that."""
     return horizon if outcome.kept >= horizon else outcome.rounds_kept
 
 
 def verdict_name(pair: Comparison) -> str:
-    """The name of the editor that keeps more, 'open', or 'indicative' where there are too few sources."""
+    """The name of the editor that keeps more, 'open', or 'indicative' if there are too few sources."""
     return {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)
 
 
-def comparison_row(pair: Comparison) -> dict[str, Any]:
-    """One comparison as a row of a table."""
-    low, high = pair.interval or (None, None)
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": pair.difference,
-        "difference_low": low,
-        "difference_high": high,
-        "cases": pair.cases,
-        "left_out": pair.left_out,
-        "sources": pair.sources,
-        "p_value": pair.p_value,
-        "p_corrected": pair.p_corrected,
-        "verdict": verdict_name(pair),
-    }
-
-
 def run_order(seed: str, sources: Iterable[str]) -> list[str]:
-    """The sources in an order by chance that is the same everywhere: who comes first depends on no result.
+    """The sources in an order by chance that is the same everywhere: the order depends on no result.
 
     >>> run_order("v1", ["a", "b", "c"]) == run_order("v1", ["c", "b", "a"])
     True

@@ -15,42 +15,39 @@ class Floors:
     """The dataset's floors by source and size, over the unrelated sources of each chain's own suite."""
 
     def __init__(self, floors: Iterable[FloorRow], chains: Iterable[FinishedChain]):
-        self.values: dict[tuple[str, int], _ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
+        self._values: dict[tuple[str, int], _ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
         for row in floors:
             if row.value is not None:
-                self.values[row.source, row.short_side][row.metric][row.other] = row.value
-        self.sources_of_suite: dict[str, set[str]] = defaultdict(set)
-        self.name_of: dict[str, str] = {}  # imported sources are NAME-DIGEST: two encodings of a picture share the name
+                self._values[row.source, row.short_side][row.metric][row.other] = row.value
+        self._sources_of_suite: dict[str, set[str]] = defaultdict(set)
+        self._name_of: dict[str, str] = {}  # imported sources are NAME-DIGEST: encodings of a picture share the name
         for chain in chains:
-            self.sources_of_suite[chain.suite].add(chain.source.id)
-            self.name_of[chain.source.id] = chain.source.id.removesuffix(f"-{chain.source.sha256[:8]}")
-        self.cached: dict[tuple[str, int | None, str], _ValuesByMetric] = {}
+            self._sources_of_suite[chain.suite].add(chain.source.id)
+            self._name_of[chain.source.id] = chain.source.id.removesuffix(f"-{chain.source.sha256[:8]}")
+        self._cached: dict[tuple[str, int | None, str], _ValuesByMetric] = {}
 
     def unrelated_values(self, chain: FinishedChain) -> _ValuesByMetric:
         """What the unrelated pictures of the chain's suite score against the chain's reference."""
-        key = chain.source.id, chain.short_side, chain.suite
-        if key not in self.cached:
-            sizes = [size for source, size in self.values if source == key[0]]
-            size = key[1] if key[1] is not None else sizes[0] if len(sizes) == 1 else None
-            found = self.values.get((key[0], size), {}) if size is not None else {}
-            suite = self.sources_of_suite[key[2]]
-            own = {
-                metric: {other: value for other, value in values.items() if other in suite}
-                for metric, values in found.items()
-            }
-            self.cached[key] = self.without_encodings(key[0], {metric: each for metric, each in own.items() if each})
-        return self.cached[key]
+        source, size, suite = key = chain.source.id, chain.short_side, chain.suite
+        if key not in self._cached:
+            sizes = [stored_size for stored, stored_size in self._values if stored == source]
+            if size is None and len(sizes) == 1:
+                size = sizes[0]
+            values = self._values.get((source, size), {}) if size is not None else {}
+            in_suite = _of_others(values, lambda other: other in self._sources_of_suite[suite])
+            self._cached[key] = self._without_encodings(source, in_suite)
+        return self._cached[key]
 
-    def without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
+    def _without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
         """The values without those of the same picture in another encoding: it has the name, and resembles it."""
-        name = self.name_of.get(source)
-        of_other_names = _choose_others(values, lambda other: self.name_of.get(other) != name)
+        name = self._name_of.get(source)
+        of_other_names = _of_others(values, lambda other: self._name_of.get(other) != name)
         alike = _resembling_others(values, of_other_names) if of_other_names != values else {}
-        same = {other for other, is_like in alike.items() if is_like and self.name_of.get(other) == name}
-        return _choose_others(values, lambda other: other not in same) if same else values
+        same = {other for other, is_like in alike.items() if is_like and self._name_of.get(other) == name}
+        return _of_others(values, lambda other: other not in same) if same else values
 
     def floor(self, chain: FinishedChain, metric: str) -> float | None:
-        """The median over the unrelated pictures; None where there are none."""
+        """The median over the unrelated pictures; None if there are none."""
         values = self.unrelated_values(chain).get(metric)
         return floor(list(values.values())) if values else None
 
@@ -59,22 +56,25 @@ class Floors:
 
         No headline counts them.
         """
-        found: dict[str, set[str]] = defaultdict(set)
+        look_alikes: dict[str, set[str]] = defaultdict(set)
         for chain in {(chain.source.id, chain.short_side, chain.suite): chain for chain in chains}.values():
-            marks = _resembling_others(self.unrelated_values(chain))
-            if sum(marks.values()) > SHARE * len(marks):
-                found[chain.source.id] |= {other for other, is_like in marks.items() if is_like}
-        return {name: sorted(others) for name, others in sorted(found.items())}
+            resembles = _resembling_others(self.unrelated_values(chain))
+            if sum(resembles.values()) > SHARE * len(resembles):
+                look_alikes[chain.source.id] |= {other for other, is_like in resembles.items() if is_like}
+        return {name: sorted(others) for name, others in sorted(look_alikes.items())}
 
 
-def _choose_others(values: _ValuesByMetric, is_chosen: Callable[[str], bool]) -> _ValuesByMetric:
+def _of_others(values: _ValuesByMetric, is_chosen: Callable[[str], bool]) -> _ValuesByMetric:
     """The values of some of the other pictures; a metric without any is left out."""
-    kept = {metric: {other: each[other] for other in each if is_chosen(other)} for metric, each in values.items()}
-    return {metric: each for metric, each in kept.items() if each}
+    chosen = {
+        metric: {other: value for other, value in by_other.items() if is_chosen(other)}
+        for metric, by_other in values.items()
+    }
+    return {metric: by_other for metric, by_other in chosen.items() if by_other}
 
 
 def _resembling_others(values: _ValuesByMetric, floors_of: _ValuesByMetric | None = None) -> dict[str, bool]:
-    """Whether each unrelated picture resembles the reference on all qualities; empty where they are not all known.
+    """Whether each unrelated picture resembles the reference on all qualities; empty if they are not all known.
 
     The floors are medians of the values, or of others.
     """
@@ -91,8 +91,8 @@ def _resembling_others(values: _ValuesByMetric, floors_of: _ValuesByMetric | Non
 
 def excluded_text(look_alikes: Mapping[str, Sequence[str]]) -> str:
     """The excluded sources, each with the pictures that resemble it, no more than three of them by name."""
-    found = []
+    texts = []
     for source, others in look_alikes.items():
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        found.append(f"{source} (like {', '.join(others[:3])}{more})")
-    return ", ".join(found)
+        texts.append(f"{source} (like {', '.join(others[:3])}{more})")
+    return ", ".join(texts)

@@ -15,7 +15,7 @@ from ..analysis.tables import Table, as_text, capitalised
 from ..statistics.leaderboard import HEADLINE
 from .filmstrips import Strip
 from .page import render_board
-from .sentences import excluded_sentence, headline, where_chains_went
+from .sentences import excluded_sentence, facts_of, headline, where_chains_went
 from .write import write_report
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def write_board(
     """Write the whole report and return its headline; what is wrong with the dataset is one sentence."""
     check_dataset(dataset, threshold)
     if framing is not None and not 0 < framing <= 1:
-        raise UserError(f"--framing is {framing:g}; it lies above 0 and at most at 1")
+        raise UserError(f"--framing must be above 0 and at most 1, got {framing:g}")
     try:
         with disk_errors_explained(out):
             written = write_report(dataset, out, Options(threshold, framing, suites or {}))
@@ -74,18 +74,18 @@ def write_board(
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
     table = headline(written.report.tables, HEADLINE)
-    known = {row["fact"]: row["value"] for row in written.report.tables["facts"].rows}
-    chains = " ".join(filter(None, [where_chains_went(known), excluded_sentence(known) if table.rows else ""]))
+    facts = facts_of(written.report.tables)
+    chains = " ".join(filter(None, [where_chains_went(facts), excluded_sentence(facts) if table.rows else ""]))
     return Board(table, written.page, written.files, chains, tuple(written.strips))
 
 
 def check_dataset(dataset: Path, threshold: float) -> None:
     """Refuse, in one sentence, a threshold out of range and a dataset without chains or scores."""
     if not 0 < threshold <= 1:
-        raise UserError(f"--threshold is {threshold:g}; it lies above 0 and at most at 1")
+        raise UserError(f"--threshold must be above 0 and at most 1, got {threshold:g}")
     reader = Reader(dataset)
     if not reader.files("chains"):
-        raise UserError(f"{dataset} is no dataset: there is no data/chains; `convergebench build` makes one")
+        raise UserError(f"{dataset} is not a dataset: it has no data/chains; `convergebench build` makes one")
     if not reader.files("scores") and not reader.files("published"):
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
     refuse_missing(dataset)

@@ -1,20 +1,19 @@
-"""Strips of small pictures inside the page: cases in which an editor did worst, typical ones, restored pictures."""
+"""Strips of small pictures inside the page."""
 
 import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode
 from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.metric_modules.scores import ScoreRow
 from PIL import Image
 
 from ..analysis.cases import Case
 from ..analysis.display_names import display_name
-from ..analysis.reasons import TITLES, losing_step, loss_clause
-from ..analysis.tables import Table, format_value
+from ..analysis.reasons import losing_step, loss_clause
 from ..analysis.typical import frames_of
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
@@ -23,7 +22,7 @@ _QUALITY = 55
 
 @dataclass(frozen=True)
 class Frame:
-    """One small picture as a data URI; without one, `words` say why."""
+    """One small picture as a data URI; if there is none, `words` say why."""
 
     label: str
     words: str
@@ -38,49 +37,36 @@ class Strip:
     editor: str
     title: str
     frames: tuple[Frame, ...]
-    why: str = ""  # of a typical case: the round and the reason of its loss
-
-
-def worst_strips(table: Table, reader: Reader) -> list[Strip]:
-    """The strips of the cases that an editor lost first."""
-    lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
-    found = []
-    for chain in dict.fromkeys(row["chain"] for row in table.rows):
-        rows = [row for row in table.rows if row["chain"] == chain]
-        one = rows[0]
-        name = f"{one['source']}, {one['program']}"
-        frames = [make_frame(reader.picture(chain, 0), "original", f"{name}: the original")]
-        for row in rows:
-            words = f"{name}, as {one['editor']} returned it in round {row['round']}"
-            data = reader.picture(chain, row["round"] * lengths[chain])
-            frames.append(make_frame(data, f"round {row['round']}, {format_value(row['quality'], 'share')}", words))
-        cause = TITLES.get(one["cause"], str(one["cause"])).lower()
-        found.append(Strip(display_name(one["editor"]), f"{name}: {cause} in round {one['lost_in']}", tuple(frames)))
-    return found
+    why: str = ""  # of a typical case: when and why it was lost
 
 
 def typical_strip(
-    case: Case, outcome: Outcome, checks: Sequence[str], threshold: float, scores: Mapping[int, Any], reader: Reader
+    case: Case,
+    outcome: Outcome,
+    checks: Sequence[str],
+    threshold: float,
+    scores: Mapping[int, ScoreRow],
+    reader: Reader,
 ) -> Strip:
     """One editor on a case: the original, the first edit, some returns and the step in which the case was lost.
 
     `scores` holds the rows of the case's steps, for the numbers of what was lost.
     """
-    at = losing_step(case, outcome, scores)
+    lost_step = losing_step(case, outcome, scores)
     frames = []
-    for frame in frames_of(case, checks, at):
-        data = reader.picture(case.chain.id, frame["step"]) if frame["there"] else None
-        label = " ".join(filter(None, (frame["label"], frame["share"])))
-        made = make_frame(data, label, f"{case.source}, {case.program}: {label}")
-        frames.append(replace(made, is_loss=bool(frame["is_loss"])))
-    clause = loss_clause(case, outcome, checks, threshold, scores.get(at or -1))
+    for shown in frames_of(case, checks, lost_step):
+        data = reader.picture(case.chain.id, shown.step) if shown.exists else None
+        label = " ".join(filter(None, (shown.label, shown.share)))
+        frame = make_frame(data, label, f"{case.source}, {case.program}: {label}")
+        frames.append(replace(frame, is_loss=shown.is_loss))
+    clause = loss_clause(case, outcome, checks, threshold, scores.get(lost_step or -1))
     why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
     title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
     return Strip(display_name(case.editor), title, tuple(frames), why)
 
 
 def make_frame(data: bytes | None, label: str, words: str) -> Frame:
-    """A picture made small; one that is missing or broken is said in words."""
+    """A picture made small, or why there is none."""
     if data is None:
         return Frame(label, "no picture")
     try:

@@ -20,7 +20,7 @@ from .filmstrips import Strip
 
 HERE = Path(__file__).parent
 SHORT = ("editor", "rounds_kept", "cost", "cause")  # columns of the table that the page begins with
-# What readers of the page call columns that files call by the words of a study.
+# What the page calls columns that have another name in files.
 WORDS = {
     "rounds_kept": "Rounds survived",
     "rounds_kept_two_way": "Rounds survived, any program",
@@ -35,7 +35,7 @@ WORDS = {
 }
 _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
-STRIPS = 3  # shown under a table that stands alone
+STRIPS = 3  # below a table without its page
 WORST_CASES, METHODS = "Worst cases", "Methods"
 # The sections in their order, with their ids. A section that only a statistic names comes before the appendix.
 SECTIONS = {
@@ -54,7 +54,7 @@ class _Cell(NamedTuple):
     value: str
     limits: str
     is_number: bool
-    label: str = ""  # the editor's own, where its name stands here
+    label: str = ""  # the editor's label, if its name is shown
 
 
 class _PageRow(NamedTuple):
@@ -100,11 +100,11 @@ class Section:
 def make_sections(
     tables: Mapping[str, Table], groups: Sequence[str], strips: Mapping[str, Sequence[Strip]] | None = None
 ) -> list[Section]:
-    """Every statistic's tables and figures in the sections that they name; sections without either are left out."""
+    """Every statistic's tables and figures in the sections that they name; those without content are not shown."""
     statistics = find_statistics()
     looks = editor_looks(tables["leaderboard"].rows)
     names = display_names(looks)
-    new = [each.SECTION for each in statistics.values() if each.SECTION not in SECTIONS]
+    new = [statistic.SECTION for statistic in statistics.values() if statistic.SECTION not in SECTIONS]
     titles = [title for title in SECTIONS if title != EACH_GROUP]
     titles[-2:-2] = dict.fromkeys(new)
     sections = []
@@ -136,14 +136,15 @@ def _add_statistic(
     names: Mapping[str, str],
     prefix: str = "",
 ) -> None:
-    """The statistic's table, where the page shows it, and its figures."""
+    """The statistic's table, if the page shows it, and its figures."""
     if on_page(statistic).show:
         section.tables.append(_show_table(statistic, table, "" if section.is_group else table.note, names))
     if hasattr(statistic, "figures"):
         drawings = [drawing for drawing in statistic.figures(table.own_rows, context) if drawing]
         narrow = _narrow_figures(statistic, table.own_rows, context)
         section.drawings += [
-            replace(each, name=prefix + each.name, table=table.name, narrow=narrow.get(each.name)) for each in drawings
+            replace(drawing, name=prefix + drawing.name, table=table.name, narrow=narrow.get(drawing.name))
+            for drawing in drawings
         ]
 
 
@@ -158,15 +159,16 @@ def _narrow_figures(statistic: ModuleType, rows: Sequence[Any], context: FigureC
 
 def _show_table(statistic: ModuleType, table: Table, note: str, names: Mapping[str, str] | None = None) -> _ShownTable:
     """A table in the parts that the page shows; without rows, the note alone."""
-    about = on_page(statistic)
-    chosen = about.choose(table.rows) if about.choose else table.rows
+    page = on_page(statistic)
+    chosen = page.choose(table.rows) if page.choose else table.rows
+    by_value: dict[Any, list[Mapping[str, Any]]] = {}
+    for row in chosen:
+        by_value.setdefault(row.get(page.part_by), []).append(row)
     parts = []
-    for value in dict.fromkeys(row.get(about.part_by) for row in chosen):
-        own = [row for row in chosen if row.get(about.part_by) == value]
-        default = table.title if value is None else f"{table.title}: {value}"
-        caption = about.caption(own) if about.caption else default
-        parts.append(_table_part(table, caption, own, about.line_where, names))
-    return _ShownTable(note, about.heading, about.folded, parts)
+    for value, rows in by_value.items():
+        title = table.title if value is None else f"{table.title}: {value}"
+        parts.append(_table_part(table, page.caption(rows) if page.caption else title, rows, page.line_where, names))
+    return _ShownTable(note, page.heading, page.folded, parts)
 
 
 def _table_part(
@@ -208,7 +210,7 @@ def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
     """
     if key in _NAMED or key == "verdict":
         return names.get(value, _VERDICTS.get(value, value))
-    cause = next((each for each in TITLES if key == "cause" and value.startswith(each)), None)
+    cause = next((cause for cause in TITLES if key == "cause" and value.startswith(cause)), None)
     return value if cause is None else TITLES[cause].lower() + value[len(cause) :]
 
 
@@ -243,13 +245,14 @@ def take_answer(sections: Sequence[Section], board: Table, strips: Sequence[Stri
     first = next((section for section in sections if section.is_group), None)
     if first is None or not board.rows:
         return Answer(strips)
-    drawing = next((each for each in first.drawings if each.name == "survival"), None)
-    first.drawings = [each for each in first.drawings if each is not drawing]
+    survival = [drawing for drawing in first.drawings if drawing.name == "survival"]
+    first.drawings = [drawing for drawing in first.drawings if drawing.name != "survival"]
     rows = [row for row in board.rows if row["group"] == board.rows[0]["group"]]
     short = [column for column in board.columns if column.key in SHORT and any(row.get(column.key) for row in rows)]
     names = display_names(row["editor"] for row in rows)
     caption = capitalised(str(rows[0]["name"]))
-    return Answer(strips, drawing, _table_part(replace(board, columns=tuple(short)), caption, rows, "role", names))
+    part = _table_part(replace(board, columns=tuple(short)), caption, rows, "role", names)
+    return Answer(strips, survival[0] if survival else None, part)
 
 
 class PageWords(NamedTuple):

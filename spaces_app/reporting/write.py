@@ -11,9 +11,11 @@ from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.files import locked
 from convergebench.metric_modules.scores import FloorRow, ScoreRow
 
+from ..analysis import stored_rows
 from ..analysis.analysis import Analysis, Options
-from ..analysis.stored_rows import StoredRows, rows_of
-from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex
+from ..analysis.groups import ROLES
+from ..analysis.stored_rows import StoredRows
+from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex, rows_of
 from ..analysis.typical import case_at, typical_cases
 from ..statistics import compute_tables, find_statistics, leaderboard, on_page
 from .filmstrips import Strip, typical_strip
@@ -71,22 +73,23 @@ def write_report(dataset: Path, out: Path, options: Options = Options()) -> _Wri
 
 def _typical_strips(report: Report, reader: Reader) -> list[Strip]:
     """One typical case of the first group, of its best editor and its last."""
-    group = next(iter(report.analysis.groups.values()), None)
-    rows = [row for row in report.tables["leaderboard"].rows if group and row["group"] == group.name]
-    tested = [row["editor"] for row in rows if row["role"] == "editors"]
+    analysis = report.analysis
+    group = next(iter(analysis.groups.values()), None)
+    board = rows_of(report.tables, leaderboard.Row)
+    tested = [row.editor for row in board if group and row.group == group.name and row.role == ROLES["editor"]]
     if group is None or not tested:
         return []
-    outcomes = report.analysis.outcomes[group.name]
+    outcomes = analysis.outcomes[group.name]
     shown = list(dict.fromkeys([tested[0], tested[-1]]))
     key = typical_cases(group, outcomes, tested, shown)[0]
-    found = []
+    strips = []
     for editor in shown:
         if case := case_at(group, editor, key):
             outcome = outcomes[editor][group.cases[editor].index(case)]
-            scores = {row.step: row for row in rows_of(report.analysis.scores, {case.chain.id})}
-            threshold = report.analysis.options.threshold
-            found.append(typical_strip(case, outcome, group.checks_of(editor), threshold, scores, reader))
-    return found
+            scores = {row.step: row for row in stored_rows.rows_of(analysis.scores, {case.chain.id})}
+            threshold = analysis.options.threshold
+            strips.append(typical_strip(case, outcome, group.checks_of(editor), threshold, scores, reader))
+    return strips
 
 
 def write_files(
@@ -120,7 +123,7 @@ def make_files(
         files[f"figures/{drawing.name}.svg"] = drawing.svg().encode()
         files[f"figures/{drawing.name}.pdf"] = drawing.pdf()
         files[f"figures/{drawing.name}.png"] = drawing.png()
-    files["methods.md"] = methods_paragraph(report.tables["facts"]).encode()
+    files["methods.md"] = methods_paragraph(report.tables).encode()
     sentences = page_sentences(report.tables)
     groups = list(report.analysis.groups)
     for section in sections:

@@ -6,9 +6,11 @@ from convergebench.dataset_builder.dataset.reader import Reader
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case, spread_rounds
+from ..analysis.display_names import display_name
 from ..analysis.groups import CaseGroup, OutcomesByEditor, is_measured, lowest_quality
-from ..analysis.tables import Table, TableRow, column
-from ..reporting.filmstrips import Strip, worst_strips
+from ..analysis.reasons import TITLES
+from ..analysis.tables import Table, TableRow, column, format_value, rows_of
+from ..reporting.filmstrips import Strip, make_frame
 from . import OnPage
 
 TITLE = "The worst cases of each editor"
@@ -80,5 +82,20 @@ def _mean_quality(case: Case, checks: Sequence[str]) -> float:
 
 
 def strips(table: Table, reader: Reader) -> list[Strip]:
-    """The pictures of these cases."""
-    return worst_strips(table, reader)
+    """The pictures of each case: the original, and what came back in the rounds of its rows."""
+    lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
+    rows_of_case: dict[str, list[Row]] = {}
+    for row in rows_of({table.name: table}, Row):
+        rows_of_case.setdefault(row.chain, []).append(row)
+    result = []
+    for chain, rows in rows_of_case.items():
+        case = rows[0]
+        name = f"{case.source}, {case.program}"
+        frames = [make_frame(reader.picture(chain, 0), "original", f"{name}: the original")]
+        for row in rows:
+            data = reader.picture(chain, row.round * lengths[chain])
+            label = f"round {row.round}, {format_value(row.quality, 'share')}"
+            frames.append(make_frame(data, label, f"{name}, as {row.editor} returned it in round {row.round}"))
+        title = f"{name}: {TITLES[str(case.cause)].lower()} in round {case.lost_in}"
+        result.append(Strip(display_name(case.editor), title, tuple(frames)))
+    return result

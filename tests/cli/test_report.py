@@ -112,7 +112,7 @@ def test_one_pair_as_json(folder):
     [
         (("--compare", "one", "three"), "no scores of an editor 'three'; there are one, two"),
         (("--compare", "one", "one"), "'one' was given twice; a comparison needs two editors"),
-        (("--threshold", "1.5"), "--threshold is 1.5; it lies above 0 and at most at 1"),
+        (("--threshold", "1.5"), "--threshold must be above 0 and at most 1, got 1.5"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(folder, words, sentence):

@@ -67,6 +67,6 @@ def test_every_program_of_a_suite_stands_in_its_report_and_the_sum_holds(name):
         assert counted == row["chains"]
         assert row["chains"] or (program in absent and "no chain of it is in this dataset" in row["reason"])
     assert equation_holds(tables["programs"].note.partition("; ")[0].rstrip("."), len(chains))
-    paragraph = methods_paragraph(tables["facts"])
+    paragraph = methods_paragraph(tables)
     [printed] = re.findall(r"\d+ chains generated = [^.;]*", paragraph)
     assert equation_holds(printed, len(chains))

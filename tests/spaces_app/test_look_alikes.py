@@ -80,5 +80,5 @@ def test_a_board_that_exclusion_emptied_says_which_pictures_and_why(emptied):
     why = "too many unrelated pictures resemble them: picture-00 (like picture-01), picture-01 (like picture-00)"
     assert why in headline(emptied.tables, HEADLINE).title, "the terminal"
     assert why in page_sentences(emptied.tables)["lead"][0], "the page"
-    assert "picture-02 (like picture-03)" in methods_paragraph(emptied.tables["facts"])
+    assert "picture-02 (like picture-03)" in methods_paragraph(emptied.tables)
     assert not emptied.tables["leaderboard"].rows

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_fra
 from convergebench.spaces_app.reporting.page import SHORT, WORDS, in_words
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
+from convergebench.spaces_app.statistics import leaderboard, make_table
 from simulated import dataset, report
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="
@@ -148,10 +150,9 @@ def test_every_table_compiles(laid, tmp_path):
 
 def test_the_page_changes_when_a_table_does(laid):
     made = laid[1]
-    rows = [dict(row) for row in made.tables["leaderboard"].rows]
-    rows[0]["rounds_kept"] = 7.77
-    changed = {**made.tables, "leaderboard": tables.Table("leaderboard", "", made.tables["leaderboard"].columns, rows)}
-    assert "7.8" in " ".join(page_sentences(changed)["lead"])
+    first, *others = made.tables["leaderboard"].typed_rows
+    board = make_table(leaderboard, [replace(first, rounds_kept=tables.Estimate(7.77)), *others])
+    assert "7.8" in " ".join(page_sentences({**made.tables, "leaderboard": board})["lead"])
 
 
 def test_the_page_asks_for_nothing_outside_itself(laid):

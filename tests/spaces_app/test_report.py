@@ -235,7 +235,7 @@ def test_an_edit_that_nobody_can_judge_leaves_the_other_checks_to_decide_and_eve
         "7 chains generated = 2 kept + 1 lost + 1 missing + 1 counted as additions + 1 left out (under recall audit) + "
         "1 left out (count twice or have no scores); edits that nobody can judge, where the other checks count: 3 (the "
         "picture looks too much like itself after the transform to tell)"
-    ) in methods_paragraph(made.tables["facts"])
+    ) in methods_paragraph(made.tables)
 
 
 def test_the_same_case_from_two_datasets_counts_once():
