@@ -211,7 +211,7 @@ def reference_size(chain: StoredChain) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def source_path(run: Path, sha256: str) -> Path:
+def _source_path(run: Path, sha256: str) -> Path:
     """A source's own file in the run."""
     folder = run / "sources"
     for path in sorted(folder.glob(f"{sha256}.*")):
@@ -222,16 +222,12 @@ def source_path(run: Path, sha256: str) -> Path:
 
 def source_size(chain: StoredChain) -> int:
     """Bytes of the source's own file."""
-    return source_path(run_of(chain), chain.source.sha256).stat().st_size
-
-
-def run_of(chain: StoredChain) -> Path:
-    return chain.folder.parent.parent
+    return _source_path(chain.folder.parents[1], chain.source.sha256).stat().st_size
 
 
 def read_source(chain: StoredChain) -> tuple[str, bytes]:
     """The source's own file: its name and its bytes."""
-    return read_source_file(run_of(chain), chain.source.sha256)
+    return read_source_file(chain.folder.parents[1], chain.source.sha256)
 
 
 def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
@@ -239,7 +235,7 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
 
     A source that the project made is named by its pixels, and any encoder may have written its file.
     """
-    path = source_path(run, sha256)
+    path = _source_path(run, sha256)
     data = _read_bytes(path)
     if hashlib.sha256(data).hexdigest() == sha256:
         return path.name, data
