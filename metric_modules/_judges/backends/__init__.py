@@ -42,7 +42,6 @@ class Shown:
 class BaseJudge(ABC):
     """What every judge has; a file's `Judge` overrides what differs."""
 
-    needs: ClassVar[str] = "nothing"
     concurrency: ClassVar[int] = 8  # calls in flight
     drifts: ClassVar[bool] = True  # False: it computes its answers, so that no sample is asked again
     side: int | None = None  # pixels of the longer side of the pictures that it is shown; None: as they are
@@ -95,7 +94,7 @@ def choose(spec: str) -> Choice:
     one_of("judge", name, tuple(names()))
     kind = importlib.import_module(f"{__name__}.{name}").Judge
     options, rates = parse_words("judge", name, words, kind)
-    judge: BaseJudge = kind(**options)
+    judge = kind(**options)
     values, label = identity_and_label(name, judge, {})
     return Choice(name, label, {**values, **judge.identity()}, judge, rates)
 

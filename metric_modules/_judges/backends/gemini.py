@@ -27,7 +27,6 @@ class Judge(HostedJudge):
     model: str = "gemini-3-flash-preview"
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     thinking: str = "low"
-    needs: ClassVar[str] = "GEMINI_API_KEY and pip install 'convergebench[judges]'"
     vendor: ClassVar[str] = "gemini"
     default_address: ClassVar[str] = "https://generativelanguage.googleapis.com"
     keys: ClassVar[tuple[str, ...]] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")

@@ -34,7 +34,6 @@ class Judge(HostedJudge):
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
     structured: str = "schema"
     effort: str | None = None
-    needs: ClassVar[str] = "OPENAI_API_KEY or base_url=, and pip install 'convergebench[judges]'"
     vendor: ClassVar[str] = "openai"
     default_address: ClassVar[str] = "https://api.openai.com/v1"
     keys: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)

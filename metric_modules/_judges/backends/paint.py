@@ -39,7 +39,6 @@ class Judge(BaseJudge):
 
     concurrency: ClassVar[int] = 2
     drifts: ClassVar[bool] = False
-    needs: ClassVar[str] = "chains of the editor paint"
 
     def ready(self) -> str | None:
         return requirements.missing_packages("judges", "jsonschema")

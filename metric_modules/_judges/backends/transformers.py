@@ -26,7 +26,6 @@ class Judge(BaseJudge):
     side: int = number(1024, least=32)
     max_tokens: int = number(500, least=1)
     concurrency: ClassVar[int] = 1
-    needs: ClassVar[str] = "pip install 'convergebench[judges,score]', and the model's weights"
 
     def __post_init__(self) -> None:
         one_of("transformers:dtype", self.dtype, torch_models.DTYPES)
