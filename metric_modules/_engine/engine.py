@@ -83,7 +83,7 @@ class Job:
         """Names what is left to do in this many parts: equal for the same dataset and metrics."""
         chains, tasks = self.left
         signatures = {run.name: run.signature for run in self.metrics.runs}
-        content = [size, signatures, [(one.chain.id, one.digest) for one in chains], [task.key for task in tasks]]
+        content = [size, signatures, [(chain.chain.id, chain.digest) for chain in chains], [task.key for task in tasks]]
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def images(self, rank: int, size: int) -> int:
@@ -165,7 +165,7 @@ def run(
     """Score what is lacking, together with other processes; the first writes the dataset's scores and floors."""
     folder = job.folder / FOLDER
     with locked_for(job) if rank == 0 else contextlib.nullcontext():
-        barrier()  # nobody reads a folder that another launch is writing
+        barrier()  # another launch may still be writing the folder
         job.left  # noqa: B018 - before any shard is read
         lines = ShardLines(folder)
         job.take_in(lines)
@@ -280,7 +280,7 @@ def finish(job: Job, outcome: Outcome) -> None:
                 chain, job.results, specs, job.metrics.absent, medians.get(place, {}), of_task
             ):
                 missing = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
-                sentences = sorted(each.sentence for each in missing)
+                sentences = sorted(reason.sentence for reason in missing)
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
                 yield row
 

@@ -1,4 +1,4 @@
-"""Computes a sample of a dataset's scores again from the pictures, and reports where the dataset holds other values.
+"""Computes a sample of a dataset's scores again from the pictures, and reports the differences.
 
 All retained values follow from scores and floors, so every one of them is checked; chains and floors are sampled.
 """
@@ -104,8 +104,8 @@ def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metric
         if run.signature == signature[run.name]:
             runs.append(run)
             continue
-        here, there = (json.dumps(part, sort_keys=True) for part in (run.signature, signature[run.name]))
-        outcome.wrong.append(f"{run.name} was computed as {there}, and here it is {here}; score with this version")
+        ours, theirs = (json.dumps(part, sort_keys=True) for part in (run.signature, signature[run.name]))
+        outcome.wrong.append(f"{run.name} was computed as {theirs}, and here it is {ours}; score with this version")
     unknown = signature.keys() - specs.keys() - _NOT_METRICS
     outcome.left_out |= chosen.absent | dict.fromkeys(unknown, "no such metric here")
     outcome.metrics = sorted({*outcome.metrics, *(run.name for run in runs)})
@@ -138,10 +138,10 @@ def _differences(
             row = rows.get((chain.chain.id, computed["step"]), {})
             wrong = [name for name in tolerances if _differs(row.get(name), computed[name], tolerances[name])]
             if wrong:
-                said, made = _shown(row.get(wrong[0])), _shown(computed[wrong[0]])
+                stored, expected = _shown(row.get(wrong[0])), _shown(computed[wrong[0]])
                 yield (
-                    f"chain {chain.chain.id}, step {computed['step']}: {wrong[0]} is {said} in the scores "
-                    f"and {made} from its {origin}"
+                    f"chain {chain.chain.id}, step {computed['step']}: {wrong[0]} is {stored} in the scores "
+                    f"and {expected} from its {origin}"
                 )
                 break
 
@@ -151,13 +151,13 @@ def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
     for task in job.tasks:
         for run in (run for run in job.metrics.runs if run.spec.floors):
             computed = job.results.floors.get((task.key, run.name), ({}, {}))[1]
-            said = recorded.floors.get((task.key, run.name), ({}, {}))[1]
+            stored = recorded.floors.get((task.key, run.name), ({}, {}))[1]
             for other, values in computed.items():
                 for column, value in values.items():
-                    if _differs(said.get(other, {}).get(column), value, _tolerance(run)):
+                    if _differs(stored.get(other, {}).get(column), value, _tolerance(run)):
                         yield (
                             f"the floor of {column} between {task.reference.source} and {other} is "
-                            f"{_shown(said.get(other, {}).get(column))} and not {_shown(value)}"
+                            f"{_shown(stored.get(other, {}).get(column))} and not {_shown(value)}"
                         )
 
 
@@ -166,11 +166,11 @@ def _tolerance(run: metrics.MetricRun) -> float:
     return _PIXELS_TOLERANCE if run.spec.kind == "picture" and "dtype" not in run.signature else _TOLERANCE
 
 
-def _differs(said: object, computed: object, tolerance: float) -> bool:
+def _differs(stored: object, computed: object, tolerance: float) -> bool:
     """Whether a value of the scores is another than the one that was computed."""
-    if isinstance(computed, float) and isinstance(said, float):
-        return not isclose(said, computed, rel_tol=tolerance, abs_tol=tolerance)
-    return said != computed
+    if isinstance(computed, float) and isinstance(stored, float):
+        return not isclose(stored, computed, rel_tol=tolerance, abs_tol=tolerance)
+    return stored != computed
 
 
 def _shown(value: object) -> str:

@@ -15,11 +15,11 @@ from ..scores import Missing, Value, Values
 from .chains import DatasetChain, Unreadable, read_input, read_picture
 from .metrics import MetricRun, typed
 
-LARGE = 3 * 2048 * 2048  # values of a picture beside which there is room for the weights of one network only
+LARGE = 3 * 2048 * 2048  # values; with a picture this large only one network's weights fit into memory
 _Clock = Callable[[str], AbstractContextManager[None]]
 _IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
 _Digest = str | None  # of a picture's bytes: steps with equal pictures share their values
-Kept = dict[_Digest, object]  # what a round metric keeps of each picture
+_Embeddings = dict[_Digest, object]  # what a round metric keeps of each picture
 
 
 @dataclass
@@ -121,23 +121,23 @@ def score_chain(
     rounds = [run for run in runs if run.spec.kind == "round"]
     columns = [column for run in runs for column in run.spec.names]
     values: dict[_Digest, Values] = {}
-    kept: dict[str, Kept] = {run.name: {} for run in rounds}
+    embeddings: dict[str, _Embeddings] = {run.name: {} for run in rounds}
     returns = _ReturnPairs(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
     start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else []
     returns.add(start, clock)
     for batch in pictures.batches(chain, reference.size, rounds):
         values |= {read.key: dict.fromkeys(columns, read.missing) for read in batch if read.missing}
-        whole = [read for read in batch if read.picture is not None]
-        values |= zip((read.key for read in whole), compare(reference, whole, runs, is_near, clock), strict=True)
-        _keep(kept, rounds, whole, clock)
-        returns.add(whole, clock)
+        readable = [read for read in batch if read.picture is not None]
+        values |= zip((read.key for read in readable), compare(reference, readable, runs, is_near, clock), strict=True)
+        _keep(embeddings, rounds, readable, clock)
+        returns.add(readable, clock)
     rows = {placed.step.step: dict(values[placed.step.sha256]) for placed in chain.scored_steps}
     for number, compared in returns.values().items():
         rows[number] = compared | rows[number]
-    _keep(kept, rounds, start, clock)
+    _keep(embeddings, rounds, start, clock)
     for run in rounds:
         with clock(run.name):
-            for number, judged in _judge_rounds(chain, reference, run, kept[run.name], rows).items():
+            for number, judged in _judge_rounds(chain, reference, run, embeddings[run.name], rows).items():
                 rows[number] = judged | rows[number]  # the reason of an unreadable picture stays
     return rows
 
@@ -205,7 +205,9 @@ def compare(
     return rows
 
 
-def _keep(kept: Mapping[str, Kept], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture], clock: _Clock) -> None:
+def _keep(
+    embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture], clock: _Clock
+) -> None:
     """Keep what round metrics need of some pictures until their rounds are judged."""
     for run in runs:
         reads = [read for read in pictures if run.name in read.reduced]
@@ -213,11 +215,11 @@ def _keep(kept: Mapping[str, Kept], runs: Sequence[MetricRun], pictures: Sequenc
             continue
         with clock(run.name):
             embedded = run.scorer.embed([read.reduced[run.name] for read in reads], [read.picture for read in reads])
-        kept[run.name].update(zip((read.key for read in reads), embedded, strict=True))
+        embeddings[run.name].update(zip((read.key for read in reads), embedded, strict=True))
 
 
 def _judge_rounds(
-    chain: DatasetChain, reference: Reference, run: MetricRun, kept: Kept, rows: Mapping[int, Values]
+    chain: DatasetChain, reference: Reference, run: MetricRun, embeddings: _Embeddings, rows: Mapping[int, Values]
 ) -> dict[int, Values]:
     """A round metric's values of every scored step, by its number; equal rounds are judged once."""
     program = chain.chain.program
@@ -238,8 +240,8 @@ def _judge_rounds(
             context = facts | {"found": rows[number], "round": placed.step.round, "audits": audits}
             if run.spec.rounds:  # such a metric may look at earlier rounds too
                 before = [placed_steps.get(step) for step in range(number - position)]
-                context["earlier"] = [step and kept.get(step.step.sha256) for step in before]
-            pictures = [kept.get(key) if key else None for key in keys]
+                context["earlier"] = [step and embeddings.get(step.step.sha256) for step in before]
+            pictures = [embeddings.get(key) if key else None for key in keys]
             answers = run.scorer.judge(context, position, pictures, reference.prepared_for(run))
             judged[place] = {column: typed(value) for column, value in answers.items()}
         values[number] = judged[place]

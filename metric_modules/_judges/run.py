@@ -176,9 +176,9 @@ def judge_question(
         if outcome.clean:
             answers.close_session()
         outcome.alarms = [
-            found.sentence
-            for found in drift.find_drift(row.values for row in answers.of_question(question.sha256))
-            if found.session == plan.session and found.alarm
+            drifted.sentence
+            for drifted in drift.find_drift(row.values for row in answers.of_question(question.sha256))
+            if drifted.session == plan.session and drifted.alarm
         ]
         return outcome
 

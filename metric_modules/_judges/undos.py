@@ -54,7 +54,7 @@ class Writing:
 
 
 def kept_folder(out: Path, choice: Choice) -> Path:
-    """Where the answers of a model for a suite are kept."""
+    """Where the answers of a model for a suite are written."""
     return out.parent / f".{out.stem}-undos" / file_stem(choice.label)
 
 
@@ -87,12 +87,12 @@ def _ask_undo(choice: Choice, program: Program, caller: Caller, journal: Journal
 
 def _read_undo(program: Program, answer: Answer) -> WrittenUndo:
     """The instruction in what the model said, or why there is none."""
-    said = answer.text.strip().strip('"“”').strip()
-    if answer.status != "ok" or not said:
+    text = answer.text.strip().strip('"“”').strip()
+    if answer.status != "ok" or not text:
         return WrittenUndo(program, None, answer.reason or "an empty answer")
-    if len(said) > _LONGEST or "\n" in said or not re.search(r"[A-Za-z]", said):
-        return WrittenUndo(program, None, f"not an instruction: {said[:60]!r}")
-    return WrittenUndo(program, said)
+    if len(text) > _LONGEST or "\n" in text or not re.search(r"[A-Za-z]", text):
+        return WrittenUndo(program, None, f"not an instruction: {text[:60]!r}")
+    return WrittenUndo(program, text)
 
 
 def write_undos(
@@ -112,13 +112,13 @@ def write_undos(
     refuse_unknown_price(max_cost, price, choice.label)
     folder, writing = kept_folder(out, choice), Writing()
     with one_at_a_time(folder, f"{choice.label} writes {out} in another process; wait for it"):
-        journal, kept = _journal(out, choice)
+        journal, written = _journal(out, choice)
         ledger = JudgeLedger(folder, sum(line["own"] for line in journal.entries), journal) if price != 0 else None
         budget = Budget(max_cost, ledger=ledger)
         writing.before = budget.spent
         caller = Caller(CallLimits(**{"concurrency": 1, **choice.rates}), budget, price)
         for program in programs:
-            words = kept.get(_digest(program))
+            words = written.get(_digest(program))
             if words:
                 writing.undos.append(WrittenUndo(program, words))
             elif writing.stopped:
@@ -179,8 +179,8 @@ def price_of_one(choice: Choice, programs: Iterable[Program]) -> float | None:
 def to_ask(choice: Choice, programs: Iterable[Program], out: Path) -> list[Program]:
     """Programs whose undo was not written before."""
     _refuse_others_file(out)
-    _, kept = _journal(out, choice)
-    return [program for program in programs if _digest(program) not in kept]
+    _, written = _journal(out, choice)
+    return [program for program in programs if _digest(program) not in written]
 
 
 def _refuse_others_file(out: Path) -> None:

@@ -93,14 +93,16 @@ def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
     )
     colour = request.colour or placing.standing_out(pixels, thing, place)
     layer = drawing.draw_at_size(thing.name, colour, *place[2:])
-    (rows, columns), here = placing.overlap(pixels, place[0], place[1], layer.cover.shape)
-    return Drawn(columns.start, rows.start, layer.cover[here] > _DRAWN)
+    (rows, columns), inside = placing.overlap(pixels, place[0], place[1], layer.cover.shape)
+    return Drawn(columns.start, rows.start, layer.cover[inside] > _DRAWN)
 
 
 def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
     """Whether enough of a thing is still uncovered by those that were drawn later."""
-    left, size = thing.cover.astype(np.uint8), thing.cover.sum()
+    uncovered, size = thing.cover.astype(np.uint8), thing.cover.sum()
     for other in later:
-        (rows, columns), here = placing.overlap(left, other.left - thing.left, other.top - thing.top, other.cover.shape)
-        left[rows, columns][other.cover[here]] = 0
-    return bool(size and left.sum() >= _SEEN * size)
+        (rows, columns), inside = placing.overlap(
+            uncovered, other.left - thing.left, other.top - thing.top, other.cover.shape
+        )
+        uncovered[rows, columns][other.cover[inside]] = 0
+    return bool(size and uncovered.sum() >= _SEEN * size)

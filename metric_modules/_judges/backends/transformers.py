@@ -71,16 +71,20 @@ class Judge(BaseJudge):
             for number in range(1, len(pictures) + 1):
                 content += [{"type": "text", "text": f"Picture {number}:"}, {"type": "image"}]
             content.append({"type": "text", "text": shown.words})
-            said = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
-            given = {"images": pictures} if pictures else {}
-            inputs = processor(text=said, return_tensors="pt", **given).to(model.device, model.dtype)
+            prompt = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+            images = {"images": pictures} if pictures else {}
+            inputs = processor(text=prompt, return_tensors="pt", **images).to(model.device, model.dtype)
             try:
                 with torch.inference_mode():
                     out = model.generate(**inputs, max_new_tokens=self.max_tokens, do_sample=False)
             except torch.OutOfMemoryError as error:
                 raise Rejected(f"there is not enough memory: {str(error)[:200]}") from error
-            told = out[0, inputs["input_ids"].shape[1] :]
-            text = processor.batch_decode(told[None], skip_special_tokens=True)[0]
-        cut = len(told) >= self.max_tokens
-        details = {"model": self.model, "finish_reason": "length" if cut else "stop", "usage": {"output": len(told)}}
+            received = out[0, inputs["input_ids"].shape[1] :]
+            text = processor.batch_decode(received[None], skip_special_tokens=True)[0]
+        cut = len(received) >= self.max_tokens
+        details = {
+            "model": self.model,
+            "finish_reason": "length" if cut else "stop",
+            "usage": {"output": len(received)},
+        }
         return Answer(text=text, cost=0.0, details=details)
