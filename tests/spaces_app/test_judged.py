@@ -12,8 +12,8 @@ from convergebench.spaces_app.analysis.accounting import account_for
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import make_report
-from convergebench.spaces_app.studies.additions.statistics import additions, additions_by_step
-from convergebench.spaces_app.studies.judges.judged import Judged, judged_of, kappa
+from convergebench.spaces_app.studies.additions.statistics import additions
+from convergebench.spaces_app.studies.judges.answers import Judged, judged_of, kappa
 from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 
@@ -115,16 +115,6 @@ def test_every_chain_that_only_adds_is_accounted_for():
     ]  # fmt: skip
     [row] = additions.rows(made)
     assert (row.chains, row.ended, row.steps, row.planned) == (3, "1 failed, 1 refused", 8, 18)
-
-
-def test_the_steps_have_a_table_and_a_figure_for_each_program():
-    one = chain()
-    made = analysis([one], scores(one, edit_applied=True, lpips=0.2), counted(one, [0, 1, 2, 3, 4, 5, 6]))
-    rows = additions_by_step.rows(made)
-    assert [row.count for row in rows] == [0, 1, 2, 3, 4, 5, 6]
-    context = type("Context", (), {"looks": {}, "tables": {}, "group": "", "is_first_group": True})()
-    [drawing] = additions_by_step.figures(rows, context)
-    assert drawing.description == "draws by seer, things counted: 6 at step 6."
 
 
 # What a judge is worth

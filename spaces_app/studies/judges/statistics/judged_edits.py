@@ -13,7 +13,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.answers import StepKey
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..judged import Answer, judged_of, scores_of_judged
+from ..answers import Answer, judged_of, scores_of_judged
 
 TITLE = "The editors as judges see them"
 SECTION = "Judges"

@@ -9,7 +9,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.answers import PEOPLE, Answers
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..judged import Pair, agreement, judged_of, repeated_pairs, scores_of_judged
+from ..answers import Pair, agreement, judged_of, repeated_pairs, scores_of_judged
 
 TITLE = "What the judges are worth"
 SECTION = "Judges"

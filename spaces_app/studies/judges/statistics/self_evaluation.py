@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column
 from ....statistics import OnPage
-from ..judged import judged_of
+from ..answers import judged_of
 
 TITLE = "First step whose reasoning summary mentions noise or artifacts"
 SECTION = "Self-evaluation"

@@ -7,7 +7,7 @@ from convergebench.metric_modules.halflife.intervals import share_interval
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..people import by_editor, of_question, people_of
+from ..answers import by_editor, of_question, people_of
 
 TITLE = "What people saw go wrong"
 SECTION = "What people saw"

@@ -9,7 +9,7 @@ from convergebench.metric_modules.halflife.intervals import drawn_clusters, memb
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..people import LabelledItem, of_question, people_of
+from ..answers import LabelledItem, of_question, people_of
 
 TITLE = "How far people agree"
 SECTION = "What people saw"

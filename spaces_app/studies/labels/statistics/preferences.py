@@ -9,7 +9,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.comparisons import verdict_name
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..people import LabelledItem, of_question, people_of
+from ..answers import LabelledItem, of_question, people_of
 
 TITLE = "Blind pairs"
 SECTION = "What people saw"

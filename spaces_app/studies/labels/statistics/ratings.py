@@ -10,7 +10,7 @@ from convergebench.metric_modules.halflife.intervals import student_interval
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key
 from ....statistics import OnPage
-from ..people import LabelledItem, by_editor, of_question, people_of
+from ..answers import LabelledItem, by_editor, of_question, people_of
 
 TITLE = "Ratings by people"
 SECTION = "What people saw"

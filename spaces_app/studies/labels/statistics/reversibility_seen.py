@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column
 from ....statistics import OnPage
-from ..people import LabelledItem, of_question, people_of
+from ..answers import LabelledItem, of_question, people_of
 
 TITLE = "Reversibility, checked by people"
 SECTION = "What people saw"

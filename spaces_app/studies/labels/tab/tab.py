@@ -14,7 +14,7 @@ from convergebench.generation.records import FinishedChain, UserError
 from convergebench.metric_modules.edit_applied.cycles import roles
 
 from ....space.served_dataset import ServedDataset
-from ..people import labelled_items
+from ..answers import labelled_items
 from ..statistics.label_agreement import agreement_rows
 
 TITLE, ORDER = "Labels", 80
