@@ -39,10 +39,6 @@ class Editor(hosted.PolledEditor):
         scale = {"1K": 1, "2K": 2, "4K": 4}[self.resolution]
         return tuple((width * scale, height * scale) for width, height in of_family(self.facts["sizes"]))
 
-    def price(self) -> float | None:
-        price = self.hosted().price
-        return price.get(self.quality, price.get(self.resolution)) if isinstance(price, dict) else price
-
     def _body(self, image: Image.Image, instruction: str, seed: int) -> Json:
         """The model's parameters, by the names that its page on fal.ai gives them."""
         facts, picture = self.facts, wire.data_address(pictures.encode_png(image))

@@ -157,15 +157,7 @@ def _ask_wavespeed(editor: Editor, data: bytes, options: Json) -> Answer:
     if response.status_code >= 400:
         raise _fault(response, reply)
     place = editor.address() + editor.path(urllib.parse.urlsplit(reply["data"]["urls"]["get"]).path)
-    response, reply = wire.poll(
-        editor.client,
-        place,
-        editor.headers(),
-        editor.poll,
-        lambda reply: (reply.get("data") or {}).get("status") in ("created", "processing"),
-    )
-    if response.status_code >= 400:
-        raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
+    reply = editor.wait(place, lambda reply: (reply.get("data") or {}).get("status") in ("created", "processing"))
     task = reply["data"]
     if task["status"] != "completed":
         raise Rejected(f"the task {task['status']}: {str(task.get('error'))[:200]}", charged=True)

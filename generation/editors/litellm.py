@@ -114,7 +114,7 @@ class Editor(hosted.HostedEditor):
         details["uncontrolled"] = [name for name in ("seed", "size") if name not in reply["sent"]]
         details |= hosted.rewritten(reply["revised_prompt"], instruction)
         with wire.time_limit(self.timeout):
-            answer = self.first_row(reply, details)
+            answer = self.picture_in(reply, details)
         cost = reply["cost"] if isinstance(reply["cost"], int | float) and reply["cost"] > 0 else None
         return dataclasses.replace(answer, cost=cost)
 

@@ -183,7 +183,7 @@ class Editor(hosted.HostedEditor):
         return self._read(wire.parse_json(raw.http_response), raw.headers, instruction)
 
     def _read(self, reply: Json, headers: "httpx2.Headers", instruction: str) -> Answer:
-        usage, row = reply.get("usage"), hosted.rows_of(reply)
+        usage, row = reply.get("usage"), hosted.first_row(reply)
         details = {
             "request_id": headers.get("x-request-id"),
             "model": self.model,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from PIL import Image
 
 from .. import pictures
-from ..calls import Rejected, Transient
+from ..calls import Transient
 from ..records import Answer, UserError
 from ..vendors import hosted, wire
 from ..vendors.sizes import ratio
@@ -44,16 +44,7 @@ class Editor(hosted.PolledEditor):
         if response.status_code >= 400:
             return declined(response, order)
         place = wire.trusted((order.get("urls") or {}).get("get"), self.address(), "replicate.com")
-        response, reply = wire.poll(
-            self.client,
-            place,
-            self.headers(),
-            self.poll,
-            lambda reply: reply.get("status") in ("starting", "processing"),
-        )
-        if response.status_code >= 400:
-            raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
-        return self._read(reply)
+        return self._read(self.wait(place, lambda reply: reply.get("status") in ("starting", "processing")))
 
     def _upload(self, data: bytes) -> str:
         """The address of a picture in Replicate's own store, which takes larger ones than a request does."""

@@ -43,10 +43,6 @@ class Editor(hosted.HostedEditor):
         most = self.facts.get("most_pixels", 16_777_216)  # 4096x4096, the API's own limit
         return tuple(size for size in SEEDREAM[self.resolution] if size[0] * size[1] <= most)
 
-    def price(self) -> float | None:
-        price = self.hosted().price
-        return price.get(self.resolution) if isinstance(price, dict) else price
-
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         body = {
             "model": self.model,
@@ -58,11 +54,11 @@ class Editor(hosted.HostedEditor):
             **self.facts["options"],
         }
         response, reply = self.post("/api/v3/images/generations", body)
-        row, request_id = hosted.rows_of(reply), response.headers.get("x-request-id")
+        row, request_id = hosted.first_row(reply), response.headers.get("x-request-id")
         error = reply.get("error") or row.get("error")
         if response.status_code >= 400 or error:
             error = error if isinstance(error, dict) else {}
             code, message = str(error.get("code") or ""), str(error.get("message") or "")
             return wire.declined(response, code, message, _MEANINGS, passing=True, request_id=request_id)
         details = {"model": reply.get("model"), "request_id": request_id, "usage": reply.get("usage")}
-        return self.first_row(row, details | {"size": row.get("size"), "uncontrolled": list(self.facts["cannot"])})
+        return self.picture_in(row, details | {"size": row.get("size"), "uncontrolled": list(self.facts["cannot"])})

@@ -60,7 +60,7 @@ class Editor(hosted.HostedEditor):
             error = error if isinstance(error, dict) else {"code": reply.get("code"), "message": error}
             code, message = str(error.get("code") or ""), str(error.get("message") or "")
             return wire.declined(response, code, message, _MEANINGS, request_id=request_id)
-        row = hosted.rows_of(reply)
+        row = hosted.first_row(reply)
         details = {"model": self.model, "request_id": request_id, "usage": reply.get("usage")}
         details |= {"uncontrolled": list(self.facts["cannot"])}
-        return self.first_row(row, details | hosted.rewritten(row.get("revised_prompt"), instruction))
+        return self.picture_in(row, details | hosted.rewritten(row.get("revised_prompt"), instruction))

@@ -5,14 +5,14 @@ is in the answer. The models' prices and parameters are lines of models.toml, er
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
 from .. import requirements
-from ..calls import Transient, Unusable
+from ..calls import Rejected, Transient, Unusable
 from ..options import check_limits, number
 from ..records import Answer
 from . import keys, models, wire
@@ -87,9 +87,12 @@ class HostedEditor:
         return of_family(self.facts["sizes"])
 
     def price(self) -> float | None:
-        """US dollars a call; models with several prices have a subclass choose."""
-        price: float | None = self.hosted().price
-        return price
+        """US dollars a call: the model's one price, or that of its quality or resolution."""
+        price = self.hosted().price
+        if not isinstance(price, dict):
+            return price  # type: ignore[no-any-return]
+        options = (getattr(self, name, None) for name in ("quality", "resolution"))
+        return next((price[option] for option in options if option in price), None)
 
     def require_packages(self) -> None:
         if reason := requirements.missing_packages(self.vendor.name, *self.vendor.packages):
@@ -124,7 +127,7 @@ class HostedEditor:
         data, declared = wire.download(self.client, place, self.address())
         return Answer(data, text=text, details={**details, "declared": declared})
 
-    def first_row(self, row: Json, details: Json) -> Answer:
+    def picture_in(self, row: Json, details: Json) -> Answer:
         """The answer of an API in the manner of OpenAI's: b64_json, or a url."""
         if row.get("b64_json"):
             return Answer(wire.from_base64(row["b64_json"]), details=details)
@@ -145,11 +148,18 @@ class PolledEditor(HostedEditor):
             raise Transient(f"an answer without {name}: {str(order)[:120]}", charged=True)
         return wire.trusted(place, self.address(), *hosts)
 
+    def wait(self, place: str, unfinished: Callable[[Json], bool]) -> Json:
+        """What the order has become, polled until it is finished."""
+        response, reply = wire.poll(self.client, place, self.headers(), self.poll, unfinished)
+        if response.status_code >= 400:
+            raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
+        return reply
 
-def rows_of(reply: Json, name: str = "data") -> Json:
-    """The first row of a list in a reply, empty if there is none."""
-    rows: Sequence[object] = reply[name] if isinstance(reply.get(name), list) else ()
-    return rows[0] if rows and isinstance(rows[0], dict) else {}
+
+def first_row(reply: Json) -> Json:
+    """The first row of `data` in a reply, empty if there is none."""
+    rows = reply.get("data")
+    return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
 
 
 def rewritten(prompt: object, instruction: str) -> Json:

@@ -35,7 +35,7 @@ class Editor(hosted.HostedEditor):
         response, reply = self.post("/edit", body)
         if response.status_code >= 400:
             return wire.declined(response, str(reply.get("code")), str(reply.get("why")), _MEANINGS)
-        return self.first_row(reply, {"model": self.model})
+        return self.picture_in(reply, {"model": self.model})
 '''
 
 
