@@ -1,5 +1,6 @@
 """The metric folders beside the data: there `evaluate.load("convergebench/halflife")` works offline."""
 
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from convergebench.metric_modules import self_contained
 from ..dataset import manifest
 
 
-def metric_folders() -> dict[str, dict[str, bytes]]:
+@cache
+def _metric_folders() -> dict[str, dict[str, bytes]]:
     """The files of every metric folder that `evaluate` can load, by its name."""
     root = Path(self_contained.__file__).parent
     names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
@@ -18,9 +20,9 @@ def metric_folders() -> dict[str, dict[str, bytes]]:
 
 def check_metric_folders(out: Path) -> None:
     """Refuse, before anything is written, to replace a file in the place of a metric's that we did not write."""
-    foreign = [name for name in metric_folders() if (out / name).exists() and not (out / name).is_dir()]
+    foreign = [name for name in _metric_folders() if (out / name).exists() and not (out / name).is_dir()]
     changed: list[str] = []
-    for name, files in metric_folders().items():
+    for name, files in _metric_folders().items():
         for file, data in files.items():
             path = out / name / file
             if name in foreign or not path.exists() or (path.is_file() and path.read_bytes() == data):
@@ -38,7 +40,7 @@ def changed_files(out: Path) -> list[str]:
     """The files of copied metric folders that are not as they were written, those that are gone included."""
     return [
         f"{name}/{file}"
-        for name in metric_folders()
+        for name in _metric_folders()
         for file in sorted(manifest.listed(out / name))
         if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file)
     ]
@@ -49,7 +51,7 @@ def copy_metric_folders(out: Path) -> None:
 
     Of other files in these folders, only those that an earlier copy brought are removed.
     """
-    for name, files in metric_folders().items():
+    for name, files in _metric_folders().items():
         folder = out / name
         gone = manifest.listed(folder) - files.keys()
         old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]

@@ -20,8 +20,7 @@ import stores
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.studies.labels.label_files import import_labels, read_label_file
-from convergebench.dataset_builder.studies.labels.labels import latest
+from convergebench.dataset_builder.studies.labels.labels import import_labels, latest, read_label_file
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.dataset_builder.studies.submissions import submission, submission_checks
 from convergebench.generation import ledger, pictures, plan, records, store, store_reader, suites

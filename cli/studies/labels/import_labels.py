@@ -22,7 +22,7 @@ def command(files: tuple[Path, ...], dataset: Path, as_json: bool) -> None:
     convergebench import anna.json ben.json --layout labels \\
       --dataset convergebench
     """
-    from convergebench.dataset_builder.studies.labels.label_files import import_labels
+    from convergebench.dataset_builder.studies.labels.labels import import_labels
 
     done = import_labels(files, dataset)
     counts = {"labels": done.labels, "new": done.new, "changed": done.changed, "strangers": done.strangers}
