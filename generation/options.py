@@ -27,9 +27,9 @@ def number(
     return field(default=default, metadata={"limits": (above, least, most), "identity": identity})
 
 
-def unrelated(default: Setting) -> Any:
-    """A field that does not shape answers, such as a device: no part of a chain's identity."""
-    return field(default=default, metadata={"identity": False})
+def choice(default: str, allowed: Sequence[str], *, identity: bool = True) -> Any:
+    """A field that holds one of these words."""
+    return field(default=default, metadata={"allowed": allowed, "identity": identity})
 
 
 def parse_words(
@@ -66,9 +66,11 @@ def take_seed(name: str, options: dict[str, Setting]) -> str:
 
 
 def check_limits(name: str, made: "DataclassInstance") -> None:
-    """Raises UserError for a number outside the limits of its field."""
+    """Raises UserError for a number outside the limits of its field, or a word that is not allowed."""
     for option in fields(made):
         limits, value = option.metadata.get("limits"), getattr(made, option.name)
+        if allowed_words := option.metadata.get("allowed"):
+            one_of(f"{name}:{option.name}", value, allowed_words)
         if limits is None or value is None:
             continue
         above, least, most = limits

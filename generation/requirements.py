@@ -26,6 +26,12 @@ def missing_packages(extra: str, *modules: str) -> str | None:
     return f"{', '.join(lacking)} is not installed: pip install 'convergebench[{extra}]'" if lacking else None
 
 
+def require_packages(extra: str, *modules: str) -> None:
+    """Raises Unusable, with the install line, unless every module is installed."""
+    if reason := missing_packages(extra, *modules):
+        raise Unusable(reason)
+
+
 def is_installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
@@ -82,6 +88,12 @@ class PackagedWeights:
 
     def is_here(self) -> bool:
         return self.file.exists()
+
+    def missing(self) -> str | None:
+        """None if the weights are here, else what the first call will do."""
+        return (
+            None if self.is_here() else FetchedByFirstCall("the weights are not here yet; the first call fetches them")
+        )
 
     def read(self) -> bytes:
         """The file's bytes, fetched if they are not here yet."""

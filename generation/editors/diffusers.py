@@ -11,8 +11,8 @@ from PIL import Image
 
 from .. import pictures, pipelines, requirements, torch_models
 from ..calls import Rejected, Unusable
-from ..options import number, unrelated
-from ..records import Answer, one_of
+from ..options import choice, number
+from ..records import Answer
 from ..vendors.sizes import Size, of_pipeline
 
 _PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
@@ -25,19 +25,14 @@ class Editor:
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
     revision: str | None = None
-    dtype: str = "bfloat16"
+    dtype: str = choice("bfloat16", torch_models.DTYPES)
     steps: int | None = number(None, least=1)
     guidance: float | None = None
     image_guidance: float | None = None
-    device: str = unrelated("auto")
-    offload: str = unrelated("none")
+    device: str = choice("auto", torch_models.DEVICES, identity=False)
+    offload: str = choice("none", ("none", "model", "sequential"), identity=False)
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights, a GPU for most of them, and pip install 'convergebench[diffusers]'"
-
-    def __post_init__(self) -> None:
-        one_of("diffusers:dtype", self.dtype, torch_models.DTYPES)
-        one_of("diffusers:device", self.device, torch_models.DEVICES)
-        one_of("diffusers:offload", self.offload, ("none", "model", "sequential"))
 
     def identity(self) -> dict[str, str]:
         """The commit of the Hub that the weights come from; it stays the same for the whole run."""
@@ -62,8 +57,7 @@ class Editor:
 
     @functools.cached_property
     def pipeline(self) -> Any:
-        if reason := requirements.missing_packages("diffusers", *_PACKAGES):
-            raise Unusable(reason)
+        requirements.require_packages("diffusers", *_PACKAGES)
         from diffusers import DiffusionPipeline
         from diffusers.utils import logging
 

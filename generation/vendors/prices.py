@@ -83,7 +83,7 @@ def fetch() -> tuple[str, Table]:
     return source, {name: row for name, row in table.items() if isinstance(row, dict)}
 
 
-def _prices_in(table: Table) -> dict[str, dict[str, dict[str, Any]]]:
+def _prices_in(table: Table) -> dict[str, dict[str, Row]]:
     """Vendor, then model, then its price, tokens and end, for every model of our vendors that the table knows."""
     tables: dict[str, dict[str, Row]] = {}
     for vendor, name in _names_in(table):
