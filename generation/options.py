@@ -32,6 +32,11 @@ def choice(default: str, allowed: Sequence[str], *, identity: bool = True) -> An
     return field(default=default, metadata={"allowed": allowed, "identity": identity})
 
 
+def unrelated(default: Setting) -> Any:
+    """A field that does not shape answers: no part of a chain's identity."""
+    return field(default=default, metadata={"identity": False})
+
+
 def parse_words(
     what: str, name: str, words: str, kind: "type[DataclassInstance]", also: Sequence[str] = ()
 ) -> tuple[dict[str, Setting], dict[str, int]]:

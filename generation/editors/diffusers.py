@@ -74,7 +74,7 @@ class Editor:
             raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}{line}") from error
         if reason := pipelines.why_not(type(pipeline)):
             kind = type(pipeline).__name__
-            raise Unusable(f"diffusers:model={self.model} is a {kind}, which edits no picture by words: {reason}")
+            raise Unusable(f"diffusers:model={self.model} is a {kind}, which does not edit pictures by words: {reason}")
         if package := pipelines.needs(type(pipeline)):
             raise Unusable(f"{type(pipeline).__name__} needs {package}: pip install {package}")
         pipelines.mend(pipeline)
@@ -122,7 +122,7 @@ def _listed(part: Any) -> bool:
 
 
 def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -> Any:
-    """One of Qwen's processors for pictures and words alone; its words may stand in the folder `tokenizer`."""
+    """One of Qwen's processors for pictures and words alone; its tokenizer may be in the folder `tokenizer`."""
     import transformers
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
@@ -131,14 +131,13 @@ def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) 
             return None if argument is None else super().check_argument_for_proper_class(argument_name, argument)
 
     try:
-        read = transformers.AutoTokenizer.from_pretrained(model, subfolder=name, **where)
+        words = transformers.AutoTokenizer.from_pretrained(model, subfolder=name, **where)
     except (OSError, ValueError):
-        read = transformers.AutoTokenizer.from_pretrained(model, subfolder="tokenizer", **where)
+        words = transformers.AutoTokenizer.from_pretrained(model, subfolder="tokenizer", **where)
     config, _ = Processor.get_processor_dict(model, subfolder=name, **where)
-    seen = Qwen2VLImageProcessorPil.from_pretrained(model, subfolder=name, **where)
-    return Processor(
-        image_processor=seen, tokenizer=read, chat_template=config.get("chat_template", read.chat_template)
-    )
+    images = Qwen2VLImageProcessorPil.from_pretrained(model, subfolder=name, **where)
+    template = config.get("chat_template", words.chat_template)
+    return Processor(image_processor=images, tokenizer=words, chat_template=template)
 
 
 def _versions() -> dict[str, str]:
