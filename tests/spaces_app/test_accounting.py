@@ -54,7 +54,7 @@ def equation_holds(text, total):
 
 
 @pytest.mark.parametrize("name", suites.names())
-def test_every_program_of_a_suite_stands_in_its_report_and_the_sum_holds(name):
+def test_the_programs_of_a_suite_add_up_to_its_chains(name):
     absent = PROGRAMS[name][1:][-1:]  # the last of several
     made = list(chains_of(name, skip=absent))
     chains = [chain for _, chain in made]

@@ -47,7 +47,7 @@ def test_variance_goes_where_it_comes_from():
     assert all(row["adjusted"] in (None, 0.0) for row in rows.values())
 
 
-def test_shares_of_the_variance_add_up_to_one_and_degrees_of_freedom_to_the_cases():
+def test_shares_of_the_variance_add_up_to_one():
     made_at_random = report(*dataset({"one": 1.0, "two": 1.5}, sources=8, programs=4))
     rows = made_at_random.tables["variance"].rows
     assert sum(row["share"] for row in rows) == pytest.approx(1)
@@ -61,7 +61,7 @@ def test_difficulty_is_measured_against_the_average_program():
     assert {row["declared"] for row in rows} == {"clear"}
 
 
-def test_an_order_that_a_stricter_threshold_turns_around_is_shown():
+def test_a_stricter_threshold_can_turn_the_order_around():
     # One falls slowly through .6 in round 3 and stays above .5; the other stays above .7 for six rounds, then drops.
     def values(editor, round):
         return (0.62 if round < 3 else 0.55) if editor == "slow" else (0.9 if round <= 6 else 0.2)
@@ -86,7 +86,7 @@ def test_the_threshold_asked_for_moves_the_headline():
     assert hard["rounds_kept"] < easy["rounds_kept"]
 
 
-def test_growth_tells_jitter_from_drift_and_q_is_null_without_steps():
+def test_growth_tells_jitter_from_drift():
     scores, chains, floors = dataset({"drift": 50.0, "jitter": 50.0}, sources=4)
     for row in scores:
         row["rmse"] = 2.0 * row["round"] if row["editor"] == "drift" else 3.0
@@ -97,14 +97,14 @@ def test_growth_tells_jitter_from_drift_and_q_is_null_without_steps():
     assert "consecutive returns" in rows["drift"]["reason"]
 
 
-def test_a_column_with_the_way_between_returns_gives_the_contraction_factor():
+def test_distances_between_returns_give_the_factor():
     scores, chains, floors = dataset({"one": 50.0}, sources=4)
     scores = [row | {"rmse_previous": 8.0 * 0.5 ** row["round"]} for row in scores]
     [row] = report(scores, chains, floors).tables["growth"].rows
     assert row["q"] == pytest.approx(0.5)
 
 
-def test_columns_without_values_stay_in_the_files_and_off_the_page():
+def test_columns_without_values_are_in_the_files_alone():
     rows = [{"a": 1, "b": None}]
     table = hide_empty_columns(
         Table("t", "T", (Column("a", "A", "count"), Column("b", "B", "share", interval=True)), rows)
@@ -114,14 +114,14 @@ def test_columns_without_values_stay_in_the_files_and_off_the_page():
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_a_name_that_a_spreadsheet_would_take_for_a_formula_is_text_in_the_csv_alone(name):
+def test_a_formula_in_a_name_is_text_in_the_csv(name):
     table = Table("t", "T", (Column("a", "A"), Column("b", "B", "number")), [{"a": name, "b": -1.5}])
     [_, row] = csv.reader(io.StringIO(as_csv(table), newline=""))
     assert row == [f"'{name}".replace("\r", " "), "-1.5"]
     assert json.loads(as_json(table))["rows"][0]["a"] == name
 
 
-def test_a_limit_past_the_last_round_is_an_ellipsis_and_a_missing_value_a_dash():
+def test_how_open_limits_and_missing_values_look():
     column = Column("life", "Life", interval=True)
     assert format_cell({"life": "7", "life_low": 4, "life_high": None}, column) == "7 [4, …]"
     assert format_cell({"life": ">10", "life_low": None, "life_high": None}, column) == ">10"

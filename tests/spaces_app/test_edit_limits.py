@@ -68,7 +68,7 @@ def made():
     return report(scores, chains, floors)
 
 
-def test_the_headline_under_other_limits_stands_in_one_table_and_one_figure(made):
+def test_the_headline_under_other_limits_is_right(made):
     rows = {(row["what"], row["setting"]): row for row in made.tables["sensitivity"].rows}
     left = {setting: row["leaves"] for (what, setting), row in rows.items() if what.startswith("most that may be left")}
     assert left == {"0.2": 4, "0.3": 6, "0.4": 8, "0.5": 10, "0.6": 12}

@@ -30,13 +30,13 @@ def counted(kept, fails_in):
     return count_failures(cases, [cut(*each) for each in zip(kept, fails_in, strict=True)])
 
 
-def test_a_failure_is_lost_in_the_round_it_came_in_however_few_there_are():
+def test_a_failure_is_a_loss_in_its_round():
     found = counted([8] * 20, [3, 8, 9] + [None] * 17)
     assert found[:2] == [Outcome(2, 3, FAILED), Outcome(7, 8, FAILED)]
     assert set(found[2:]) == {lasted(8)}
 
 
-def test_a_round_that_could_not_be_measured_is_no_failure_of_the_editors():
+def test_an_unmeasured_round_is_not_the_editors_failure():
     cases = [SimpleNamespace(end="complete", end_round=None)] * 4
     outcomes = [Outcome(3, failed=True)] * 4
     assert count_failures(cases, outcomes) == outcomes
@@ -56,7 +56,7 @@ def figures_of(outcomes, rival):
 
 
 @pytest.mark.parametrize("when", ["at once", "in the round it would lose"])
-def test_to_fail_the_worst_cases_never_helps_however_many_they_are(when):
+def test_failing_the_worst_cases_never_helps(when):
     random = np.random.default_rng(3)
     kept = np.clip(np.floor(random.exponential(5, 60)), 0, ROUNDS).astype(int).tolist()
     rival = [lasted(min(own + 1, ROUNDS)) for own in kept]
@@ -117,7 +117,7 @@ def board(made):
 
 
 @pytest.mark.parametrize("share", [0.3, 1.0])
-def test_an_editor_that_fails_where_it_would_lose_gains_nothing(rows, share):
+def test_failing_where_it_would_lose_gains_nothing(rows, share):
     scores, chains, floors = rows
     honest = board(report(scores, chains, floors))
     made = report(*with_failures(scores, chains, share), floors)
@@ -134,7 +134,7 @@ def test_an_editor_that_fails_where_it_would_lose_gains_nothing(rows, share):
     assert last[0][FAILED] > 0.2
 
 
-def test_a_chain_that_failed_before_anything_was_scored_is_a_case_all_the_same():
+def test_a_chain_that_failed_unscored_is_a_case():
     chains = [chain_row("one", source, 0, 12) for source in range(4)]
     chains[0] |= {"status": "failed", "steps": 1}
     scores = [row for chain in chains[1:] for row in score_rows(chain, 12)]

@@ -33,7 +33,7 @@ def floors_of(names, near):
     return Floors(map(FloorRow.from_values, rows), chains), chains, ids
 
 
-def test_two_encodings_of_one_picture_are_not_unrelated_and_exclude_nothing():
+def test_two_encodings_of_one_picture_exclude_nothing():
     names = [("eiffel", "a"), ("eiffel", "b"), ("taj", "c"), ("taj", "d")]
     floors, chains, _ = floors_of(names, lambda one, other: one[:3] == other[:3])
     assert floors.look_alikes(chains) == {}
@@ -41,14 +41,14 @@ def test_two_encodings_of_one_picture_are_not_unrelated_and_exclude_nothing():
     assert all(len(floors.unrelated_values(chain)["ssim"]) == 2 for chain in chains)
 
 
-def test_pictures_of_one_name_that_do_not_resemble_each_other_stay_unrelated():
+def test_one_name_alone_makes_no_picture_related():
     floors, chains, ids = floors_of([("input", "a"), ("input", "b"), ("input", "c")], lambda one, other: False)
     assert set(floors.unrelated_values(chains[0])["rmse"]) == set(ids[1:])
     floors, chains, _ = floors_of([("input", "a"), ("input", "b"), ("other", "c")], lambda one, other: False)
     assert len(floors.unrelated_values(chains[0])["rmse"]) == 2
 
 
-def test_strangers_that_resemble_each_other_are_excluded_with_their_names():
+def test_resembling_strangers_are_excluded_by_name():
     names = [("brick", "a"), ("gravel", "b"), ("taj", "c"), ("face", "d")]
     floors, chains, ids = floors_of(names, lambda one, other: {one[0], other[0]} == {"b", "g"})
     assert floors.look_alikes(chains) == {ids[0]: [ids[1]], ids[1]: [ids[0]]}
@@ -76,7 +76,7 @@ def emptied():
     return report(scores, chains, floors)
 
 
-def test_a_board_that_exclusion_emptied_says_which_pictures_and_why(emptied):
+def test_an_emptied_board_names_the_excluded_pictures(emptied):
     why = "too many unrelated pictures resemble them: picture-00 (like picture-01), picture-01 (like picture-00)"
     assert why in headline(emptied.tables, HEADLINE).title, "the terminal"
     assert why in page_sentences(emptied.tables)["lead"][0], "the page"

@@ -100,7 +100,7 @@ def test_every_number_of_the_page_is_in_the_tables_beside_it(laid, page):
     assert shown - told - strips == set()
 
 
-def test_every_row_of_the_page_is_a_row_of_the_tables_cell_by_cell(laid, page):
+def test_every_row_of_the_page_is_a_row_of_the_tables(laid, page):
     board = laid[1].tables["leaderboard"]
     names = display_names(row["editor"] for row in board.rows)
     short = [
@@ -120,7 +120,7 @@ def test_every_row_of_the_page_is_a_row_of_the_tables_cell_by_cell(laid, page):
     assert [row for row in rows if row not in known] == []
 
 
-def test_the_page_calls_editors_causes_and_columns_as_the_space_does(laid, page):
+def test_the_page_uses_the_names_of_the_space(laid, page):
     text = (laid[0] / "index.html").read_text()
     assert '<th scope="row" title="identity">No edit</th>' in text
     words = " ".join(" ".join(row) for row in page.cells)
@@ -228,7 +228,7 @@ def test_what_was_not_computed_is_said_and_not_drawn(laid, page):
     assert not (laid[0] / "figures" / "price.svg").exists()
 
 
-def test_the_methods_paragraph_names_suite_rounds_signatures_and_failures(laid):
+def test_the_methods_paragraph_names_what_was_measured(laid):
     text = (laid[0] / "methods.md").read_text()
     for words in (
         "suite simulated",

@@ -34,7 +34,7 @@ def test_no_two_of_twelve_colours_look_alike(theme, vision):
     assert smallest_difference(codes, VISIONS[vision]) >= (LEAST if theme == "light" else LEAST_DARK)[vision]
 
 
-def test_in_grey_no_two_are_the_same_and_the_marker_tells_them_apart():
+def test_looks_differ_in_grey_by_their_markers():
     luminances = sorted(linear([colour.light for colour in SERIES]) @ [0.2126, 0.7152, 0.0722])
     lightness = 116 * np.cbrt(luminances) - 16
     assert np.diff(lightness).min() >= 1.4
@@ -46,7 +46,7 @@ def test_every_colour_stands_out_from_its_paper():
     assert min(contrast(colour.dark, PAPER.dark) for colour in SERIES) >= 4.5
 
 
-def test_an_editor_keeps_its_look_whatever_is_shown_beside_it_and_baselines_are_grey():
+def test_an_editor_keeps_its_look():
     editors = [f"editor-{number:02}" for number in range(12)]
     looks = assign_looks([*editors, "identity"], ["identity"])
     assert assign_looks([*reversed(editors), "identity"], ["identity"]) == looks

@@ -40,7 +40,7 @@ def test_pairs_say_who_is_better_on_how_many_common_cases(golden):
     assert one["difference_low"] < 0 < one["difference_high"]
 
 
-def test_baselines_are_set_apart_without_a_rank_or_a_part_in_the_correction(golden):
+def test_baselines_have_no_rank_and_no_correction(golden):
     rows = golden.tables["leaderboard"].rows
     assert [row["role"] for row in rows] == ["editors"] * 3 + ["baselines"]
     families = {(row["family"], row["second"]) for row in golden.tables["pairs"].rows}
@@ -48,7 +48,7 @@ def test_baselines_are_set_apart_without_a_rank_or_a_part_in_the_correction(gold
     assert ("editors", "identity") not in families
 
 
-def test_a_pair_with_a_baseline_is_judged_by_its_own_p_whoever_else_is_in_the_table(golden):
+def test_a_pair_with_a_baseline_is_judged_by_its_own_p(golden):
     rows = [row for row in golden.tables["pairs"].rows if row["family"] == "no other pair"]
     assert {row["p_corrected"] for row in rows} == {None}
     scores, chains, floors = dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3)
@@ -58,7 +58,7 @@ def test_a_pair_with_a_baseline_is_judged_by_its_own_p_whoever_else_is_in_the_ta
     assert alone == next(row for row in rows if row["first"] == "better")
 
 
-def test_ranks_come_with_the_best_and_the_worst_that_the_pairs_leave_open(golden):
+def test_ranks_have_the_limits_that_pairs_leave_open(golden):
     limits = {editor: (row["rank_low"], row["rank_high"]) for editor, row in board(golden).items()}
     assert limits == {"better": (1, 1), "equal-one": (2, 3), "equal-two": (2, 3), "identity": (None, None)}
 
@@ -104,7 +104,7 @@ def test_the_cause_is_kept(cause):
     assert before[0][cause] == 0
 
 
-def test_without_clip_the_headline_says_so_and_nothing_is_drawn_for_it():
+def test_without_clip_the_headline_says_so():
     made = report(*dataset({"one": 1.0}, sources=4, clip=False))
     assert board(made)["one"]["name"] == "convergence (no meaning check)"
     assert "retained clip" not in {row["metric"] for row in made.tables["curves"].rows}
@@ -115,7 +115,7 @@ def without_clip(scores, *editors):
     return [row | {"clip": None, "retained_clip": None} if row["editor"] in editors else row for row in scores]
 
 
-def test_an_editor_scored_with_fewer_metrics_is_listed_apart_and_takes_no_check_from_the_others():
+def test_an_editor_with_fewer_metrics_is_listed_apart():
     scores, chains, floors = dataset({"one": 1.6, "two": 1.0, "fewer": 3.0, "jpeg": 3.0}, sources=14)
     others = report(
         *([row for row in part if row["editor"] not in ("fewer", "jpeg")] for part in (scores, chains)), floors
@@ -136,7 +136,7 @@ def test_an_editor_scored_with_fewer_metrics_is_listed_apart_and_takes_no_check_
     assert f"fewer is listed apart, without a rank: {reason}." in page_sentences(made.tables)["round trips"]
 
 
-def test_a_metric_that_fewer_than_half_of_the_editors_have_is_checked_for_none_and_named():
+def test_a_metric_of_a_minority_is_checked_for_none():
     scores, chains, floors = dataset({"one": 1.0, "two": 1.0, "three": 1.0}, sources=4)
     made = report(without_clip(scores, "two", "three"), chains, floors)
     assert {row["name"] for row in made.tables["leaderboard"].rows} == {"convergence (no meaning check)"}
@@ -145,7 +145,7 @@ def test_a_metric_that_fewer_than_half_of_the_editors_have_is_checked_for_none_a
     assert {row["role"] for row in made.tables["leaderboard"].rows} == {"editors"}
 
 
-def test_an_editor_that_never_answers_takes_no_check_from_the_others_and_is_ranked_last():
+def test_an_editor_that_never_answers_is_ranked_last():
     scores, chains, floors = dataset({"one": 1.0}, sources=14)
     refused = [chain_row("silent", source, 0, 12, "refused", steps=1) for source in range(14)]
     for chain in refused:
@@ -155,7 +155,7 @@ def test_an_editor_that_never_answers_takes_no_check_from_the_others_and_is_rank
     assert board(made)["one"]["name"] == "convergence"
 
 
-def test_scores_without_a_check_of_edits_cannot_pass_for_the_full_headline():
+def test_without_edit_checks_the_headline_says_so():
     scores, chains, floors = dataset({"one": 1.0}, sources=4)
     made = report([row | {"edit_applied": None, "edit_undone": None} for row in scores], chains, floors)
     assert board(made)["one"]["name"] == "convergence (no edit check)"
@@ -167,7 +167,7 @@ def test_fewer_than_twelve_pictures_give_no_rank():
     assert {row["verdict"] for row in made.tables["pairs"].rows} == {"indicative"}
 
 
-def test_one_technical_failure_is_a_loss_and_is_counted_as_missing():
+def test_a_technical_failure_is_a_loss_and_missing():
     scores, chains = [], []
     for source in range(20):
         chain = chain_row("one", source, 1, 12)
@@ -181,7 +181,7 @@ def test_one_technical_failure_is_a_loss_and_is_counted_as_missing():
     assert row["cause"] == "technical failure (5%)"
 
 
-def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():
+def test_an_unmeasured_return_makes_its_case_missing():
     chain = chain_row("one", 1, 1, 12)
     scores = score_rows(chain, 12)
     for row in scores[-4:]:
@@ -192,7 +192,7 @@ def test_a_return_that_could_not_be_measured_makes_its_case_missing_not_lost():
     assert made.analysis.outcomes["round trips"]["one"][0].lost is False
 
 
-def test_an_edit_that_nobody_can_judge_leaves_the_other_checks_to_decide_and_every_chain_is_accounted_for():
+def test_an_edit_nobody_can_judge_leaves_the_other_checks():
     chains, scores = [], []
     for source, (kept, code) in enumerate(((12, "symmetric"), (4, "symmetric"), (12, "symmetric"), (12, ""))):
         chain = chain_row("one", source, 1, 12)
@@ -250,7 +250,7 @@ def test_the_same_case_from_two_datasets_counts_once():
     assert facts["chains that count twice or have no scores"] == len(chains)
 
 
-def test_a_reference_that_strangers_resemble_is_left_out_by_name():
+def test_a_reference_like_strangers_is_left_out_by_name():
     scores, chains, floors = dataset({"one": 1.0}, sources=5)
     for row in floors:
         if row["source"] == "picture-03":
@@ -288,7 +288,7 @@ def test_an_editor_with_confirmed_recall_has_no_rank():
     assert board(made)["remembers"]["rank"] is None
 
 
-def test_different_numbers_of_planned_rounds_are_compared_up_to_the_smaller():
+def test_chains_are_compared_up_to_the_shorter_plan():
     scores, chains, floors = dataset({"long": 50.0}, sources=14, rounds=12)
     more = dataset({"short": 50.0}, sources=14, rounds=6)
     made = report([*scores, *more[0]], [*chains, *more[1]], floors)
@@ -296,7 +296,7 @@ def test_different_numbers_of_planned_rounds_are_compared_up_to_the_smaller():
     assert (pair["difference"], pair["verdict"]) == (0.0, "open")
 
 
-def test_programs_that_ask_for_no_change_have_a_table_of_their_own():
+def test_replication_has_a_table_of_its_own():
     scores, chains, floors = dataset({"identity": 50.0, "one": 1.0}, sources=4)
     copies = [
         row | {"chain": "c" + row["chain"][1:], "program": "replicate", "cycle": '["copy"]'} for row in chains[::3]
@@ -357,7 +357,7 @@ def moved(scores, round, quality, framing):
     return changed
 
 
-def test_a_shift_is_no_loss_of_quality_and_a_loss_of_framing_only_where_that_is_asked():
+def test_a_shift_is_a_loss_of_framing_only_if_asked():
     scores, chains, floors = dataset({"still": 12.0}, sources=4, programs=1)
     scores = [row | {"part_lost": False if row["position"] == 2 else None} for row in scores]
     for row in scores:
@@ -378,7 +378,7 @@ def test_a_shift_is_no_loss_of_quality_and_a_loss_of_framing_only_where_that_is_
     assert report(shifted, chains, floors).tables["cases"].rows[0]["framing"] == 0.07
 
 
-def test_the_area_under_retained_quality_counts_nothing_after_a_refusal():
+def test_the_area_counts_nothing_after_a_refusal():
     scores, chains, floors = dataset({"one": 12.0}, sources=4, programs=1)
     for row in scores:
         row |= {f"retained_{name}": 0.9 for name in FLOORS}
@@ -395,7 +395,7 @@ def test_the_area_under_retained_quality_counts_nothing_after_a_refusal():
     assert row["area_low"] <= row["area"] <= row["area_high"]
 
 
-def test_a_figure_of_one_round_is_drawn_without_a_warning_of_matplotlib():
+def test_a_figure_of_one_round_is_drawn_without_warning():
     from convergebench.spaces_app.analysis.round_curves import CurveRow
     from convergebench.spaces_app.analysis.tables import Estimate
     from convergebench.spaces_app.palette import BASELINE_MARKER, MUTED, Look

@@ -67,7 +67,7 @@ def test_dropping_cases_at_random_never_reverses_a_verdict():
 
 
 @pytest.mark.slow
-def test_dropping_cases_at_random_never_reverses_a_verdict_in_500_simulations():
+def test_dropping_cases_at_random_reverses_no_verdict():
     turned, lost, asked = reversals(500)
     print(f"\n{turned} of {asked} verdicts reversed, {lost / asked:.1%} lost significance")
     assert (turned, asked) == (0, 1000)
@@ -94,7 +94,7 @@ def test_two_equal_editors_are_rarely_called_different(sources):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sources", [6, 12, 20])
-def test_two_equal_editors_are_called_different_in_at_most_65_of_1000(sources):
+def test_equal_editors_are_called_different_in_65_of_1000(sources):
     wrong, power = called_different(1000, sources, 1.0), called_different(1000, sources, 1.5)
     print(
         print(
@@ -149,9 +149,7 @@ def test_a_refusal_never_raises_an_editors_score(kept, cause, which, round, posi
 
 @settings(max_examples=20, deadline=None)
 @given(**CHAINS, failed=st.integers(0, 5))
-def test_a_refusal_never_helps_in_a_comparison_whatever_else_failed(
-    kept, cause, which, round, position, status, failed
-):
+def test_a_refusal_never_helps_in_a_comparison(kept, cause, which, round, position, status, failed):
     # With technical failures Kaplan and Meier share their weight among the others, so only pairs have this for certain.
     made = chains_of("one", kept, cause)
     if failed != which:

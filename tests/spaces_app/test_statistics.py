@@ -48,7 +48,7 @@ print(write_files(made, Path("report")).files, statistics.__file__)
 """
 
 
-def test_a_statistic_dropped_into_a_copy_is_in_tables_page_and_figures(tmp_path):
+def test_a_dropped_in_statistic_is_in_the_whole_report(tmp_path):
     copy = HouseCopy(tmp_path)
     copy.write("spaces_app/statistics/at_once.py", STATISTIC)
     told = copy.python("-c", WRITE, str(HOUSE / "tests"))
@@ -69,7 +69,7 @@ def test_a_statistic_dropped_into_a_copy_is_in_tables_page_and_figures(tmp_path)
     assert "<figcaption>Cases lost in round one " in page
 
 
-def test_every_file_of_the_folder_is_a_statistic_with_a_name_that_its_files_have():
+def test_every_file_of_the_folders_is_a_statistic():
     found = find_statistics()
     rooms = [HOUSE / "spaces_app" / "statistics", *(HOUSE / "spaces_app" / "studies").glob("*/statistics")]
     files = {path.stem for room in rooms for path in room.glob("*.py")} - {"__init__"}
@@ -96,7 +96,7 @@ def test_an_awkward_picture_looks_right_in_a_filmstrip(name):
 
 
 @pytest.mark.parametrize("name", awkward_pictures.BROKEN)
-def test_bytes_that_are_no_picture_are_said_in_words_in_a_filmstrip(name):
+def test_a_strip_says_why_there_is_no_picture(name):
     data, words = awkward_pictures.BROKEN[name]
     frame = make_frame(data, "round 1", "words")
     assert frame.uri == ""

@@ -33,7 +33,7 @@ def made(kept, sources=14, roles=None):
     return make_report(Analysis(scores, simulated.finished(chains), floors, roles=roles)).tables
 
 
-def test_crossed_undo_is_compared_with_nested_undo_on_the_same_pictures():
+def test_crossed_and_nested_undo_share_pictures():
     tables = made({("one", "ball-chair-nested"): 7, ("one", "ball-chair-crossed"): 4, ("two", "ball-chair-nested"): 5})
     [row] = tables["undo_order"].rows
     assert (row["editor"], row["first"], row["second"], row["difference"]) == ("one", 7.5, 4.5, 3.0)
@@ -50,7 +50,7 @@ def test_undos_that_a_model_wrote_are_compared_with_the_suites():
     assert rows["m-1"]["cases"] == 14  # the scarf has no partner
 
 
-def test_the_autoencoder_is_the_most_that_a_latent_editor_retains():
+def test_no_latent_editor_retains_more_than_its_autoencoder():
     tables = made(
         {("vae", "hat"): 8, ("latent", "hat"): 5, ("pixels", "hat"): 9}, roles={"vae": "transport"}
     )  # fmt: skip
@@ -85,7 +85,7 @@ def run(*words, code=0):
     return done
 
 
-def test_a_model_writes_undos_from_words_alone_and_the_suite_runs_both_wordings(tmp_path, monkeypatch):
+def test_a_suite_runs_both_wordings_of_an_undo(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     out = tmp_path / "undos.toml"
     with serving(Model()) as server:
@@ -115,7 +115,7 @@ def test_a_model_writes_undos_from_words_alone_and_the_suite_runs_both_wordings(
     assert suite.fits("astronaut", suite.program("hat~m-1"))
 
 
-def test_undos_stop_at_the_money_and_what_was_paid_for_is_not_asked_again(tmp_path, monkeypatch):
+def test_undos_stop_at_the_budget_and_pay_once(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     prices = tmp_path / "prices.toml"
     prices.write_text('openai_tokens."m-1" = { text = 1000.0, image = 0.0, output = 1000.0 }\n')
@@ -142,7 +142,7 @@ def test_undos_stop_at_the_money_and_what_was_paid_for_is_not_asked_again(tmp_pa
     assert suites.load(str(out)).program("hat~m-1").cycle[1] == said["hat"]
 
 
-def test_an_undo_whose_process_died_before_it_was_settled_is_settled_at_its_cost(tmp_path, monkeypatch):
+def test_an_undo_of_a_dead_process_is_settled(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     prices = tmp_path / "prices.toml"
     prices.write_text('openai_tokens."m-1" = { text = 1000.0, image = 0.0, output = 1000.0 }\n')
@@ -163,7 +163,7 @@ def test_an_undo_whose_process_died_before_it_was_settled_is_settled_at_its_cost
 
 
 @pytest.mark.parametrize("more", [[], ["--plan"]])
-def test_a_suite_that_somebody_wrote_by_hand_is_not_written_over(tmp_path, more):
+def test_a_handwritten_suite_is_not_overwritten(tmp_path, more):
     out = tmp_path / "mine.toml"
     out.write_text('programs = ["hat"]\n')
     words = ["undos", "--suite", "demo", "--judge", "openai:base_url=http://127.0.0.1:9/v1,model=m-1", "--out", out]
@@ -171,7 +171,7 @@ def test_a_suite_that_somebody_wrote_by_hand_is_not_written_over(tmp_path, more)
     assert out.read_text() == 'programs = ["hat"]\n'
 
 
-def test_only_programs_with_one_edit_and_one_undo_are_written_for():
+def test_only_one_edit_and_one_undo_are_written_for():
     fit = {id for id, program in programs.load().items() if undos.has_one_undo(program)}
     assert {"hat", "make-it-night"} & fit == {"hat", "make-it-night"} & set(programs.load())
     assert not fit & {"replicate", "ball-chair-nested", "restore-s1", "add-apples"}
