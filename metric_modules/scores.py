@@ -21,7 +21,7 @@ _CHANGED_SIZE_ORDER = 60  # its place among the metrics
 
 
 class Fault(Enum):
-    """Whose fault it is that there is no value."""
+    """Who is to blame for a missing value."""
 
     EDITOR = "editor"  # it gave no picture, or not the one asked for
     NOBODY = "nobody"  # nobody can tell
@@ -34,7 +34,7 @@ class Reason(NamedTuple):
 
     code: str
     fault: Fault
-    text: str  # {} stands for the detail
+    text: str  # {} is replaced by the detail
     damage: bool = False  # the dataset is damaged, or a metric is: said aloud, and tried again the next time
 
     def sentence(self, detail: str = "") -> str:
@@ -71,14 +71,16 @@ OF_THE_ENGINE = {
 @cache
 def reasons() -> dict[str, Reason]:
     """Every kind of reason by its code: the engine's own, and those that the metrics' specs name."""
-    found = dict(OF_THE_ENGINE)
-    for spec in specs().values():
-        found |= {code: Reason(code, Fault(fault), text) for code, (fault, text) in spec.reasons.items()}
-    return found
+    of_metrics = {
+        code: Reason(code, Fault(fault), text)
+        for spec in specs().values()
+        for code, (fault, text) in spec.reasons.items()
+    }
+    return OF_THE_ENGINE | of_metrics
 
 
 class Missing(NamedTuple):
-    """Stands where a number would: why there is none."""
+    """Why a value is missing; it takes the value's place."""
 
     code: str
     detail: str = ""
@@ -101,8 +103,8 @@ class Missing(NamedTuple):
         return [self.code, self.detail] if self.detail else self.code
 
     @classmethod
-    def from_json(cls, given: str | list[str]) -> "Missing":
-        return cls(given) if isinstance(given, str) else cls(*given)
+    def from_json(cls, reason: str | list[str]) -> "Missing":
+        return cls(reason) if isinstance(reason, str) else cls(*reason)
 
 
 Value = float | bool | dict[str, Any] | Missing  # a dictionary is stored as JSON
@@ -112,13 +114,14 @@ _Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numb
 
 def missing_values(row: Mapping[str, Any]) -> dict[str, Missing]:
     """Why values are missing in a row of the scores, by column."""
-    return {column: Missing.from_json(given) for column, given in json.loads(row.get("reasons") or "{}").items()}
+    reasons = json.loads(row.get("reasons") or "{}")
+    return {column: Missing.from_json(reason) for column, reason in reasons.items()}
 
 
 def reasons_json(values: Mapping[str, Value]) -> str:
     """The column `reasons` for a row's values."""
-    found = {name: value.to_json() for name, value in values.items() if isinstance(value, Missing)}
-    return json.dumps(found, sort_keys=True, ensure_ascii=False)
+    reasons = {name: value.to_json() for name, value in values.items() if isinstance(value, Missing)}
+    return json.dumps(reasons, sort_keys=True, ensure_ascii=False)
 
 
 def signature_json(signature: Mapping[str, Any]) -> str:
@@ -127,12 +130,12 @@ def signature_json(signature: Mapping[str, Any]) -> str:
 
 
 def signature_of(row: Mapping[str, Any]) -> _Signature:
-    """What a row's numbers depend on, by metric; empty where the row does not say it in JSON."""
+    """What a row's numbers depend on, by metric; empty if the row does not say it in JSON."""
     try:
-        found = json.loads(row.get("signature") or "{}")
+        signature = json.loads(row.get("signature") or "{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return signature if isinstance(signature, dict) else {}
 
 
 def signature_texts(signature: Mapping[str, Any]) -> list[str]:
@@ -150,7 +153,7 @@ def signature_texts(signature: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Scored(StepPlace):
-    """What stands before the metrics' columns."""
+    """The columns before those of the metrics."""
 
     status: Annotated[str, "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"]
     sha256: Annotated[str | None, "of the picture the numbers belong to"]
@@ -159,19 +162,24 @@ class _Scored(StepPlace):
 def scores_config(optional: Collection[str] = ()) -> Config:
     """The scores: a step's place, the metrics' columns, the retained ones, reasons and signature.
 
-    Of the metrics that are computed only where they are asked for, those named have columns.
+    Metrics that are computed only on request have columns if they are named in `optional`.
     """
-    held = [spec for spec in specs().values() if not spec.optional or spec.name in optional]
-    ordered = [(spec.order, Column(one.name, one.type, one.meaning)) for spec in held for one in spec.columns]
+    included = [spec for spec in specs().values() if not spec.optional or spec.name in optional]
+    columns = [(spec.order, column) for spec in included for column in spec.columns]
+    measured = [Column(column.name, column.type, column.meaning) for _, column in columns]
+    place = sum(order < _CHANGED_SIZE_ORDER for order, _ in columns)
     sizes = Column(CHANGED_SIZE, "bool", "whether the answer's size differs from its input's")
-    place = sum(order < _CHANGED_SIZE_ORDER for order, _ in ordered)
-    measured = [column for _, column in ordered]
     retained = [
-        Column(one.retained, "float64", f"retained {one.headline} by {one.name}: 1 untouched, 0 another picture "
-               "altogether" if one.headline else
-               f"{one.name} on the scale from 1, untouched, to 0, another picture altogether")
-        for spec in held for one in spec.columns if one.floor
-    ]  # fmt: skip
+        Column(
+            column.retained,
+            "float64",
+            f"retained {column.headline} by {column.name}: 1 untouched, 0 another picture altogether"
+            if column.headline
+            else f"{column.name} on the scale from 1, untouched, to 0, another picture altogether",
+        )
+        for _, column in columns
+        if column.floor
+    ]
     return Config(
         "scores",
         "the numbers of one step against its chain's reference",

@@ -58,13 +58,13 @@ class Look(NamedTuple):
 def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str, Look]:
     """One look for each editor, by the order of the names alone: no rank and no filter changes it."""
     references = set(references)
-    found = {}
+    looks = {}
     for place, editor in enumerate(sorted(set(editors) - references)):
         at = place % len(SERIES)
-        found[editor] = Look(SERIES[at].light, MARKERS[at], "-", 2.2, False, at)
+        looks[editor] = Look(SERIES[at].light, MARKERS[at], "-", 2.2, False, at)
     for place, editor in enumerate(sorted(references)):
-        found[editor] = Look(MUTED.light, BASELINE_MARKER, _DASHES[place % len(_DASHES)], 1.5, True, len(SERIES))
-    return found
+        looks[editor] = Look(MUTED.light, BASELINE_MARKER, _DASHES[place % len(_DASHES)], 1.5, True, len(SERIES))
+    return looks
 
 
 def _luminance(colour: str) -> float:
@@ -97,12 +97,12 @@ def dark_rules() -> str:
     return f"{_DARK}{{{''.join(rules)}}}"
 
 
-_WIDE = 900  # pixels, where a drawing stands alone
+_WIDE = 900  # pixels, of a drawing in a file of its own
 
 
-def _pixel_size(found: re.Match[str]) -> str:
-    """The size in pixels of a drawing that stands alone, from its size in points."""
-    width, height = (float(each) for each in re.findall(r'"([\d.]+)pt"', found[0]))
+def _pixel_size(points: re.Match[str]) -> str:
+    """The size in pixels of a drawing in a file of its own, from its size in points."""
+    width, height = (float(number) for number in re.findall(r'"([\d.]+)pt"', points[0]))
     return f' width="{_WIDE}" height="{_WIDE * height / width:.0f}"'
 
 

@@ -24,18 +24,18 @@ def places() -> tuple[str, ...]:
 
 def account_for(analysis: Analysis) -> dict[str, str]:
     """The place of every chain, one of `places()`, by the chain's id."""
-    found = dict.fromkeys((chain.id for chain in analysis.chains), _UNSCORED)
+    place_of = dict.fromkeys((chain.id for chain in analysis.chains), _UNSCORED)
     for case in analysis.cases:
         group = program_groups().get(case.group)
         if group and group.outcome:
-            found[case.chain.id] = group.outcome(analysis, case)
+            place_of[case.chain.id] = group.outcome(analysis, case)
         elif "audit" in case.chain.chain.settings:
-            found[case.chain.id] = AUDITED
+            place_of[case.chain.id] = AUDITED
         else:
-            found[case.chain.id] = UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE
+            place_of[case.chain.id] = UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE
     for name, group_cases in analysis.groups.items():
         for editor, cases in group_cases.cases.items():
             for case, outcome in zip(cases, analysis.outcomes[name][editor], strict=True):
                 state = "missing" if is_missing_case(outcome) else "lost" if outcome.lost else "kept"
-                found[case.chain.id] = f"cases {state}"
-    return found
+                place_of[case.chain.id] = f"cases {state}"
+    return place_of

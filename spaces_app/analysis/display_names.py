@@ -40,7 +40,7 @@ _LONGEST_EDIT = 44
 
 
 def display_names(editors: Iterable[str]) -> dict[str, str]:
-    """A name for each editor, no two alike: where two would be, both keep all of their options, or their labels.
+    """A name for each editor, no two alike: editors whose names would be alike keep their labels.
 
     >>> display_names(["seedream:model=seedream-4-0-250828", "jpeg:quality=75"])
     {'seedream:model=seedream-4-0-250828': 'Seedream 4.0', 'jpeg:quality=75': 'JPEG only, quality 75'}
@@ -69,17 +69,17 @@ def display_name(editor: str) -> str:
 
 
 def program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """A name for each program, from what it asks first; where two begin alike, both keep their ids.
+    """A name for each program, from what it asks first; if two begin alike, both keep their ids.
 
     >>> program_names({"hat": ["add a hat", "remove it"], "rotate": ["rotate it"] * 4, "two": ["a", "b", "c", "d"]})
     {'hat': 'Add a hat', 'rotate': 'Rotate it, 4 times', 'two': 'A, and 3 more'}
     """
     names = {}
     for program, cycle in programs.items():
-        more = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
+        rest = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
         first = cycle[0][:1].upper() + cycle[0][1:].rstrip(".")
         first = first if len(first) <= _LONGEST_EDIT else f"{first[:_LONGEST_EDIT].rsplit(' ', 1)[0]} …"
-        names[program] = first + (f", {len(cycle)} times" if more and len(set(cycle)) == 1 else more)
+        names[program] = first + (f", {len(cycle)} times" if rest and len(set(cycle)) == 1 else rest)
     counts = Counter(names.values())
     return {program: name if counts[name] == 1 else f"{name} ({program})" for program, name in names.items()}
 
@@ -87,8 +87,8 @@ def program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
 def _model_name(model: str) -> str:
     """A model's id as a name.
 
-    >>> model_name("gemini-3.1-flash-image-preview"), model_name("gpt-image-1-mini"), model_name("my-editor")
-    ('Gemini 3.1 Flash Image Preview', 'GPT Image 1 Mini', 'my-editor')
+    >>> [_model_name(model) for model in ("gemini-3.1-flash-image-preview", "gpt-image-1-mini", "my-editor")]
+    ['Gemini 3.1 Flash Image Preview', 'GPT Image 1 Mini', 'my-editor']
     """
     model = _DATES.sub("", model.rsplit("/", 1)[-1]).removeprefix("doubao-")
     for start, brand in _BRANDS.items():

@@ -17,7 +17,7 @@ CHECK_TITLES = {
     **{name: COLUMNS[name].title for name in QUALITIES},
     **{name: f"{COLUMNS[name].aspect} by {COLUMNS[name].title}" for name in MEANINGS},
 }
-_COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is no part of a table
+_COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is not checked
 HALF = 0.5
 # An editor under test, one that is listed apart for a reason, or a row that says where the scale begins and ends.
 ROLES = {"editor": "editors", "apart": "editors listed apart", "baseline": "baselines"}
@@ -77,9 +77,9 @@ def group_cases(
 ) -> dict[str, CaseGroup]:
     """The groups that a headline counts, by name. Chains under audit and excluded references are not counted.
 
-    `apart` has the reasons for which editors are listed apart in every table.
-    `roles` has the role that each editor gives itself (editor, baseline or transport); one of which nothing is known is
-    an ordinary editor. With `only_common` nobody is listed apart, and only what all editors have is checked.
+    `apart` has the reasons for which editors are listed apart in every table, `roles` the role that each editor gives
+    itself (editor, baseline or transport); without one it is an ordinary editor. With `only_common` no editor is
+    listed apart, and only what all editors have is checked.
     """
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
@@ -187,7 +187,7 @@ def outcome_of_case(
 ) -> Outcome:
     """What the headline counts for one case, looking no further than round `horizon`.
 
-    `framing` is the largest loss of framing that is no loss of the case; None if it is not asked.
+    `framing` is the largest loss of framing that does not end the case; None if it is not asked.
     """
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
     end, end_round = _end_seen_from(case, rounds[-1])

@@ -18,34 +18,30 @@ TITLES = {cause.name: cause.title for cause in CAUSES.values()}  # as a heading 
 def loss_clause(
     case: Case, outcome: Outcome, checks: Sequence[str], threshold: float = HALF, row: ScoreRow | None = None
 ) -> str:
-    """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; empty where nothing was lost.
+    """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; empty if nothing was lost.
 
     `row` holds the scores of the step in which it was lost; with it the clause has the numbers of edits as well.
     """
     if outcome.lost_at is None:
         return ""
-    cause, place = str(outcome.cause), outcome.lost_at - 1
-    if cause in ("quality lost", "meaning lost"):
-        wanted = QUALITIES if cause == "quality lost" else MEANINGS
-        values = {name: case.judged(name)[place] for name in wanted if name in checks and place < case.rounds}
-        known = {name: value for name, value in values.items() if value is not None}
-        if known:
-            name = min(known, key=lambda each: known[each])
-            return f"{COLUMNS[name].title} {below(known[name], threshold)} < {threshold:.0%}"
-        return TITLES[cause].lower()
-    clause = CAUSES[cause].clause
-    left = row.undo_ratio if row else None
-    if cause == "not undone" and left is not None and math.isfinite(left):
-        return f"{clause}, {min(left, 1):.0%} of it left"
-    shares = [row.part_lost_share, row.part_redrawn_share] if row else []
-    share = max((each for each in shares if each is not None), default=None)
-    if cause == "part lost" and share is not None and math.isfinite(share):
-        return f"{share:.1%} of the picture no longer matches"
-    return clause
+    cause, place = CAUSES[str(outcome.cause)], outcome.lost_at - 1
+    if cause.decided_by in ("quality", "meaning") and place < case.rounds:
+        metrics = QUALITIES if cause.decided_by == "quality" else MEANINGS
+        values = {name: value for name in metrics if name in checks and (value := case.judged(name)[place]) is not None}
+        if values:
+            name = min(values, key=lambda metric: values[metric])
+            return f"{COLUMNS[name].title} {_below(values[name], threshold)} < {threshold:.0%}"
+    ratio = row.undo_ratio if row else None
+    if cause.decided_by == "undone" and ratio is not None and math.isfinite(ratio):
+        return f"{cause.clause}, {min(ratio, 1):.0%} of it left"
+    areas = [area for area in (row.part_lost_share, row.part_redrawn_share) if area is not None] if row else []
+    if cause.decided_by == "part_lost" and areas and math.isfinite(max(areas)):
+        return f"{max(areas):.1%} of the picture no longer matches"
+    return cause.clause
 
 
 def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
-    """The polygons around the part that a step lost, as points from 0 to 1; none where no part was lost.
+    """The polygons around the part that a step lost, as points from 0 to 1; none if no part was lost.
 
     >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'
     >>> lost_outline(ScoreRow.from_scores({"part_outline": polygons}))
@@ -55,10 +51,10 @@ def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
     return list(json.loads(outline)["polygons"]) if outline else []
 
 
-def below(value: float, threshold: float) -> str:
-    """A share that lies below a threshold, never rounded up to it.
+def _below(value: float, threshold: float) -> str:
+    """A share below a threshold, never rounded up to it.
 
-    >>> below(0.4996, 0.5), below(0.45, 0.5)
+    >>> _below(0.4996, 0.5), _below(0.45, 0.5)
     ('49%', '45%')
     """
     rounded = f"{value:.0%}"
@@ -71,7 +67,7 @@ def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) ->
         return None
     cycle = case.chain.program.cycle
     first = (outcome.lost_at - 1) * len(cycle)
-    if outcome.cause == "not applied":
+    if CAUSES[str(outcome.cause)].decided_by == "applied":
         forward = [
             place for place, role in enumerate(roles(cycle, case.chain.program.closes), 1) if role.kind == "forward"
         ]

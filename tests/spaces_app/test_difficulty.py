@@ -1,10 +1,7 @@
 """Measured difficulty finds the truth in simulated runs, and says where it cannot."""
 
-import doctest
-
 import numpy
 import pytest
-from convergebench.spaces_app.statistics import difficulty as room
 from convergebench.spaces_app.statistics.difficulty import difficulty
 
 TRUTH = {"flip": 1.0, "turn": 0.9, "copy": 1.1, "glasses": 0.1, "hat": 0.0, "ball": -0.1, "smile": -1.0, "night": -0.9}
@@ -31,10 +28,6 @@ def run(seed: int, truth=TRUTH, sources: int = 24, horizon: int = 200, noise: fl
                 lives.append(None if life > horizon else max(1.0, life))
                 columns.append((editor, f"s{number}", program))
     return lives, *zip(*columns, strict=True)
-
-
-def test_the_example_in_the_docstring_is_right():
-    assert doctest.testmod(room).failed == 0
 
 
 def test_effects_are_found_on_unbalanced_sources():

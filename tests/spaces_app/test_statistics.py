@@ -1,6 +1,9 @@
 """A statistic is one file found by its place; dropped into a copy of the house, the report has it everywhere."""
 
+import doctest
+import importlib
 import json
+import pkgutil
 
 import awkward_pictures
 import pytest
@@ -102,3 +105,14 @@ def test_a_strip_says_why_there_is_no_picture(name):
     assert frame.uri == ""
     assert frame.words.startswith("unreadable")
     assert words in frame.words
+
+
+@pytest.mark.parametrize("folder", ["analysis", "reporting", "statistics"])
+def test_the_examples_in_docstrings_are_right(folder):
+    package = importlib.import_module(f"convergebench.spaces_app.{folder}")
+    results = [
+        doctest.testmod(importlib.import_module(f"{package.__name__}.{info.name}"))
+        for info in pkgutil.iter_modules(package.__path__)
+    ]
+    assert sum(result.attempted for result in results) > 0
+    assert sum(result.failed for result in results) == 0
