@@ -110,7 +110,7 @@ def build(
 
 
 def one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
-    """A chain for each source, sorted by the source's id; one id names one picture."""
+    """A chain for each source, sorted by the source's id; raises if one id names two pictures."""
     first: dict[str, StoredChain] = {}
     for chain in chains:
         other = first.setdefault(chain.source.id, chain)

@@ -170,8 +170,8 @@ def front_matter(path: Path) -> tuple[dict[str, Any], str]:
 def passage(folder: Path, pattern: str) -> str | None:
     """A passage of the card that is there, to be kept when the card is written again."""
     path = folder / "README.md"
-    found = re.search(pattern, path.read_text(encoding="utf-8"), re.DOTALL) if path.exists() else None
-    return found[1].strip() if found else None
+    match = re.search(pattern, path.read_text(encoding="utf-8"), re.DOTALL) if path.exists() else None
+    return match[1].strip() if match else None
 
 
 def refuse_other_folders(folder: Path) -> None:

@@ -72,9 +72,9 @@ class Row:
     @classmethod
     def check(cls, names: Sequence[str]) -> None:
         """Raise if a column is not one of this table."""
-        known = {column.name for column in cls.columns()}
-        if unknown := [name for name in names if name not in known]:
-            raise KeyError(f"no column {unknown[0]!r} in {cls.TABLE}; its columns are {', '.join(sorted(known))}")
+        columns = [column.name for column in cls.columns()]
+        if unknown := [name for name in names if name not in columns]:
+            raise KeyError(f"no column {unknown[0]!r} in {cls.TABLE}; its columns are {', '.join(columns)}")
 
     @property
     def values(self) -> Values:

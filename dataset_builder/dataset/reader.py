@@ -75,10 +75,10 @@ class Reader:
     # Files and tables
 
     def files(self, config: str) -> list[str]:
-        """The config's files, in the order of its rows; none where the config does not exist."""
+        """The config's files, in the order of its rows; none if the config does not exist."""
         if self.remote and not (self._copied and (self._copied / "data" / config).is_dir()):
-            found = self.remote.glob(f"{self.root}/data/{config}/**/*.parquet")
-            return sorted(str(path).removeprefix(self.root + "/") for path in found)
+            paths = self.remote.glob(f"{self.root}/data/{config}/**/*.parquet")
+            return sorted(str(path).removeprefix(self.root + "/") for path in paths)
         root = self.folder
         return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
 

@@ -52,14 +52,14 @@ def arrow(columns: Iterable[Column]) -> pa.Schema:
 def config_of(footer: pq.FileMetaData, name: str) -> Config:
     """What a file says of its rows and columns; if it says nothing, what its config says."""
     metadata = footer.metadata or {}
-    known = configs().get(name) or Config(name)
-    meanings = {column.name: column.meaning for column in known.columns}
+    declared = configs().get(name) or Config(name)
+    meanings = {column.name: column.meaning for column in declared.columns}
     meanings |= json.loads(metadata.get(MEANINGS, b"{}"))
     types = {ours: type for type, ours in _ARROW.items()}
     fields = footer.schema.to_arrow_schema()
     columns = [Column(field.name, types[field.type], meanings.get(field.name) or UNEXPLAINED) for field in fields]
-    row = metadata.get(ROW, b"").decode() or known.row or UNEXPLAINED
-    return replace(known, row=row, columns=tuple(columns))
+    row = metadata.get(ROW, b"").decode() or declared.row or UNEXPLAINED
+    return replace(declared, row=row, columns=tuple(columns))
 
 
 def own_digests(path: Path) -> dict[str, str]:
@@ -192,8 +192,8 @@ def _hash(path: Path, stamp: tuple[int, int]) -> str:
 
 def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -> tuple[int, int]:
     """The first and last byte of some adjacent columns of a row group."""
-    about = footer.row_group(group)
-    chunks = [about.column(number) for number in range(about.num_columns)]
+    row_group = footer.row_group(group)
+    chunks = [row_group.column(number) for number in range(row_group.num_columns)]
     wanted = [
         chunk
         for chunk in chunks

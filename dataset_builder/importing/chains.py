@@ -51,7 +51,7 @@ class FoundAnswer:
     where: str  # for messages: a path or a row and column
     data: Path | bytes | None = None
     status: str = "ok"  # refused, no_image or failed if the layout says so
-    more: dict[str, Any] = field(default_factory=dict)  # seed, latency, cost, text, reason
+    fields: dict[str, Any] = field(default_factory=dict)  # of the step: seed, latency, cost, text, reason
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: 
 def _write_answers(found: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> None:
     """Write every answer, up to the first that is not a whole picture or is too small."""
     for number, answer in enumerate(found.answers, 1):
-        step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.more)
+        step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.fields)
         data = b""
         size: tuple[int, int] | None = None
         try:

@@ -120,7 +120,7 @@ def _find_answers(
         row = placed.get((round, position), {})
         where = row.get("where", f"chain {name!r}, round {round}, position {position}")
         data = base / row["path"] if "path" in row else None
-        more = {key: row[key] for key in _STEP_FIELDS if key in row}
+        fields = {key: row[key] for key in _STEP_FIELDS if key in row}
         instruction, status = row.get("instruction", ""), row.get("status", "ok")
-        answers.append(FoundAnswer(round, position, instruction, where, data, status, more))
+        answers.append(FoundAnswer(round, position, instruction, where, data, status, fields))
     return answers

@@ -65,7 +65,7 @@ class Question:
         return next((answer.level for answer in self.answers if answer.code == code), "")
 
     def number(self, code: str) -> float | None:
-        """The answer as a number; None of one in words."""
+        """The answer as a number; None if it is a word."""
         return float(code) if code.isdecimal() else None
 
 
@@ -151,7 +151,7 @@ def read_labels(reader: Reader) -> list[Label]:
 
 
 def latest(labels: Iterable[Label]) -> list[Label]:
-    """One label for each person and item: who answers again changes their mind, and the last answer counts."""
+    """One label for each person and item: if somebody answered twice, the later answer counts."""
     last: dict[tuple[object, ...], Label] = {}
     for label in labels:
         key = (label.rater, *label.item)
@@ -190,18 +190,18 @@ def import_labels(files: Sequence[Path], folder: Path) -> _ImportedLabels:
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
-    given = [label for path in files for label in read_label_file(path)]
+    labels = [label for path in files for label in read_label_file(path)]
     hashes = {(row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])}
-    own = [label for label in given if _is_of_dataset(label, hashes)]
+    known_labels = [label for label in labels if _is_of_dataset(label, hashes)]
     with disk_errors_explained(folder), locked(folder):
         before = {(label.rater, *label.item): label for label in read_labels(reader)}
-        after = {(label.rater, *label.item): label for label in latest([*before.values(), *own])}
+        after = {(label.rater, *label.item): label for label in latest([*before.values(), *known_labels])}
         rows = [after[key] for key in sorted(after, key=lambda key: [str(part) for part in key])]
         write_listed(folder, _FILE, LABELS, rows)
         card.write(folder)
     new = len(after.keys() - before.keys())
     changed = sum(after[key] != label for key, label in before.items())
-    return _ImportedLabels(folder / _FILE, len(after), new, changed, len(given) - len(own))
+    return _ImportedLabels(folder / _FILE, len(after), new, changed, len(labels) - len(known_labels))
 
 
 def _is_of_dataset(label: Label, hashes: dict[tuple[str, int], str | None]) -> bool:

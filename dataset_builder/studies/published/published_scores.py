@@ -244,9 +244,11 @@ def _resolve_duplicates(table: Path, rows: Sequence[_Row], rule: str) -> _Row:
         raise UserError(
             f"{table} has {len(rows)} different rows for {named}; choose a rule: --duplicates first, last or mean"
         )
-    known = {name: [row.metrics[name] for row in rows] for name in first.metrics}
-    present = {name: [value for value in values if value is not None] for name, values in known.items()}
-    return replace(first, metrics={name: fmean(values) if values else None for name, values in present.items()})
+    means: dict[str, float | None] = {}
+    for name in first.metrics:
+        values = [value for row in rows if (value := row.metrics[name]) is not None]
+        means[name] = fmean(values) if values else None
+    return replace(first, metrics=means)
 
 
 _Answer = tuple[str | None, float | None]  # of the answer that ends a round of one of our chains: sha256 and PSNR

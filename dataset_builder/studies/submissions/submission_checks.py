@@ -1,7 +1,7 @@
 """Checks a submission against itself: files and chains by their hashes, the order of steps, and a score for each.
 
-What cannot be seen here: whether the numbers are those of the pictures (the scoring engine recomputes a sample), and
-whether the cases are the suite's.
+Whether the numbers are those of the pictures is checked by the scoring engine, which recomputes a sample; whether the
+cases are the suite's, by generation.
 """
 
 import json
@@ -68,17 +68,16 @@ def _check_chains(folder: Path, description: submission.Description) -> Iterator
 
 def _order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
     """The steps are those that the chain asks for, in its order and with its seeds, up to its end."""
-    asked = [(0, 0, 0, "", None), *((*ask, chain.chain.seed(ask[0])) for ask in chain.chain.asks())]
+    expected = [(0, 0, 0, "", None), *((*ask, chain.chain.seed(ask[0])) for ask in chain.chain.asks())]
     if "content" in chain.chain.settings:
         yield f"chain {chain.id} was imported: nobody can say how it was made"
         return
-    for number, (step, ask) in enumerate(zip(steps, asked, strict=False)):
-        found = (step.step, step.round, step.position, step.instruction)
-        if found != ask[:4]:
+    for number, (step, ask) in enumerate(zip(steps, expected, strict=False)):
+        if (step.step, step.round, step.position, step.instruction) != ask[:4]:
             yield f"chain {chain.id} has step {step.step}, round {step.round}, in the place of step {number}"
         elif number and step.seed != ask[4]:
-            whose = next((other[0] for other in asked[1:] if other[4] == step.seed), None)
-            owner = f"that of step {whose}" if whose else "not this chain's"
+            other = next((ask[0] for ask in expected[1:] if ask[4] == step.seed), None)
+            owner = f"that of step {other}" if other else "not this chain's"
             yield f"chain {chain.id}, step {number}: its seed is {owner}, so it was not made in this place"
         elif number and steps[number - 1].status not in ("input", "ok"):
             yield f"chain {chain.id} goes on after it ended in step {number - 1}"
@@ -89,8 +88,8 @@ def _order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
         return
     last = steps[-1].status if steps else "missing"
     ended = "complete" if last in ("input", "ok") else last
-    if len(steps) > len(asked) or (last == "ok" and len(steps) < len(asked)) or ended != chain.status:
-        yield f"chain {chain.id} has {len(steps) - 1} steps of {len(asked) - 1} and is called {chain.status}"
+    if len(steps) > len(expected) or (last == "ok" and len(steps) < len(expected)) or ended != chain.status:
+        yield f"chain {chain.id} has {len(steps) - 1} steps of {len(expected) - 1} and is called {chain.status}"
 
 
 def _check_inputs(folder: Path, _: submission.Description) -> Iterator[str]:
