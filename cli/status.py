@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
 def command(folder: Path, as_json: bool) -> None:
-    """Show how far a run is: chains done, running, refused and failed with reasons, money, time left, slowest calls.
+    """Show how far a run is: chains done, running, refused and failed with reasons, money, time left.
 
     For a dataset it shows what is built and scored. It works while processes are at work on the folder, and afterwards.
     A run's events are lines of JSON in RUN/log/.
