@@ -32,10 +32,12 @@ def serve(
     """Serve a dataset until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     with _without_garbage_collection():
+        from convergebench.spaces_app.space.request_limit import keep_memory_low
         from convergebench.spaces_app.space.server import launch, make_server
 
         server = make_server(dataset)
         address = launch(server, port, inbrowser)
+    keep_memory_low()
     say(f"{dataset.folder} at {address}")
     server.get_blocks().block_thread()
 

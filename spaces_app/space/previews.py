@@ -9,6 +9,7 @@ import stat
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
@@ -43,7 +44,8 @@ class Previews:
         self.size = sum(path.stat().st_size for path in self.own_files())
         self.locks = [threading.Lock() for _ in range(64)]
         self.clearing = threading.Lock()
-        self.decoding = threading.BoundedSemaphore(os.cpu_count() or 2)  # a decoded picture is large
+        # A decoded picture is large, and glibc keeps what a thread has freed: few threads decode for all that ask.
+        self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
         self.original = lru_cache(maxsize=4)(self._original)
         self.place = lru_cache(maxsize=512)(self._place)
 
@@ -66,7 +68,7 @@ class Previews:
                 if path.is_file():
                     os.utime(path)
                     return path
-            return self.write_preview(chain, step, kind, gain, name, at)
+            return self.workers.submit(self._write_preview, chain, step, kind, gain, name, at).result()
 
     def checked_place(self, at: str) -> str:
         """The same, if it names a chain and a step of this dataset."""
@@ -76,22 +78,21 @@ class Previews:
         self.dataset.chain(chain)
         return f"{chain} {int(step)}"
 
-    def write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: str = "") -> Path:
+    def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: str = "") -> Path:
         data = self.received(chain, step)
-        with self.decoding:
-            if kind == "received":
-                decode(data)  # nothing is handed on that a browser might choke on
-                if (kind := pictures.sniff(data)) not in ENDINGS:
-                    raise NoPicture(f"the original file is {kind}; only {', '.join(ENDINGS)} are handed on as they are")
-                return self.write(f"{name}.{kind}", data)
-            picture = decode(data)
-            if kind == "difference":
-                picture = difference(self.original(chain), picture, gain)
-            if kind == "detail":
-                picture = _cut_out(picture, self.place(at))
-            else:
-                picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
-            return self.write(f"{name}.jpg", _as_jpeg(picture, 80 if kind == "thumb" else 92))
+        if kind == "received":
+            decode(data)  # nothing is handed on that a browser might choke on
+            if (kind := pictures.sniff(data)) not in ENDINGS:
+                raise NoPicture(f"the original file is {kind}; only {', '.join(ENDINGS)} are handed on as they are")
+            return self.write(f"{name}.{kind}", data)
+        picture = decode(data)
+        if kind == "difference":
+            picture = difference(self.original(chain), picture, gain)
+        if kind == "detail":
+            picture = _cut_out(picture, self.place(at))
+        else:
+            picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
+        return self.write(f"{name}.jpg", _as_jpeg(picture, 80 if kind == "thumb" else 92))
 
     def received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
@@ -111,7 +112,7 @@ class Previews:
 
     def changed_box(self, chain: str, step: int) -> list[float]:
         """Around the place that changed most: left, top, width and height as shares of the picture."""
-        across, down = self.place(self.checked_place(f"{chain} {step}"))
+        across, down = self.workers.submit(self.place, self.checked_place(f"{chain} {step}")).result()
         side = 0.22
         return [min(max(across - side / 2, 0), 1 - side), min(max(down - side / 2, 0), 1 - side), side, side]
 

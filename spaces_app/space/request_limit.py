@@ -8,6 +8,8 @@ import asyncio
 import ctypes
 import gc
 import sys
+import threading
+import time
 import weakref
 from collections import deque
 
@@ -19,6 +21,7 @@ SMALL = 1_000_000  # requests up to this size do not wait
 MOST_WAITING = 64
 MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower one would keep the others waiting
 _LONGEST_HELD = 600.0  # seconds, whatever still refers to it
+_TRIM_EVERY = 2.0  # seconds
 CHECK = 2.0  # seconds between two looks for garbage that still counts
 SHARE = "convergebench.share"  # its key in a request's scope
 
@@ -76,7 +79,8 @@ class _BytesInFlight:
 
     def trim(self) -> None:
         self.trimming = False
-        _give_memory_back()
+        gc.collect()
+        give_memory_back()
 
 
 class RequestLimit:
@@ -138,8 +142,18 @@ async def refuse(send: Send, status: int, words: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _give_memory_back() -> None:
+def give_memory_back() -> None:
     """Return to the system what is free: glibc keeps it for later, in as many pieces as there are threads."""
-    gc.collect()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
+
+
+def keep_memory_low() -> None:
+    """Give memory back every few seconds from now on; each time takes some milliseconds."""
+
+    def repeat() -> None:
+        while True:
+            time.sleep(_TRIM_EVERY)
+            give_memory_back()
+
+    threading.Thread(target=repeat, daemon=True).start()
