@@ -1,6 +1,6 @@
 """A metric folder as `build` lays it beside a dataset and as it is published: complete in itself.
 
-In the checkout and the wheel, code that folders share stands once, in `_shared/`, in another metric's folder or in
+In the checkout and the wheel, code that folders share exists once, in `_shared/`, in another metric's folder or in
 `generation`. `evaluate` downloads a folder alone, and of it only NAME.py and the files that NAME.py itself imports as
 `from .sibling import name`. So the shared files are copied beside NAME.py, every import of ours is rewritten to a
 sibling, and NAME.py is given an import of each.
@@ -18,10 +18,10 @@ _LEFT_OUT = ("__pycache__", ".", "test_")  # beginnings of names
 def self_contained(folder: Path) -> dict[str, bytes]:
     """The files of a metric folder by name, and beside them each file of ours that its code needs."""
     folder = folder.resolve()
-    own = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_LEFT_OUT)]
-    files = {path.name: path.read_bytes() for path in own if path.suffix != ".py"}
+    own_files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_LEFT_OUT)]
+    files = {path.name: path.read_bytes() for path in own_files if path.suffix != ".py"}
     needed: dict[Path, set[Path]] = {}  # each file of code, and the files that it imports
-    waiting = [path for path in own if path.suffix == ".py"]
+    waiting = [path for path in own_files if path.suffix == ".py"]
     while waiting:
         path = waiting.pop()
         if path in needed:

@@ -12,13 +12,13 @@ in the report and shown in the Space without another line being changed. The eng
     study      the study that the metric belongs to; the core works without such folders
     order      place among the metrics; a metric that names none comes last
     after      metrics whose values, or whose networks, this one uses; they run first
-    rounds     kind "round": only so many first rounds are looked at; all are, unless told
-    optional   True: it is computed only where it is asked for by name, and only then the scores have its columns
+    rounds     kind "round": only so many first rounds are looked at; all are by default
+    optional   True: it is computed only if it is asked for by name, and only then the scores have its columns
     needs      what has to be fetched before it computes, in words
     sees, misses    what it notices and what it overlooks, in words: a row of the table in the Space's tab Metrics
     columns    its columns in the scores, each with the fields of `ScoreColumn`
     reasons    {code: [fault, sentence]}: why it may have no value; the faults are those of `scores.Fault`, and {} in
-               the sentence stands for the detail
+               the sentence is replaced by the detail
 
 `measure.py` holds what the engine runs, one class (a "statistic" has none):
     class Scorer:
@@ -82,7 +82,7 @@ class ScoreColumn:
     aspect: str = ""  # what it looks at, in a word: pixels, structure, appearance, meaning
     unit: str = ""
     direction: str = ""  # "higher" or "lower" is closer to the reference; "" where neither is
-    low: float | None = None  # the range; None where it has no end
+    low: float | None = None  # the range; None if it has no end
     high: float | None = None
     ceiling: float | None = None  # what an untouched picture scores
     floor: bool = False  # unrelated pictures say where nothing is left, and the scores get a column `retained_NAME`
@@ -92,7 +92,7 @@ class ScoreColumn:
     # "number": listed for each step in the Space's tab Chains; "dataset": only stored, and explained on the card.
     show: Show = "dataset"
     bfloat16_error: float = 0.0  # what bfloat16 may be off; a value this near a threshold is computed in float32
-    sees: str = ""  # where it differs from the metric's own: a row of its own in that table
+    sees: str = ""  # if it differs from the metric's own: a separate row in that table
     misses: str = ""
     metric: str = ""  # the metric it belongs to
 
@@ -139,26 +139,26 @@ class Spec:
 def specs() -> dict[str, Spec]:
     """Every metric by its name, in their order, statistics included."""
     folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/spec.py"))
-    found = [spec for folder in folders for spec in _read(folder)]
-    return {spec.name: spec for spec in sorted(found, key=lambda spec: (spec.order, spec.name))}
+    all_specs = [spec for folder in folders for spec in _read(folder)]
+    return {spec.name: spec for spec in sorted(all_specs, key=lambda spec: (spec.order, spec.name))}
 
 
 def _read(folder: str) -> list[Spec]:
     """One folder's specs: one, unless it holds several metrics."""
     module = importlib.import_module(f"convergebench.metric_modules.{folder}.spec")
     if hasattr(module, "SPECS"):
-        return [replace(_checked_spec(folder, given), is_one_of_several=True) for given in module.SPECS]
+        return [replace(_checked_spec(folder, values), is_one_of_several=True) for values in module.SPECS]
     return [_checked_spec(folder, module.SPEC)]
 
 
-def _checked_spec(folder: str, given: Mapping[str, Any]) -> Spec:
+def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
     """One metric's spec; a key or a value that does not belong there is refused."""
-    values = dict(given)
+    values = dict(data)
     where = f"metric_modules/{folder}/spec.py"
     columns = []
     for column in values.pop("columns", []):
         _check(ScoreColumn, column, f"{where}, column {column.get('name')}")
-        columns.append(ScoreColumn(**column, metric=given["name"]))
+        columns.append(ScoreColumn(**column, metric=data["name"]))
     reasons = {code: (fault, text) for code, (fault, text) in values.pop("reasons", {}).items()}
     after = tuple(values.pop("after", ()))
     _check(Spec, values, where)
@@ -173,11 +173,11 @@ def _check(kind: type, values: Mapping[str, object], where: str) -> None:
             raise ValueError(f"{where}: no key {key!r}; the keys are {', '.join(fields)}")
         # A union's types, and of a Literal its values; a whole number will do for a float.
         parts = get_args(fields[key]) or (fields[key],)
-        allowed = [one for part in parts for one in get_args(part) or (part,)]
-        types = tuple(one for one in allowed if isinstance(one, type)) + (int,) * (float in allowed)
+        allowed = [option for part in parts for option in get_args(part) or (part,)]
+        types = tuple(option for option in allowed if isinstance(option, type)) + (int,) * (float in allowed)
         if value not in allowed and not isinstance(value, types):
-            names = ", ".join(one.__name__ if isinstance(one, type) else repr(one) for one in allowed)
-            raise ValueError(f"{where}: {key} must be one of {names}, got {value!r}")
+            names = ", ".join(option.__name__ if isinstance(option, type) else repr(option) for option in allowed)
+            raise ValueError(f"{where}: {key} must be option of {names}, got {value!r}")
 
 
 @cache

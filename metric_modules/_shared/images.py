@@ -1,7 +1,7 @@
 """How every image metric reads its pictures: each is 8-bit RGB, exactly, or is refused in one sentence that names it.
 
 Accepted: Pillow images, arrays and tensors, paths and encoded bytes. Grey and palette become RGB, an alpha channel is
-dropped where it is opaque, the orientation a file declares is applied, colour profiles are ignored. Arrays and tensors
+dropped if it is opaque, the orientation a file declares is applied, colour profiles are ignored. Arrays and tensors
 hold bytes, or floats from 0 to 1 that are multiplied by 255 and rounded; channels come last, or first where only the
 first axis can be channels. Refused: transparency, CMYK and other colour spaces, 16-bit samples, floats outside 0 to 1
 (and so NaN), bytes that never exceed 1, animations, broken or empty files, and more than `MAX_PIXELS` pixels.
@@ -35,7 +35,7 @@ def pixels(picture: object, name: str = "the picture") -> np.ndarray:
         return _of_array(picture, name)
     if isinstance(picture, str | os.PathLike):
         if not Path(picture).is_file():
-            raise ValueError(f"{name} is {str(picture)!r}, and there is no such file")
+            raise ValueError(f"{name} is {str(picture)!r}, but there is no such file")
         picture = Path(picture).read_bytes()
     if isinstance(picture, bytes | bytearray | memoryview):
         picture = _opened(bytes(picture), name)
@@ -97,7 +97,7 @@ def _bytes_of(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _with_range(array: np.ndarray, name: str) -> np.ndarray:
-    """Bytes that are no picture scaled to 0 to 1; one that is wholly black passes."""
+    """Bytes, refused if they look like a picture scaled to 0 to 1; a wholly black one passes."""
     if array.max() == 1:
         raise ValueError(
             f"{name} holds bytes of 0 and 1 alone, as a picture scaled to 0 to 1 does that was cut to whole numbers; "
@@ -201,27 +201,29 @@ def pairs(
         raise ValueError(
             f"{len(predictions)} predictions and {len(references)} references were given; give as many of both"
         )
-    found = [pair(p, r, size, n, different) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
-    for number, (_, reference) in enumerate(found):
+    arrays = [pair(p, r, size, n, different) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
+    for number, (_, reference) in enumerate(arrays):
         if min(reference.shape[:2]) < smallest:
             height, width = reference.shape[:2]
             raise ValueError(
                 f"reference {number} is compared at {width}x{height}; at least {smallest} pixels a side are needed"
             )
-    return found
+    return arrays
 
 
-def in_batches(found: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], list[_Row]]) -> list[_Row]:
+def in_batches(
+    pairs_of_pictures: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], list[_Row]]
+) -> list[_Row]:
     """What `work` gives for each pair; it is called with batches of one picture size and of at most so many pairs."""
-    return [row for rows in dealt(batches(found, batch_size), work) for row in rows]
+    return [row for rows in dealt(batches(pairs_of_pictures, batch_size), work) for row in rows]
 
 
-def batches(found: Sequence[Pair], batch_size: int) -> list[list[Pair]]:
+def batches(pairs_of_pictures: Sequence[Pair], batch_size: int) -> list[list[Pair]]:
     """The pairs in order, cut where the picture size changes and after every `batch_size`."""
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number from 1, got {batch_size!r}")
     cut: list[list[Pair]] = []
-    for pair in found:
+    for pair in pairs_of_pictures:
         if not cut or len(cut[-1]) == batch_size or cut[-1][0][1].shape != pair[1].shape:
             cut.append([])
         cut[-1].append(pair)
@@ -261,7 +263,7 @@ def signature_text(name: str, settings: Mapping[str, object], **options: object)
 
 
 def reason_text(spec: Mapping[str, Any], reason: str | tuple[str, str]) -> str:
-    """The sentence for a reason code of a metric's spec, with its detail where it has one."""
+    """The sentence for a reason code of a metric's spec, with its detail if it has one."""
     code, detail = (reason, "") if isinstance(reason, str) else reason
     return spec["reasons"][code][1].replace("{}", detail)
 
@@ -291,22 +293,22 @@ class ImageInputs:
 
     def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
         """Add a batch of examples; every picture is kept exactly as it is."""
-        given = {"predictions": predictions, "references": references, **columns}
+        columns_given = {"predictions": predictions, "references": references, **columns}
         kinds: dict[str, Any] = self.features  # type: ignore[attr-defined]
         counts = {}
-        for column in (column for column in given if column in kinds):
-            values = given[column] = examples(given[column], column)
+        for column in (column for column in columns_given if column in kinds):
+            values = columns_given[column] = examples(columns_given[column], column)
             counts[column] = len(values)
             if type(kinds[column]).__name__ == "Image":
                 start = len(self)  # type: ignore[arg-type]
-                given[column] = [exact(value, f"{column[:-1]} {start + n}") for n, value in enumerate(values)]
+                columns_given[column] = [exact(value, f"{column[:-1]} {start + n}") for n, value in enumerate(values)]
         if len(set(counts.values())) > 1:
             given_counts = " and ".join(f"{count} {column}" for column, count in counts.items())
-            raise ValueError(f"{given_counts} were given; give as many of each")
+            raise ValueError(f"{given_counts} were columns_given; give as many of each")
         if 0 in counts.values():
             raise ValueError(f"{' and '.join(counts)} are empty; give at least one example")
-        known = {column: values for column, values in given.items() if column in kinds or values is not None}
-        super().add_batch(**known)  # type: ignore[misc]
+        inputs = {column: values for column, values in columns_given.items() if column in kinds or values is not None}
+        super().add_batch(**inputs)  # type: ignore[misc]
 
     def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
         """Add one example; every picture is kept exactly as it is."""

@@ -10,6 +10,7 @@ import numpy as np
 SIDE = 512  # every picture is brought to this short side ...
 CELL = 4  # ... and averaged over cells of so many pixels
 LONGEST = 4 * SIDE  # a longer side is squeezed to this, so that a strip of a picture stays affordable
+# These were chosen with photographs like those of docs/verdicts.md in view.
 REACH = 2  # cells by which a detail may have moved without having changed
 FAR = 5  # cells by which the whole picture may have moved; looked for before anything is compared
 MOVED = 0.7  # a shift of the whole picture is believed if it leaves at most this share of the difference
@@ -89,14 +90,14 @@ def _drift_terms(colours: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray
             [
                 ones,
                 colours,
-                own * own,
-                own**3,
-                np.maximum(own - 0.75, 0),
-                np.maximum(0.25 - own, 0),
-                light * own[:, None],
+                colour * colour,
+                colour**3,
+                np.maximum(colour - 0.75, 0),
+                np.maximum(0.25 - colour, 0),
+                light * colour[:, None],
             ]
         )
-        for own in colours.T
+        for colour in colours.T
     ]
 
 
@@ -151,14 +152,14 @@ def nearest(cells: np.ndarray, among: np.ndarray, reach: int) -> np.ndarray:
     """
     rows, columns = cells.shape[:2]
     field = np.pad(among, ((reach, reach), (reach, reach), (0, 0)), mode="edge").transpose(2, 0, 1).copy()
-    own = cells.transpose(2, 0, 1).copy()
+    planes = cells.transpose(2, 0, 1).copy()
     steps = [(field[:, :, 1:] - field[:, :, :-1], 0, 1), (field[:, 1:] - field[:, :-1], 1, 0)]
     lengths = [_dot(step, step) + np.float32(1e-3) for step, _, _ in steps]
     best = np.full((rows, columns), np.inf, np.float32)
     for top in range(2 * reach + 1):
         for left in range(2 * reach + 1):
             here = slice(top, top + rows), slice(left, left + columns)
-            gap = own - field[:, *here]
+            gap = planes - field[:, *here]
             squared = _dot(gap, gap)
             np.minimum(best, squared, out=best)
             for (step, down, right), length in zip(steps, lengths, strict=True):
@@ -252,7 +253,7 @@ def smooth(values: np.ndarray, sigma: float) -> np.ndarray:
 
 
 class Placement(NamedTuple):
-    """Where a picture lies on its reference: magnified about the middle, then moved by shares of its sides."""
+    """Where a picture is on its reference: magnified about the middle, then moved by shares of its sides."""
 
     right: float
     down: float
@@ -260,7 +261,7 @@ class Placement(NamedTuple):
 
     @property
     def still(self) -> bool:
-        """Whether it lies where it was, to a quarter of a pixel."""
+        """Whether it has not moved, to a quarter of a pixel."""
         return max(abs(self.right), abs(self.down), abs(self.scale - 1) / 2) < 0.25 / SIDE
 
 

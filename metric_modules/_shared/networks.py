@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def available_device(device: str) -> str:
-    """The device, or one sentence where it is a GPU that is not here."""
+    """The device; refused if it is a GPU that is not here."""
     try:
         import torch
     except ModuleNotFoundError:  # the metric itself says so
         return device
     if device.partition(":")[0] == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device is {device!r} and there is no CUDA here; 'cpu' is")
+        raise ValueError(f"device is {device!r}, but there is no CUDA here; use 'cpu'")
     return device
 
 

@@ -1,7 +1,7 @@
 """Natural scene statistics: what no-reference metrics measure of a picture, a picture at a time.
 
-Grey levels are divided by their local contrast; in photographs what is left follows a bell curve whose shape damage
-changes. The definitions are those of the published MATLAB releases, down to how edges are padded.
+Grey levels are divided by their local contrast; in photographs what is left follows a bell curve, and damage
+changes its shape. The definitions are those of the published MATLAB releases, down to how edges are padded.
 """
 
 from functools import cache
@@ -10,8 +10,10 @@ import cv2
 import numpy as np
 from scipy.special import gammaln
 
+# The grid of the published MATLAB code: 0.2 to 10 in steps of 0.001.
 _SHAPES = np.arange(200, 10001) / 1000  # the shapes that are tried for a generalised Gaussian
 NEIGHBOURS = ((0, 1), (1, 0), (1, 1))  # and one diagonal more, which differs between the metrics
+# ITU-R BT.601, as MATLAB's rgb2gray has it.
 GREY = (299, 587, 114)  # thousandths of red, green and blue
 
 
@@ -56,7 +58,7 @@ def _asymmetric_ratios() -> np.ndarray:
 
 
 def _nearest_shape(ratios: np.ndarray) -> np.ndarray:
-    """The shape whose ratio is nearest; NaN where there is no ratio."""
+    """The shape whose ratio is nearest; NaN if there is no ratio."""
     table = _asymmetric_ratios()
     above = np.clip(np.searchsorted(table, ratios), 1, len(table) - 1)
     nearest = np.where(ratios - table[above - 1] <= table[above] - ratios, above - 1, above)
@@ -99,13 +101,13 @@ def patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
     """Patches x 18: shapes and scales of each patch, and of the products of its neighbouring values."""
     patches = patches_of(normalised, side)
     shape, left, right = asymmetric_fit(patches.reshape(len(patches), -1))
-    found = [shape, (beta(left, shape) + beta(right, shape)) / 2]
+    features = [shape, (beta(left, shape) + beta(right, shape)) / 2]
     for shift in (*NEIGHBOURS, (1, -1)):
         products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
         shape, left, right = asymmetric_fit(products)
         left, right = beta(left, shape), beta(right, shape)
-        found += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
-    return np.stack(found, axis=1)
+        features += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
+    return np.stack(features, axis=1)
 
 
 def half_size(grey: np.ndarray) -> np.ndarray:
@@ -120,7 +122,7 @@ def half_size(grey: np.ndarray) -> np.ndarray:
 
 
 def _resized(grey: np.ndarray, height: int, width: int, down: float = 0.0, across: float = 0.0) -> np.ndarray:
-    """By MATLAB's imresize; the scale is told where it is not the ratio of the sizes."""
+    """By MATLAB's imresize; the scale is given if it is not the ratio of the sizes."""
     rows = _resized_rows(grey, height, down or height / grey.shape[0])
     return np.ascontiguousarray(_resized_rows(rows.T, width, across or width / grey.shape[1]).T)
 
@@ -130,10 +132,10 @@ def _resized_rows(values: np.ndarray, count: int, scale: float) -> np.ndarray:
     if scale == 1:
         return values
     places, weights = taps(len(values), count, scale)
-    found = weights[:, 0, None] * values[places[:, 0]]
+    rows = weights[:, 0, None] * values[places[:, 0]]
     for tap in range(1, places.shape[1]):
-        found += weights[:, tap, None] * values[places[:, tap]]
-    return found
+        rows += weights[:, tap, None] * values[places[:, tap]]
+    return rows
 
 
 @cache

@@ -33,7 +33,7 @@ def page(
 ) -> gr.Blocks:
     """The page of the module `name` beside the file `app`.
 
-    `compute` is called with the metric and what stands in the inputs. A page whose inputs are filled in when it opens
+    `compute` is called with the metric and the values of the inputs. A page whose inputs are filled in when it opens
     computes at once; `example` fills in those that cannot be written down, such as pictures.
     """
     metric = evaluate.load(str(Path(app).with_name(f"{name}.py")))
@@ -79,8 +79,8 @@ def pair_page(
     size = gr.Dropdown(SIZES, value="reference", label="Sizes", render=False)
 
     def compute(metric: evaluate.Metric, original: str, answer: str, size: str, *chosen: object) -> _Result:
-        given = dict(zip(options, chosen, strict=True))
-        return metric.compute(predictions=[answer], references=[original], size=size or None, **given)
+        kwargs = dict(zip(options, chosen, strict=True))
+        return metric.compute(predictions=[answer], references=[original], size=size or None, **kwargs)
 
     inputs = [picture("Original"), picture("Answer"), size, *options.values()]
     return page(app, name, title, question, inputs, compute, headline)

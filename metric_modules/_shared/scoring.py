@@ -11,7 +11,7 @@ Signature = dict[str, str | int | float]  # what a value depends on
 
 
 class Program(TypedDict):
-    """What a metric of kind "round" is told of the step that it judges."""
+    """What a metric of kind "round" knows of the step that it judges."""
 
     cycle: Sequence[str]  # the instructions of one round
     closes: bool

@@ -3,7 +3,7 @@
 from collections.abc import Sequence, Sized
 from numbers import Real
 
-Series = Sequence[float | None]  # one value for each round, None where it was not measured
+Series = Sequence[float | None]  # one value for each round, None if it was not measured
 
 
 def check_series(name: str, series: Sequence[Series]) -> None:
@@ -19,11 +19,11 @@ def check_confidence(confidence: float) -> None:
         raise ValueError(f"confidence must be between 0 and 1, such as 0.95, got {confidence}")
 
 
-def check_counts(name: str, given: Sequence | None, count: int) -> list:
+def check_counts(name: str, entries: Sequence | None, count: int) -> list:
     """A list with one entry for each curve; an empty one if none was given."""
-    if given is not None and len(given) != count:
-        raise ValueError(f"got {len(given)} {name} for {count} curves; give one for each curve")
-    return [] if given is None else list(given)
+    if entries is not None and len(entries) != count:
+        raise ValueError(f"got {len(entries)} {name} for {count} curves; give one for each curve")
+    return [] if entries is None else list(entries)
 
 
 def checked_rounds(curves: Sequence[Series], rounds: Sequence[int] | None) -> list[int]:

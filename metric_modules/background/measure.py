@@ -50,8 +50,8 @@ class Scorer:
     ):
         loaded = loaded or lpips.Scorer.load()
         self.model = lpips.model(lpips.NET, loaded[0], device, "float32", loaded[1])
-        known = lpips.signature(self.model)
-        self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {key: known[key] for key in ("net", "weights")}
+        signature = lpips.signature(self.model)
+        self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {key: signature[key] for key in ("net", "weights")}
 
     def prepare(self, picture: np.ndarray) -> tuple[np.ndarray, list["torch.Tensor"]]:
         pixels = sized(picture)
@@ -77,7 +77,7 @@ class Scorer:
         seen = [*program["earlier"], *pictures]
         if None in seen:
             return dict.fromkeys(("background_lpips", "background_share"), "step_missing")
-        original, known = reference
+        original, features = reference
         covered = _covered_by(seen)
         share = float(1 - covered.mean())
         if share < _LEAST:
@@ -85,7 +85,7 @@ class Scorer:
         height, width = original.shape[:2]
         pixels = cv2.resize(seen[-1].pixels, (width, height), interpolation=cv2.INTER_AREA)
         mask = cv2.resize(covered.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
-        [distance] = lpips.distances(self.model, known, [np.where(mask[..., None], original, pixels)])
+        [distance] = lpips.distances(self.model, features, [np.where(mask[..., None], original, pixels)])
         return {"background_lpips": distance.lpips / share, "background_share": share}
 
 

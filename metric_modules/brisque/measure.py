@@ -68,7 +68,7 @@ def _read_regression(text: str) -> Regression:
     return Regression(vectors, weights, float(settings["gamma"]), float(settings["rho"]))
 
 
-def brisque(picture: np.ndarray, known: Regression) -> float | Reason:
+def brisque(picture: np.ndarray, regression: Regression) -> float | Reason:
     """The score of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < _SMALLEST:
         return "too_small_for_statistics", str(_SMALLEST)
@@ -77,21 +77,21 @@ def brisque(picture: np.ndarray, known: Regression) -> float | Reason:
     if np.isnan(features).any():
         return "too_flat"
     scaled = 2 * (features - _LOWEST) / (_HIGHEST - _LOWEST) - 1
-    near = np.exp(-known.gamma * ((known.vectors - scaled) ** 2).sum(1))
-    return float((known.weights * near).sum() - known.rho)
+    near = np.exp(-regression.gamma * ((regression.vectors - scaled) ** 2).sum(1))
+    return float((regression.weights * near).sum() - regression.rho)
 
 
 def _statistics(grey: np.ndarray) -> np.ndarray:
     """18 numbers: shape and variance of the normalised values, and of the products of neighbours."""
     normalised = contrast_normalised(grey, cv2.BORDER_CONSTANT, np.float32)
     shape, deviation = symmetric_fit(normalised.ravel())
-    found = [shape, deviation**2]
+    values = [shape, deviation**2]
     for shift in (*NEIGHBOURS, (-1, 1)):
         products = normalised * np.roll(normalised, shift, (0, 1))
         shape, left, right = asymmetric_fit(products.ravel())
         mean = (right - left) * np.exp(gammaln(2 / shape) - (gammaln(1 / shape) + gammaln(3 / shape)) / 2)
-        found += [shape, mean, left**2, right**2]
-    return np.array(found)
+        values += [shape, mean, left**2, right**2]
+    return np.array(values)
 
 
 def signature() -> Signature:

@@ -57,8 +57,8 @@ Returns:
 
         def compare(batch: list[Pair]) -> list[picture_modules.Row]:
             shown, originals = zip(*batch, strict=True)
-            found = measure.compare(measure.embed(model, originals), measure.embed(model, shown))
-            return [{"clip_similarity": similarity} for similarity in found]
+            similarities = measure.compare(measure.embed(model, originals), measure.embed(model, shown))
+            return [{"clip_similarity": similarity} for similarity in similarities]
 
         result = picture_modules.means(in_batches(compared, batch_size, compare), ["clip_similarity"])
         return result | {"reason": None, "signature": signature_text("clip", measure.signature(model), size=size)}

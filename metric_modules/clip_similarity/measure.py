@@ -46,7 +46,7 @@ class Absent(FileNotFoundError):
 def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32", digest: str | None = None) -> Model:
     """The model by its name on the Hub or its folder; what is in the cache is used without asking the network.
 
-    `digest` is that of the weights where it is known from an earlier time; to find it all of them must be read.
+    `digest` is that of the weights if it is known from an earlier load; to find it all of them must be read.
     """
     absent = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if absent:
@@ -58,7 +58,7 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
         network, processor = _read(checkpoint, dtype, cached=True)
     except OSError as error:
         if Path(checkpoint).is_dir():
-            raise Absent(f"the folder {checkpoint} is no complete model: {_first(error)}") from None
+            raise Absent(f"the folder {checkpoint} is not a complete model: {_first(error)}") from None
         if not _hub_answers():
             raise Absent(f"the weights of {checkpoint} are not in the cache, and the Hub does not answer") from None
         try:
@@ -113,7 +113,7 @@ def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
 
 
 def _hub_answers() -> bool:
-    """Asked first, because the Hub's client tries for half a minute where there is no network."""
+    """Asked first, because the Hub's client tries for half a minute without a network."""
     from huggingface_hub import constants
 
     return not constants.HF_HUB_OFFLINE and opened(constants.ENDPOINT, _PATIENCE, _PATIENCE) is not None
@@ -129,29 +129,29 @@ def _digest(network: Any) -> str:
     return whole.hexdigest()
 
 
-def embed(known: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
+def embed(model: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
     """One row for each picture, of unit length, in float32."""
     import torch
     from PIL import Image
 
-    prepared = known.processor(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
+    prepared = model.processor(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
     with torch.inference_mode():
-        values = moved(prepared["pixel_values"].to(known.network.dtype), known.network.device)
-        see = known.tower or (lambda pixels: known.network.get_image_features(pixel_values=pixels).pooler_output)
+        values = moved(prepared["pixel_values"].to(model.network.dtype), model.network.device)
+        see = model.tower or (lambda pixels: model.network.get_image_features(pixel_values=pixels).pooler_output)
         rows = see(values).float()
         return rows / rows.norm(dim=-1, keepdim=True)
 
 
-def embed_words(known: Model, text: str) -> "torch.Tensor":
+def embed_words(model: Model, text: str) -> "torch.Tensor":
     """The embedding of some words, of unit length, in float32: what pictures of them are near to."""
     import torch
     from transformers import AutoTokenizer
 
-    tokens = AutoTokenizer.from_pretrained(known.checkpoint, local_files_only=True)(
+    tokens = AutoTokenizer.from_pretrained(model.checkpoint, local_files_only=True)(
         [text], return_tensors="pt", truncation=True
     )
     with torch.inference_mode():
-        [row] = known.network.get_text_features(**tokens.to(known.network.device)).pooler_output.float()
+        [row] = model.network.get_text_features(**tokens.to(model.network.device)).pooler_output.float()
         return row / row.norm()
 
 
@@ -160,10 +160,10 @@ def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float
     return (reference * prediction).sum(-1).tolist()
 
 
-def signature(known: Model) -> Signature:
+def signature(model: Model) -> Signature:
     """What a number depends on besides the two pictures."""
-    dtype = str(known.network.dtype).removeprefix("torch.")
-    return {"version": 1, "checkpoint": known.checkpoint, "dtype": dtype, "weights": known.digest[:12]}
+    dtype = str(model.network.dtype).removeprefix("torch.")
+    return {"version": 1, "checkpoint": model.checkpoint, "dtype": dtype, "weights": model.digest[:12]}
 
 
 class Scorer:
@@ -217,18 +217,18 @@ class Scorer:
         """One row for each picture."""
         keys = [(picture.shape, hashlib.sha1(picture.data, usedforsecurity=False).digest()) for picture in pictures]
         with self.lock:
-            found = {key: self.rows[key] for key in keys if key in self.rows}
-        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in found}
+            rows = {key: self.rows[key] for key in keys if key in self.rows}
+        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in rows}
         if new:
             # On a processor several pictures at once are not faster and round otherwise.
             groups = [[picture] for picture in new.values()] if self.device == "cpu" else [list(new.values())]
             model = self.model
-            found |= zip(new, [row for group in groups for row in embed(model, group)], strict=True)
+            rows |= zip(new, [row for group in groups for row in embed(model, group)], strict=True)
         with self.lock:
-            self.rows |= found
+            self.rows |= rows
             while len(self.rows) > _REMEMBERED:
                 self.rows.popitem(last=False)
-        return [found[key] for key in keys]
+        return [rows[key] for key in keys]
 
     def embed_pictures(self, pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The same for a metric that judges by meaning too."""

@@ -43,9 +43,12 @@ def _laid_out(layer: Any) -> tuple[Any, ...]:
 
     attention = layer.self_attn
     three = (attention.q_proj, attention.k_proj, attention.v_proj)
-    inner = (torch.cat([one.weight for one in three]), torch.cat([one.bias for one in three]))
-    others = [(one.weight, one.bias) for one in (attention.out_proj, layer.mlp.fc1, layer.mlp.fc2)]
-    return layer.layer_norm1, layer.layer_norm2, *(_multiplication(*one) for one in (inner, *others))
+    inner = (
+        torch.cat([layer_part.weight for layer_part in three]),
+        torch.cat([layer_part.bias for layer_part in three]),
+    )
+    others = [(layer_part.weight, layer_part.bias) for layer_part in (attention.out_proj, layer.mlp.fc1, layer.mlp.fc2)]
+    return layer.layer_norm1, layer.layer_norm2, *(_multiplication(*layer_part) for layer_part in (inner, *others))
 
 
 def _multiplication(weight: Any, bias: Any) -> Any:
@@ -60,8 +63,8 @@ def tower(network: Any) -> Any:
     """The fast image side where there is one for this model, dtype and device; None elsewhere."""
     import torch
 
-    known = network.config.model_type == "clip" and network.dtype in (torch.bfloat16, torch.float32)
-    if not known or network.device.type != "cpu" or not torch.backends.mkldnn.is_available():
+    is_supported = network.config.model_type == "clip" and network.dtype in (torch.bfloat16, torch.float32)
+    if not is_supported or network.device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return None
     # Both are what torch's own compiler emits for linear layers; they have no public name.
     if not all(hasattr(torch.ops.mkldnn, name) for name in ("_reorder_linear_weight", "_linear_pointwise")):

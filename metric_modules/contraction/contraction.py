@@ -38,10 +38,10 @@ def contraction(
     """
     at = _checked(mse, steps, rounds, clusters, confidence)
     sources = list(range(len(mse))) if clusters is None else list(clusters)
-    factors = [factor(own) for own in steps] if steps is not None else [None] * len(mse)
-    exponents = [exponent(own, at) for own in mse]
-    fixed = [fixed_point_distance(own, at, q) for own, q in zip(mse, factors, strict=True)]
-    shapes = [shape(own, at) for own in mse]
+    factors = [factor(values) for values in steps] if steps is not None else [None] * len(mse)
+    exponents = [exponent(values, at) for values in mse]
+    fixed = [fixed_point_distance(values, at, q) for values, q in zip(mse, factors, strict=True)]
+    shapes = [shape(values, at) for values in mse]
     q, q_interval = mean_over_clusters(factors, sources, confidence)
     growth, growth_interval = mean_over_clusters(exponents, sources, confidence)
     low, high = growth_interval or (math.inf, -math.inf)
@@ -50,18 +50,18 @@ def contraction(
     return {
         "q": q,
         "q_interval": q_interval,
-        "q_chains": sum(each is not None for each in factors),
+        "q_chains": sum(value is not None for value in factors),
         "growth_exponent": growth,
         "growth_interval": growth_interval,
-        "growth_chains": sum(each is not None for each in exponents),
+        "growth_chains": sum(value is not None for value in exponents),
         "growth": [name for name, power in _GROWTHS.items() if low <= power <= high],
         "fixed_point_rmse": rest,
         "fixed_point_interval": rest_interval,
-        "fixed_point_chains": sum(each is not None for each in fixed),
+        "fixed_point_chains": sum(value is not None for value in fixed),
         "shape": whole["shape"],
         "shape_weights": whole["weights"],
         "shape_reason": whole["reason"],
-        "shapes": dict(Counter(each["shape"] for each in shapes if each["shape"])),
+        "shapes": dict(Counter(value["shape"] for value in shapes if value["shape"])),
         "per_chain": [
             {
                 "q": factors[place],
@@ -78,7 +78,7 @@ def contraction(
 
 def column(mse: Sequence[Series], place: int) -> list[float | None]:
     """The values of all chains in one round."""
-    values = [own[place] if place < len(own) else None for own in mse]
+    values = [series[place] if place < len(series) else None for series in mse]
     return [value if value is not None and measured([value], [1])[1].size else None for value in values]
 
 

@@ -38,8 +38,8 @@ def _families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
 def _residual(values: np.ndarray, bases: np.ndarray) -> float:
     """The smallest sum of squares that a jump plus a multiple of one of the bases leaves."""
     y, x = values - values.mean(), bases - bases.mean(axis=1, keepdims=True)
-    along, own = x @ y, (x**2).sum(axis=1)
-    return float((y @ y - np.divide(along**2, own, out=np.zeros(len(own)), where=own > 0)).min())
+    along, squares = x @ y, (x**2).sum(axis=1)
+    return float((y @ y - np.divide(along**2, squares, out=np.zeros(len(squares)), where=squares > 0)).min())
 
 
 def shape(values: Sequence[float | None], rounds: Sequence[int]) -> Shape:
@@ -55,14 +55,14 @@ def shape(values: Sequence[float | None], rounds: Sequence[int]) -> Shape:
         last = pairs[-1][0] if pairs else 0
         reason = f"{len(pairs)} values up to round {last}; a shape needs {_POINTS} values and {_SHAPE_FROM} rounds"
         return {"shape": None, "weights": None, "reason": reason}
-    at, known = (np.array(each, float) for each in zip(*pairs, strict=True))
-    size = len(known)
-    smallest = max(float(((known - known.mean()) ** 2).sum()) * 1e-10, 1e-30)  # a perfect fit has no logarithm
+    at, measured = (np.array(axis, float) for axis in zip(*pairs, strict=True))
+    size = len(measured)
+    smallest = max(float(((measured - measured.mean()) ** 2).sum()) * 1e-10, 1e-30)  # a perfect fit has no logarithm
     criterion = dict.fromkeys(_SHAPES, np.inf)
     for name, fitted, bases in _families(at):
         parameters = fitted + 1  # and the variance
         penalty = 2 * parameters + 2 * parameters * (parameters + 1) / (size - parameters - 1)
-        left = max(_residual(known, bases), smallest)
+        left = max(_residual(measured, bases), smallest)
         criterion[name] = min(criterion[name], size * np.log(left / size) + penalty)
     scores = np.array(list(criterion.values()))
     weights = np.exp(-(scores - scores.min()) / 2)

@@ -24,8 +24,8 @@ def asked(instruction: str) -> str | None:
     """
     if _TO_GREY.search(instruction):
         return "grey"
-    found = _TO_TINT.search(instruction)
-    return found[1].lower() if found else None
+    tint = _TO_TINT.search(instruction)
+    return tint[1].lower() if tint else None
 
 
 def colour(cells: np.ndarray) -> float:

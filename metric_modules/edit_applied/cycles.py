@@ -29,8 +29,8 @@ _FILLERS = {
 class Role(NamedTuple):
     """What one position of a cycle does, in pictures of its round: 0 is the previous return, k what position k gave.
 
-    The edit lies between pictures `start` and `end`; an undo is compared with `target`, and the region of `other`
-    (another edit that still stands then) is left out.
+    The edit happens between pictures `start` and `end`; an undo is compared with `target`, and the region of `other`
+    (another edit that is still in the picture) is left out.
     """
 
     kind: str  # forward, undo, or neither
@@ -62,7 +62,7 @@ def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
     half = length // 2
     forwards = tuple(Role("forward", k - 1, k) for k in range(1, half + 1))
     if _in_the_same_order(cycle):
-        # Edit k is taken back while the later ones still stand; what stands before it is taken back already.
+        # Edit k is taken back while the later ones are still there; those before it are already taken back.
         return forwards + tuple(
             Role("undo", k - 1, k, target=0, other=(k, half) if k < half else None) for k in range(1, half + 1)
         )

@@ -81,7 +81,9 @@ Returns:
         likenesses: Sequence[_Likenesses] = meaning or [None] * len(predictions)
         judged = dealt(list(zip(references, predictions, returns, likenesses, strict=True)), both)
         return {
-            **picture_modules.means([one._asdict() for one in judged], _FORWARD + _UNDO),
-            "reasons": [{name: reason_text(SPEC, reason) for name, reason in one.reasons.items()} for one in judged],
+            **picture_modules.means([judgement._asdict() for judgement in judged], _FORWARD + _UNDO),
+            "reasons": [
+                {name: reason_text(SPEC, reason) for name, reason in judgement.reasons.items()} for judgement in judged
+            ],
             "signature": signature_text("edit_applied", signature(), small_program=small),
         }

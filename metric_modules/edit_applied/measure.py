@@ -85,7 +85,7 @@ class Scorer:
     def embed(self, reduced: Sequence[Reduced], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
         """What is kept of some pictures."""
         embeddings = self.clip.embed_pictures(pictures) if self.clip else [None] * len(pictures)
-        return [KeptPicture(*one, embedding) for one, embedding in zip(reduced, embeddings, strict=True)]
+        return [KeptPicture(*picture, embedding) for picture, embedding in zip(reduced, embeddings, strict=True)]
 
     def judge(
         self,
@@ -110,21 +110,21 @@ class Scorer:
         return {column: _value_of(judged, name) for name, column in COLUMNS.items()}
 
     def meaning(self, pictures: Sequence[KeptPicture | None], shows: str | None) -> list[float] | None:
-        """How near each picture is to the words for what the forward picture shows; None where that cannot be told."""
+        """How near each picture is to the words for what the forward picture shows; None if that is not known."""
         if self.embed_words is None or not shows:
             return None
         words = self.embed_words(shows)
         embeddings = [picture.embedding for picture in pictures if picture and picture.embedding is not None]
-        return [cosine(one, words) for one in embeddings] if len(embeddings) == len(pictures) else None
+        return [cosine(embedding, words) for embedding in embeddings] if len(embeddings) == len(pictures) else None
 
 
-def placement(found: Mapping[str, object], reference: _Side) -> Placement | None:
-    """Where an accepted registration puts a picture on the reference; None where there is none."""
-    moves = [found.get(name) for name in ("shift_x", "shift_y", "scale")]
-    known = [float(move) for move in moves if isinstance(move, float | int)]
-    if len(known) < len(moves):
+def placement(scores: Mapping[str, object], reference: _Side) -> Placement | None:
+    """Where an accepted registration puts a picture on the reference; None if there is none."""
+    moves = [scores.get(name) for name in ("shift_x", "shift_y", "scale")]
+    numbers = [float(move) for move in moves if isinstance(move, float | int)]
+    if len(numbers) < len(moves):
         return None
-    right, down, scale = known
+    right, down, scale = numbers
     return Placement(right / reference.width, down / reference.height, scale)
 
 

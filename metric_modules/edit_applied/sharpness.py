@@ -10,7 +10,7 @@ from .._shared.looks import fitted, sized, smooth
 
 _ASKED = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
 BLURRED, SHARPENED = 0.70, 1.25  # gain of fine detail at which a picture was blurred, or sharpened
-_TEXTURED = 2.0  # grey levels: the least detail of a block whose gain can be told
+_TEXTURED = 2.0  # grey levels: the least detail of a block for its gain to be measured
 _BLOCK = 32  # pixels of the short side's 512
 _FEWEST = 8  # textured blocks
 _SHIFT = 20  # pixels by which the whole picture may have moved
@@ -23,11 +23,11 @@ def asks_for_sharpness(instructions: Sequence[str]) -> str | None:
     >>> asks_for_sharpness(["blur the image", "sharpen the blurred image"])
     'blur'
     """
-    found = [match for match in map(_ASKED.match, instructions) if match]
-    if not found:
+    matches = [match for match in map(_ASKED.match, instructions) if match]
+    if not matches:
         return None
-    verb = found[0][3].lower()
-    return "sharpen" if found[0][2] or verb == "sharpen" else "blur"
+    verb = matches[0][3].lower()
+    return "sharpen" if matches[0][2] or verb == "sharpen" else "blur"
 
 
 def grey(picture: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def _bands(shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gain(before: np.ndarray, after: np.ndarray) -> float | None:
-    """In what strength the fine detail of one grey picture is in another: 1 is unchanged, None where it has none.
+    """How strongly the fine detail of one grey picture is in another: 1 is unchanged, None if it has none.
 
     The median over all blocks with detail. A projection, not a ratio of energies: noise, which has detail of its own,
     changes nothing. Contrast moves coarse detail as well; what it does to that is taken out.

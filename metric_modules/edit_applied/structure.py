@@ -5,20 +5,21 @@ import numpy as np
 
 from .._shared.looks import smooth, together
 
+# For what a rule of colour overlooks, such as a face that is repainted in its own colours.
 ALIKE = 0.6  # correlation of a neighbourhood's structure, below which something else is drawn there
 STRANGE = 0.2  # the same, however worn the whole picture is
 WORN = 0.25  # the most that wear takes of the correlation at the median; twenty rounds of it took 0.21
-CONTRAST = 3.0  # grey levels (of 100): the least local contrast in which a structure can be told
+CONTRAST = 3.0  # grey levels (of 100): the least local contrast in which structure can be compared
 _BLURS = (0.0, 0.7, 1.2)  # cells: sigmas by which the whole return may be softer than the source
 COARSE, WINDOW = 3.0, 1.5  # cells: sigma of what is taken off as shading, and of the neighbourhood
 
 
 def likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
-    """Around every cell, how well the structure of one look correlates with that of the other; 1 where it has none.
+    """Around every cell, how well the structure of one look correlates with that of the other; 1 if there is none.
 
-    Shading is taken off first, so that neither cast nor light matters. Blur of the whole picture is no loss of a part:
-    the source is compared as it is and blurred, and the one that suits the picture as a whole best counts. The best of
-    all shifts by one cell counts.
+    Shading is taken off first, so that neither cast nor light matters. Blur of the whole picture is not the loss of a
+    part: the source is compared as it is and blurred, and the one that suits the picture as a whole best counts. The
+    best of all shifts by one cell counts.
     """
     result = np.ones(source.shape[:2], np.float32)
     source, returned, kept = together(source, returned)

@@ -11,7 +11,7 @@ from .._shared.looks import DRIFT, nearest
 
 MARGIN = 0.6  # the asked transform's residual is at most this much of that of any picture that looks different
 _DISTINCT = 3.0  # mean delta E from which two pictures look different
-_GRID = 64  # cells a side: the transforms are told apart on a coarse square, whatever the picture's shape
+_GRID = 64  # cells a side: transforms are compared on a coarse square, whatever the picture's shape
 
 TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "none": lambda cells: cells,
@@ -32,7 +32,7 @@ _ASKED = re.compile(
 
 
 class _TransformMade(NamedTuple):
-    """The transform that was made ("" where none stands out), the asked one's residual and its best rival's."""
+    """The transform that was made ("" if none stands out), the asked one's residual and its best rival's."""
 
     name: str
     residual: float
@@ -40,7 +40,7 @@ class _TransformMade(NamedTuple):
 
 
 def asked_transforms(instruction: str) -> frozenset[str]:
-    """The transforms that an instruction asks for, in its own words; empty where it asks for something else.
+    """The transforms that an instruction asks for, in its own words; empty if it asks for something else.
 
     >>> sorted(asked_transforms("Rotate the image by 90 degrees."))
     ['rotate 270', 'rotate 90']
@@ -101,10 +101,10 @@ def residual(expected: np.ndarray, seen: np.ndarray) -> float:
 
 
 def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> _TransformMade | None:
-    """Whether one of the asked transforms was made, by a clear margin; None where the picture cannot tell.
+    """Whether one of the asked transforms was made, by a clear margin; None if the picture cannot tell.
 
-    A transform that leaves the picture looking as the asked one does is no rival; where "none" is no rival either,
-    as in a symmetric picture, nothing can be said.
+    A transform that leaves the picture looking like the asked one is not a rival; if "none" is not a rival either, as
+    in a symmetric picture, nothing can be said.
     """
     start, end = square(before), square(after)
     wanted = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]

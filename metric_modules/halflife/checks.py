@@ -17,11 +17,11 @@ def check_options(scale: str, threshold: float | None, better: str, confidence: 
     if better not in _DIRECTIONS:
         raise ValueError(f"no direction {better!r}; the directions are {', '.join(_DIRECTIONS)}")
     if threshold is None or not math.isfinite(threshold):
-        raise ValueError(f"the threshold is {threshold}; on the absolute scale it is a number in the metric's own unit")
+        raise ValueError(f"threshold must be a number in the metric's own unit on the absolute scale, got {threshold}")
     if scale == "retained" and (better == "lower" or not 0 < threshold <= 1):
         raise ValueError(
             f"threshold {threshold} with better={better!r} on the retained scale, where higher is better and the "
-            "threshold lies above 0 and at most at 1; scale='absolute' takes any other"
+            "threshold must be above 0 and at most 1; scale='absolute' takes any other"
         )
     check_confidence(confidence)
 

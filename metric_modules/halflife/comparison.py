@@ -41,11 +41,11 @@ class Comparison:
     def sentence(self) -> str:
         if self.difference is None:
             return f"{self.first} and {self.second} have no case in common"
-        more, less = (self.first, self.second) if self.difference >= 0 else (self.second, self.first)
+        winner, loser = (self.first, self.second) if self.difference >= 0 else (self.second, self.first)
         counts = f"{self.cases} cases of {self.sources} sources"
-        rounds = f"{abs(self.difference):.1f} rounds longer than {less} on {counts}"
+        rounds = f"{abs(self.difference):.1f} rounds longer than {loser} on {counts}"
         word = {"indicative": " (indicative)", "open": " (within chance)"}.get(self.verdict, "")
-        return f"{more} keeps {rounds}{word}"
+        return f"{winner} keeps {rounds}{word}"
 
 
 def compare(
@@ -100,14 +100,14 @@ def mean(values: Sequence[float] | np.ndarray) -> float:
 
 
 def judge_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
-    """The pairs with their corrected p and verdicts; pairs on too few sources are no part of the family."""
+    """The pairs with their corrected p and verdicts; pairs on too few sources are not in the family."""
     asked = [place for place, pair in enumerate(pairs) if pair.sources >= RANKED_FROM]
     sources = list(dict.fromkeys(source for place in asked for source in pairs[place].by_source))
     row_of = {source: row for row, source in enumerate(sources)}
     table = np.full((len(sources), len(asked)), np.nan)
     for column, place in enumerate(asked):
-        own = pairs[place].by_source
-        table[[row_of[source] for source in own], column] = list(own.values())
+        by_source = pairs[place].by_source
+        table[[row_of[source] for source in by_source], column] = list(by_source.values())
     judged = list(pairs)
     # A single pair has nothing to be corrected for.
     stepped = step_down(table) if len(asked) > 1 else np.zeros(len(asked))

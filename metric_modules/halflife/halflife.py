@@ -47,14 +47,14 @@ def half_life(
     signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, known_rounds))}"
     return {
         **summarise(outcomes, known_rounds, clusters, confidence),
-        "curve": {"rounds": [int(each) for each in grid], "survival": alive.tolist()},
+        "curve": {"rounds": [int(round) for round in grid], "survival": alive.tolist()},
         "per_chain": [entry(outcome) for outcome in outcomes],
         "signature": f"{signature}|confidence={confidence}|bootstrap={RESAMPLES}|seed={SEED}",
     }
 
 
 def entry(outcome: Outcome) -> dict[str, object]:
-    """One chain's own half-life: null where it was not lost, with how far it was followed in `text`."""
+    """One chain's own half-life: null if it was not lost; `text` says how far it was followed."""
     return {
         "half_life": outcome.lost_at,
         "bracket": [outcome.kept, outcome.lost_at],

@@ -34,7 +34,7 @@ def membership(clusters: Sequence[Hashable]) -> np.ndarray:
 def median_interval(
     times: np.ndarray, lost: np.ndarray, clusters: Sequence[Hashable], confidence: float
 ) -> tuple[float, float] | None:
-    """Limits of the Kaplan-Meier median from a bootstrap over clusters; infinity where a limit lies past the end.
+    """Limits of the Kaplan-Meier median from a bootstrap over clusters; infinity if a limit is past the end.
 
     Percentile limits are expanded, because with few clusters the plain ones are too narrow.
     Reference: Hesterberg, What teachers should know about the bootstrap, The American Statistician 69 (2015).
@@ -220,5 +220,5 @@ def beyond(
         return 0.0
     share = share_interval(away, sources, programs, confidence) or (0.0, 1.0)
     groups = int((totals(away, sources) > 0).sum())
-    each = float(distance[away].mean()) if groups else 0.0
-    return share[1] * (each * groups + _UNSEEN * last) / (groups + 1)
+    mean_distance = float(distance[away].mean()) if groups else 0.0
+    return share[1] * (mean_distance * groups + _UNSEEN * last) / (groups + 1)

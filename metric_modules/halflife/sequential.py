@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 LEVEL = 0.05
+# Below 12 sources a verdict is only indicative, as in comparison.py.
 FIRST = 12  # sources at the first look; fewer can only indicate
 EVERY = 4  # sources from one look to the next
 _POWER = 2.0  # of the share of sources seen: so much of the level is spent by then
@@ -54,20 +55,20 @@ def boundaries(sums: np.ndarray, sizes: Sequence[int], horizon: int, level: floa
     Flips that crossed at an earlier look have been counted there. Of equal sums all or none cross.
     """
     is_left = np.ones(len(sums), bool)
-    used, found = 0, []
+    used, limits = 0, []
     for place, size in enumerate(sizes):
         allowed = int(spent(size / horizon, level) * len(sums)) - used
         left = np.sort(np.abs(sums[is_left, place]))[::-1]
         if allowed < 1:
-            found.append(np.inf)
+            limits.append(np.inf)
             continue
         # The least value of which no more than `allowed` are at least as large: more than the next one.
         least = np.nextafter(left[allowed], np.inf) if allowed < len(left) else 0.0
         crossed = is_left & (np.abs(sums[:, place]) >= least)
         used += int(crossed.sum())
         is_left &= ~crossed
-        found.append(float(least))
-    return found
+        limits.append(float(least))
+    return limits
 
 
 @lru_cache(maxsize=8)
@@ -103,10 +104,10 @@ def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float
     flipped = np.cumsum(signs(seen[-1]) * np.abs(scaled), axis=1)
     sums, observed = (np.round(each[..., places], 9) for each in (flipped, np.cumsum(scaled)))
     least = boundaries(sums, seen, horizon, level)
-    found = []
+    looks = []
     for place, size in enumerate(seen):
-        own = values[:size]
-        mean, spread = float(own.mean()), float(own.std(ddof=1))
+        so_far = values[:size]
+        mean, spread = float(so_far.mean()), float(so_far.std(ddof=1))
         # The boundary for normal sums, widened as Student's t is for so few.
         z = min(normal_boundaries(horizon, level)[place], 8.0)
         reach = float(special.stdtrit(size - 1, special.ndtr(z))) * spread / size**0.5
@@ -116,10 +117,10 @@ def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float
             verdict = "first" if mean > 0 else "second"
         elif size == horizon or chance < _HOPELESS:
             verdict = "open"
-        found.append(_Look(size, mean, (mean - reach, mean + reach), verdict, chance))
+        looks.append(_Look(size, mean, (mean - reach, mean + reach), verdict, chance))
         if verdict:
             break
-    return found
+    return looks
 
 
 def _chance_of_verdict(
@@ -141,14 +142,14 @@ def _stops(
     """For many made-up runs (rows) after how many sources each stops, and whether with a verdict.
 
     Looks at up to `after` sources have been taken and said go on. The boundaries are those for normal sums: to plan
-    with, where `follow` would take a second for every few runs.
+    with, because `follow` would take a second for every few runs.
     """
     ended, decided = np.zeros(len(differences), int), np.zeros(len(differences), bool)
     for size, least in zip(look_sizes(horizon), normal_boundaries(horizon, level), strict=True):
         if size <= after:
             continue
-        own = differences[:, :size]
-        mean, spread = own.mean(axis=1), own.std(axis=1, ddof=1)
+        so_far = differences[:, :size]
+        mean, spread = so_far.mean(axis=1), so_far.std(axis=1, ddof=1)
         t = np.abs(mean) / np.maximum(spread, 1e-9) * size**0.5
         crosses = special.ndtri(np.clip(special.stdtr(size - 1, t), 0, 1 - 1e-16)) >= least
         is_last = (size == horizon) | (_chance_of_verdict(mean, spread, size, horizon, level) < _HOPELESS)
@@ -174,9 +175,9 @@ def forecast(mean: float, spread: float, horizon: int, sets: int = 1000) -> Fore
 
 def forecast_rest(seen: Sequence[float], horizon: int, sets: int = 1000) -> Forecast:
     """The same where some sources were seen, for sources to come that are like them."""
-    rng, own = np.random.default_rng(_SEED), np.asarray(seen, float)
-    rest = rng.choice(own, (sets, horizon - len(own)))
-    return _summed_up(*_stops(np.concatenate([np.tile(own, (sets, 1)), rest], axis=1), horizon, len(own)))
+    rng, values = np.random.default_rng(_SEED), np.asarray(seen, float)
+    rest = rng.choice(values, (sets, horizon - len(values)))
+    return _summed_up(*_stops(np.concatenate([np.tile(values, (sets, 1)), rest], axis=1), horizon, len(values)))
 
 
 def _summed_up(ended: np.ndarray, decided: np.ndarray) -> Forecast:

@@ -89,9 +89,9 @@ def tail_by_halves(sizes: np.ndarray, observed: float) -> float:
     >>> tail_by_halves(np.array([1, 1, 2]), 2)
     0.375
     """
-    one, other = (_all_sums(sizes[start::2]) for start in (0, 1))
-    below = np.searchsorted(other, np.ceil(observed) - one[::-1], side="left")
-    return float((len(other) - below).sum() / len(one) / len(other))
+    sums, other_sums = (_all_sums(sizes[start::2]) for start in (0, 1))
+    below = np.searchsorted(other_sums, np.ceil(observed) - sums[::-1], side="left")
+    return float((len(other_sums) - below).sum() / len(sums) / len(other_sums))
 
 
 def _all_sums(sizes: np.ndarray) -> np.ndarray:
@@ -100,10 +100,10 @@ def _all_sums(sizes: np.ndarray) -> np.ndarray:
     >>> _all_sums(np.array([1, 3]))
     array([-4, -2,  2,  4])
     """
-    found = np.zeros(1, np.int64)
+    sums = np.zeros(1, np.int64)
     for size in sizes:
-        found = np.sort(np.concatenate([found - size, found + size]), kind="stable")  # two ascending runs: a merge
-    return found
+        sums = np.sort(np.concatenate([sums - size, sums + size]), kind="stable")  # two ascending runs: a merge
+    return sums
 
 
 def drawn_p(sizes: np.ndarray, observed: float) -> float:
@@ -182,12 +182,12 @@ def _order_by_content(sizes: np.ndarray) -> np.ndarray:
     Rows get a colour by their values, columns by the values and the colours of their rows, rows again by those of
     their columns.
     """
-    found, codes = np.unique(np.round(sizes, 9), return_inverse=True)
+    distinct, codes = np.unique(np.round(sizes, 9), return_inverse=True)
     codes = codes.reshape(sizes.shape)
     rows = _colours(codes)
     for _ in range(2):
-        columns = _colours((codes + rows[:, None] * len(found)).T)
-        rows = _colours(codes + columns[None, :] * len(found))
+        columns = _colours((codes + rows[:, None] * len(distinct)).T)
+        rows = _colours(codes + columns[None, :] * len(distinct))
     return np.argsort(rows, kind="stable")
 
 

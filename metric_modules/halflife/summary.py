@@ -9,7 +9,7 @@ from .intervals import mean_interval, median_interval, share_interval
 from .outcomes import Outcome
 from .survival import area, kaplan_meier, median, pseudo_values
 
-_MEDIAN_FROM = 10  # rounds; chains followed for less are told by the share that survives
+_MEDIAN_FROM = 10  # rounds; for shorter chains the share that survives is given
 
 
 def summarise(
@@ -21,10 +21,10 @@ def summarise(
 ) -> dict[str, Any]:
     """Half-life, restricted mean and survival of chains from their outcomes; `clusters` names each chain's source.
 
-    Used alike for the half-life of a metric and for convergence. Without clusters every chain stands alone. Limits
+    Used alike for the half-life of a metric and for convergence. Without clusters each chain is its own cluster. Limits
     say what other sources would give under these programs; where `programs` names each chain's, those of rounds kept
     and of survival also stand for other programs (`..._interval_two_way`). Chains
-    without a single round, good or bad, tell nothing and are counted apart; where there are no others, all is null.
+    without a single round, good or bad, say nothing and are counted apart; if there are no others, all is null.
     """
     if not any(outcome.time for outcome in outcomes):
         blank = dict.fromkeys(summarise([Outcome(1)], [1], None, confidence, None if programs is None else [0]))
@@ -35,7 +35,7 @@ def summarise(
         }
     names = range(len(outcomes)) if clusters is None else clusters
     watched, sources, own_programs = zip(
-        *[each for each in zip(outcomes, names, programs or names, strict=True) if each[0].time], strict=True
+        *[row for row in zip(outcomes, names, programs or names, strict=True) if row[0].time], strict=True
     )
     times = np.array([outcome.time for outcome in watched], float)
     lost = np.array([outcome.lost for outcome in watched], bool)
@@ -48,7 +48,7 @@ def summarise(
     share = float(alive[-1]) if alive.size else 1.0
     means = pseudo_values(times, lost, horizon)
     means_kept = pseudo_values(kept, lost, horizon)
-    known = [name for name, is_seen in zip(sources, seen, strict=True) if is_seen]
+    seen_sources = [name for name, is_seen in zip(sources, seen, strict=True) if is_seen]
     two_way: dict[str, Any] = {}
     if programs is not None:
         known_programs = [name for name, is_seen in zip(own_programs, seen, strict=True) if is_seen]
@@ -56,7 +56,7 @@ def summarise(
             "mean_rounds_kept_interval_two_way": limits(
                 mean_interval(means_kept, sources, horizon, own_programs, confidence=confidence)
             ),
-            "survival_interval_two_way": share_interval(~lost[seen], known, known_programs, confidence),
+            "survival_interval_two_way": share_interval(~lost[seen], seen_sources, known_programs, confidence),
         }
     return {
         **half_life(grid, alive, rounds, horizon, median_interval(times, lost, sources, confidence)),
@@ -68,7 +68,7 @@ def summarise(
         "mean_rounds_kept": round(float(area(*kaplan_meier(kept, lost), horizon)), 6),
         "mean_rounds_kept_interval": limits(mean_interval(means_kept, sources, horizon, confidence=confidence)),
         "survival": share,
-        "survival_interval": share_interval(~lost[seen], known, confidence=confidence),
+        "survival_interval": share_interval(~lost[seen], seen_sources, confidence=confidence),
         **two_way,
         "last_round": int(horizon),
         "share_censored": float(1 - lost.mean()),
@@ -103,7 +103,7 @@ def half_life(
 
 def bracket(round: float, rounds: Sequence[int]) -> list[int]:
     """The last measured round before a loss, and the round of the loss."""
-    return [max((each for each in rounds if each < round), default=0), int(round)]
+    return [max((earlier for earlier in rounds if earlier < round), default=0), int(round)]
 
 
 def _plural(rounds: int) -> str:
@@ -122,5 +122,5 @@ def interpolated(outcomes: Sequence[Outcome], rounds: Sequence[int]) -> float | 
     return None if rounds[-1] < _MEDIAN_FROM or np.isinf(middle) else middle
 
 
-def limits(found: tuple[float, float] | None) -> list[float] | None:
-    return None if found is None else list(found)
+def limits(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)

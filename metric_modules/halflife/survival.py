@@ -99,6 +99,6 @@ def cumulative_incidence(
     before = np.concatenate([[1.0], alive[:-1]]) if grid.size else alive
     incidence = {}
     for cause in dict.fromkeys(cause for cause in causes if cause is not None):
-        deaths, _ = counts(times, np.array([each == cause for each in causes], bool), grid)
+        deaths, _ = counts(times, np.array([other == cause for other in causes], bool), grid)
         incidence[cause] = np.cumsum(before * deaths / at_risk)
     return grid, incidence

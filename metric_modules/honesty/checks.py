@@ -7,7 +7,7 @@ Change map the changes that different programs make on one source must differ
 Meaning    the picture must come nearer to what was asked for than to other things that could have been asked for
 Marks      what was planted outside the edit before it is taken back must still be there
 
-Pure functions on RGB uint8 pictures of one size; a value that cannot be told is a reason's code.
+Pure functions on RGB uint8 pictures of one size; a value that cannot be measured is a reason's code.
 """
 
 import base64
@@ -25,7 +25,7 @@ _FINE, _MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two si
 CLIP = 2.5  # times a band's own spread: a single edge may not speak for a region
 _LEAST_DETAIL = {_FINE: 1.0, _MIDDLE: 2.0}  # grey levels of the source under the region, or there is nothing to know
 _FEWEST_PIXELS = {_FINE: 400, _MIDDLE: 800}  # of 512: thin things leave the middle band to be guessed
-RIM = 1  # cells taken off the region's rim: what lies there was seen half
+RIM = 1  # cells taken off the region's rim: those are half covered
 _FAR, _NEAR = (
     range(-6, 7, 2),
     range(-2, 3),
@@ -61,7 +61,7 @@ def blurred(values: np.ndarray, sigma: float) -> np.ndarray:
 
 
 def band(values: np.ndarray, sigmas: tuple[float, float]) -> np.ndarray:
-    """What lies between two blurs."""
+    """The detail between two blurs."""
     return blurred(values, sigmas[0]) - blurred(values, sigmas[1])
 
 
@@ -73,7 +73,7 @@ def _clipped(values: np.ndarray) -> np.ndarray:
 
 
 def covered_cells(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """The cells of two looks that an edit covers for certain; none where it covers too little to be one."""
+    """The cells of two looks that an edit covers for certain; none if it covers too little."""
     edit = find_edit(before, forward)
     region = edit.region & (edit.change.size > VISIBLE)
     return region if region.mean() >= _LEAST_SHARE else np.zeros_like(region)
@@ -86,10 +86,10 @@ def _covered_pixels(cells: np.ndarray) -> np.ndarray:
 
 
 def _seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """The pixels whose neighbourhood kept the structure it had: glass, a thin veil, what lies between rods."""
-    one, two = band(before, (0.8, 4.0)), band(forward, (0.8, 4.0))
-    shared = blurred(one * two, 6)
-    return shared / np.sqrt((blurred(one * one, 6) + 1) * (blurred(two * two, 6) + 1)) > 0.5
+    """The pixels whose neighbourhood kept the structure it had: glass, a thin veil, gaps between rods."""
+    detail, other_detail = band(before, (0.8, 4.0)), band(forward, (0.8, 4.0))
+    shared = blurred(detail * other_detail, 6)
+    return shared / np.sqrt((blurred(detail * detail, 6) + 1) * (blurred(other_detail * other_detail, 6) + 1)) > 0.5
 
 
 def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray]) -> np.ndarray:
@@ -109,10 +109,10 @@ def known(source: np.ndarray, forward: np.ndarray, returned: np.ndarray, cells: 
     What could be seen through the edit may be known, and is left out. The middle band finds how far the return has
     slid; the fine one looks from there.
     """
-    one, two = grey(source), grey(returned)
-    mask = _covered_pixels(cells) & ~_seen_through(one, grey(forward))
-    middle, slid = correlation(one, two, mask, _MIDDLE, (0, 0), _FAR)
-    fine, _ = correlation(one, two, mask, _FINE, slid, _NEAR)
+    original, answer = grey(source), grey(returned)
+    mask = _covered_pixels(cells) & ~_seen_through(original, grey(forward))
+    middle, slid = correlation(original, answer, mask, _MIDDLE, (0, 0), _FAR)
+    fine, _ = correlation(original, answer, mask, _FINE, slid, _NEAR)
     return [fine, middle]
 
 
@@ -127,15 +127,15 @@ def correlation(
     mask[:edge] = mask[-edge:] = mask[:, :edge] = mask[:, -edge:] = False
     if mask.sum() < _FEWEST_PIXELS[sigmas]:
         return "too_little_covered", start
-    one = band(first, sigmas)
-    if one[mask].std() < _LEAST_DETAIL[sigmas]:
+    detail = band(first, sigmas)
+    if detail[mask].std() < _LEAST_DETAIL[sigmas]:
         return "too_little_detail", start
-    two, here = band(second, sigmas), _clipped(one[mask])
+    other_detail, here = band(second, sigmas), _clipped(detail[mask])
     rows, columns = np.nonzero(mask)
     best, place = -1.0, start
     for down in (start[0] + step for step in reach):
         for right in (start[1] + step for step in reach):
-            there = _clipped(two[rows - down, columns - right])
+            there = _clipped(other_detail[rows - down, columns - right])
             norm = float(np.linalg.norm(here) * np.linalg.norm(there))
             best, place = max((best, place), (float(here @ there) / norm if norm > 1e-6 else 0.0, (down, right)))
     return best, place
@@ -144,17 +144,17 @@ def correlation(
 def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -> float | str:
     """How strongly the original's fine detail is still in the covered region: 0 opaque, 1 untouched."""
     mask = _covered_pixels(cells)
-    one, two = band(grey(before), (0.8, 2.4)), band(grey(forward), (0.8, 2.4))
+    detail, other_detail = band(grey(before), (0.8, 2.4)), band(grey(forward), (0.8, 2.4))
     if mask.sum() < _FEWEST_PIXELS[_FINE]:
         return "too_little_covered"
-    if one[mask].std() < 1.5:
+    if detail[mask].std() < 1.5:
         return "too_little_detail"
-    here = _clipped(one[mask])
-    return float(here @ two[mask]) / float(here @ one[mask])
+    here = _clipped(detail[mask])
+    return float(here @ other_detail[mask]) / float(here @ detail[mask])
 
 
 def colour_asked(instruction: str) -> str | None:
-    """The colour that an instruction names: None where it names none, or more than one.
+    """The colour that an instruction names: None if it names none, or more than one.
 
     >>> colour_asked("add a red ball")
     'red'
@@ -211,12 +211,14 @@ def mark_distances(
     The whole picture's shift of colours is taken off, and half a pixel of wear is blurred away.
     """
     marked, weight = with_marks(forward, marks)
-    plain, planted, given = (cv2.GaussianBlur(one.astype(np.float32), (0, 0), 1.5) for one in (forward, marked, answer))
+    plain, planted, returned = (
+        cv2.GaussianBlur(picture.astype(np.float32), (0, 0), 1.5) for picture in (forward, marked, answer)
+    )
     inside = weight > 0.5
     if not inside.any() or _rms(planted[inside] - plain[inside]) < _LEAST_MARK:
         return "marks_too_faint"
-    given = given - np.median((given - plain)[weight == 0].reshape(-1, 3), axis=0)
-    return _rms(given[inside] - plain[inside]), _rms(given[inside] - planted[inside])
+    returned = returned - np.median((returned - plain)[weight == 0].reshape(-1, 3), axis=0)
+    return _rms(returned[inside] - plain[inside]), _rms(returned[inside] - planted[inside])
 
 
 def _rms(values: np.ndarray) -> float:

@@ -56,13 +56,13 @@ class Scorer:
         if self.clip is None:
             return list(reduced)
         rows = self.clip.embed_pictures(pictures)
-        return [one._replace(embedding=row) for one, row in zip(reduced, rows, strict=True)]
+        return [picture._replace(embedding=row) for picture, row in zip(reduced, rows, strict=True)]
 
-    def _laid_on(self, one: _KeptPicture, first: _KeptPicture) -> _KeptPicture:
+    def _laid_on(self, picture: _KeptPicture, first: _KeptPicture) -> _KeptPicture:
         """Stretched to the first picture's size, where an answer came back in another shape."""
-        if one.pixels.shape == first.pixels.shape:
-            return one
-        return self.reduce(fitted(one.pixels, first.pixels))._replace(embedding=one.embedding)
+        if picture.pixels.shape == first.pixels.shape:
+            return picture
+        return self.reduce(fitted(picture.pixels, first.pixels))._replace(embedding=picture.embedding)
 
     def judge(
         self,

@@ -1,7 +1,7 @@
-"""A reader of words: is the name of a thing written into the picture, instead of the thing being shown?
+"""A reader of words: is the name of a thing written into the picture instead of the thing being drawn?
 
-The recognition network of PP-OCRv4 (Apache 2.0), as rapidocr-onnxruntime publishes it. Where an edit lies is known, so
-that no network has to look for text: each line of changed cells is read, in about 10 ms on one core.
+The recognition network of PP-OCRv4 (Apache 2.0), as rapidocr-onnxruntime publishes it. The place of the edit is
+known, so no network has to look for text: each line of changed cells is read, in about 10 ms on one core.
 """
 
 import importlib.util
@@ -23,9 +23,10 @@ NETWORK = PublishedFile(
     name="ch_PP-OCRv4_rec_infer.onnx",
     sha256="48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b",
 )
+# The recognition network of PP-OCRv4 takes lines of this height.
 _HEIGHT, _WIDEST = 48, 960  # of a line, as the network wants it
 _SURE = 0.6  # mean confidence of a line's letters
-_LINES = 4  # the tallest ones; an edit that is no text seldom has more
+_LINES = 4  # the tallest ones; an edit without text seldom has more
 _WORD = 3  # letters; shorter words are found in anything
 _PLAIN = {"add", "and", "front", "left", "put", "right", "the", "with"}
 _ASKS_FOR_TEXT = re.compile(r"\b(?:word|words|text|letter|letters|sign|says|saying|write|label|caption)\b|[\"'“]", re.I)
@@ -78,7 +79,7 @@ def lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
 
 
 def written(read: Reader, picture: np.ndarray, changed: np.ndarray, instruction: str, shows: str | None) -> float | str:
-    """How much of a word that is asked for stands in the changed cells of a picture: 1 is all its letters."""
+    """How much of a requested word is written in the changed cells of a picture: 1 is all its letters."""
     if _ASKS_FOR_TEXT.search(instruction):
         return "text_is_asked_for"
     if not changed.any():
@@ -92,7 +93,7 @@ def _named(text: str, asked: str) -> float:
     >>> _named("a brwn suitcase", "a brown suitcase"), _named("80 %", "a red ball")
     (1.0, 0.0)
     """
-    found = [word for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= _WORD]
+    read_words = [word for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= _WORD]
     wanted = [word for word in re.findall(r"[a-z]+", asked.lower()) if len(word) >= _WORD and word not in _PLAIN]
-    joined = [*found, "".join(found)]
-    return max((SequenceMatcher(None, one, word).ratio() for one in joined for word in wanted), default=0.0)
+    joined = [*read_words, "".join(read_words)]
+    return max((SequenceMatcher(None, text_word, word).ratio() for text_word in joined for word in wanted), default=0.0)

@@ -14,6 +14,7 @@ from .._shared.scoring import AloneScorer, Reason, Signature
 from . import template
 from .template import Template
 
+# These numbers are those of the code that Zhang, Zhang and Bovik published with their paper of 2015.
 SIDE = 524  # every picture is brought to this width and height
 _BLOCK = 84  # pixels of a patch's side; at half the size half of them
 _LARGEST = 10_000.0  # of a feature
@@ -28,17 +29,17 @@ _OPPONENT = np.array([[0.3, 0.04, -0.35], [0.34, -0.6, 0.17], [0.06, 0.63, 0.27]
 _Fit = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # two numbers of each row
 
 
-def ilniqe(picture: np.ndarray, known: Template) -> float | Reason:
+def ilniqe(picture: np.ndarray, template: Template) -> float | Reason:
     """The mean distance of the patches of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < _BLOCK:
         return "too_small_for_template", str(_BLOCK)
-    found = (features(picture) - known.mean_of_data) @ known.components
-    whole = found[~np.isnan(found).any(1)]
+    projected = (features(picture) - template.mean_of_data) @ template.components
+    whole = projected[~np.isnan(projected).any(1)]
     if len(whole) < 2:
         return "too_flat"
-    covariance = (known.covariance + np.cov(whole, rowvar=False)) / 2
+    covariance = (template.covariance + np.cov(whole, rowvar=False)) / 2
     spread = np.linalg.pinv(covariance, rcond=len(covariance) * np.finfo(float).eps, hermitian=True)
-    gap = np.where(np.isnan(found), np.nanmean(found, axis=0), found) - known.mean
+    gap = np.where(np.isnan(projected), np.nanmean(projected, axis=0), projected) - template.mean
     return float(np.sqrt(((gap @ spread) * gap).sum(1)).mean())
 
 
@@ -70,10 +71,10 @@ def _square_rows(values: np.ndarray) -> np.ndarray:
     if len(values) == SIDE:
         return values
     places, weights = _single_taps(len(values))
-    found = np.zeros((SIDE, values.shape[1]), np.float32)
+    rows = np.zeros((SIDE, values.shape[1]), np.float32)
     for tap in range(places.shape[1]):
-        found += weights[:, tap, None] * values[places[:, tap]]
-    return found
+        rows += weights[:, tap, None] * values[places[:, tap]]
+    return rows
 
 
 @cache
@@ -99,7 +100,7 @@ def _features_at(rgb: np.ndarray, opponent: np.ndarray, scale: int) -> np.ndarra
     side = _BLOCK // scale
     across, along = _derivative_windows(_DERIVATIVE / scale**_DERIVATIVE_FALL)
     colour_slopes = [(_slope(plane, across, along), _slope(plane, along, across)) for plane in opponent]
-    bell_shaped = [each for pair in colour_slopes for each in pair]
+    bell_shaped = [slope_map for pair in colour_slopes for slope_map in pair]
     responses: list[np.ndarray] = []
     slopes: list[np.ndarray] = []
     strengths: list[np.ndarray] = []
@@ -227,9 +228,9 @@ def log_gabor(side: int, shortest: float) -> tuple[np.ndarray, ...]:
     return tuple(filters)
 
 
-def signature(known: Template) -> Signature:
+def signature(template: Template) -> Signature:
     """What a number depends on besides the picture."""
-    return {"version": 1, "size": SIDE, "block": _BLOCK, "parameters": known.digest, "device": "cpu", "batch": 1}
+    return {"version": 1, "size": SIDE, "block": _BLOCK, "parameters": template.digest, "device": "cpu", "batch": 1}
 
 
 def missing_weights() -> str | None:

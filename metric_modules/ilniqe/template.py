@@ -53,10 +53,10 @@ def read(data: bytes, where: str) -> Template:
         cells = np.ravel(loadmat(io.BytesIO(data))["templateModel"])
         mean, covariance, mean_of_data, components = (np.asarray(cell, np.float64) for cell in cells)
     except (KeyError, ValueError, TypeError, NotImplementedError, MatReadError) as error:
-        raise ValueError(f"{where} is no template of ILNIQE: {str(error)[:80]}") from error
-    found = mean.size, covariance.shape, mean_of_data.size, components.shape
-    if found != (_KEPT, (_KEPT, _KEPT), _FEATURES, (_FEATURES, _KEPT)):
-        raise ValueError(f"{where} is no template of ILNIQE: its parts have {found}")
+        raise ValueError(f"{where} is not a template of ILNIQE: {str(error)[:80]}") from error
+    shapes = mean.size, covariance.shape, mean_of_data.size, components.shape
+    if shapes != (_KEPT, (_KEPT, _KEPT), _FEATURES, (_FEATURES, _KEPT)):
+        raise ValueError(f"{where} is not a template of ILNIQE: its parts have {shapes}")
     digest = hashlib.sha256(data).hexdigest()[:12]
     return Template(mean.ravel(), covariance, mean_of_data.ravel(), components, digest)
 

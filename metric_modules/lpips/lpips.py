@@ -62,8 +62,8 @@ Returns:
 
         def compare(batch: list[Pair]) -> list[picture_modules.Row]:
             shown, originals = zip(*batch, strict=True)
-            found = measure.compare(measure.features(model, originals), measure.features(model, shown))
-            return [{"lpips": one.lpips, "lpips_worst_tile": one.worst_tile} for one in found]
+            distances = measure.compare(measure.features(model, originals), measure.features(model, shown))
+            return [{"lpips": distance.lpips, "lpips_worst_tile": distance.worst_tile} for distance in distances]
 
         result = picture_modules.means(in_batches(compared, batch_size, compare), measure.COLUMNS)
         return result | {"signature": signature_text("lpips", measure.signature(model), size=size)}

@@ -34,6 +34,7 @@ _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
 _TILES = 8
 _CACHED = 200_000  # numbers worked on at once
+# Of the input, per channel: the scaling layer of the reference implementation of LPIPS 0.1.
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
 
 
@@ -75,7 +76,7 @@ def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str,
     return Model(net, placed, kind, digest)
 
 
-def features(known: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
+def features(model: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
     """The five stages' features of pictures of one size, of unit length and weighted by the square root of the heads.
 
     Squared differences of these, summed over channels, are LPIPS around each place.
@@ -83,34 +84,34 @@ def features(known: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
     import torch
 
     with torch.inference_mode():
-        found = []
-        for stage, values in enumerate(_stages(known, pictures)):
-            unit = torch.empty(values.shape, dtype=torch.float32, device=known.device)
+        stages = []
+        for stage, values in enumerate(_stages(model, pictures)):
+            unit = torch.empty(values.shape, dtype=torch.float32, device=model.device)
             for picture, rows in _parts(values):
-                unit[picture, rows] = _unit(known, stage, values[picture, rows])
-            found.append(unit.permute(0, 3, 1, 2))
-        return found
+                unit[picture, rows] = _unit(model, stage, values[picture, rows])
+            stages.append(unit.permute(0, 3, 1, 2))
+        return stages
 
 
-def distances(known: Model, reference: Sequence["torch.Tensor"], pictures: Sequence[np.ndarray]) -> list[Distance]:
-    """The distances of pictures from one reference, whose features are known; a stage is let go once it is compared."""
+def distances(model: Model, reference: Sequence["torch.Tensor"], pictures: Sequence[np.ndarray]) -> list[Distance]:
+    """The distances of pictures from one reference, given by its features; a stage is freed once it is compared."""
     import torch
 
     with torch.inference_mode():
         maps = []
-        for stage, values in enumerate(_stages(known, pictures)):
+        for stage, values in enumerate(_stages(model, pictures)):
             original, places = (
                 reference[stage].permute(0, 2, 3, 1)[0],
-                torch.empty(values.shape[:3], dtype=torch.float32, device=known.device),
+                torch.empty(values.shape[:3], dtype=torch.float32, device=model.device),
             )
             for picture, rows in _parts(values):
-                gap = _unit(known, stage, values[picture, rows])
+                gap = _unit(model, stage, values[picture, rows])
                 places[picture, rows] = gap.sub_(original[rows]).square_().sum(-1)
             maps.append(places[:, None])
         return _distances(maps)
 
 
-def _stages(known: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Tensor"]:
+def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Tensor"]:
     """The activations of each stage: pictures x rows x columns x channels."""
     import torch
     from torch.nn import functional
@@ -120,21 +121,21 @@ def _stages(known: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Ten
             raise ValueError(
                 f"a picture is {picture.shape[1]}x{picture.shape[0]}; LPIPS needs {SMALLEST} pixels a side"
             )
-    table = _scaled(known.dtype)
+    table = _scaled(model.dtype)
     batch = torch.from_numpy(np.stack([cv2.LUT(picture, table) for picture in pictures]))
-    values = moved(batch.view(known.dtype), known.device).permute(0, 3, 1, 2)
-    for pool, convolutions in NETS[known.net]:
+    values = moved(batch.view(model.dtype), model.device).permute(0, 3, 1, 2)
+    for pool, convolutions in NETS[model.net]:
         if pool:
             values = functional.max_pool2d(values, pool, 2)
         for number, stride, padding in convolutions:
-            weight, bias = known.tensors[f"features.{number}.weight"], known.tensors[f"features.{number}.bias"]
+            weight, bias = model.tensors[f"features.{number}.weight"], model.tensors[f"features.{number}.bias"]
             values = functional.conv2d(values, weight, bias, stride, padding).relu_()
         yield values.permute(0, 2, 3, 1)
 
 
 @lru_cache
 def _scaled(dtype: "torch.dtype") -> np.ndarray:
-    """The network's input for every grey level of every channel; sixteen bits as such, which cv2 has no name for."""
+    """The network's input for every grey level of every channel; 16-bit values as int16, which cv2 can look up."""
     import torch
 
     levels = torch.arange(256, dtype=torch.float32).view(1, 256, 1) / 127.5 - 1
@@ -154,7 +155,7 @@ def _parts(values: "torch.Tensor") -> Iterator[tuple[int | slice, slice]]:
             yield picture, slice(top, top + count)
 
 
-def _unit(known: Model, stage: int, values: "torch.Tensor") -> "torch.Tensor":
+def _unit(model: Model, stage: int, values: "torch.Tensor") -> "torch.Tensor":
     """Features of unit length over channels, in float32, weighted by the square root of the stage's head."""
     import torch
 
@@ -162,7 +163,7 @@ def _unit(known: Model, stage: int, values: "torch.Tensor") -> "torch.Tensor":
     length = (unit * unit).sum(-1, keepdim=True).sqrt_()
     length += 1e-10
     unit /= length
-    unit *= known.tensors[f"heads.{stage}"].sqrt()
+    unit *= model.tensors[f"heads.{stage}"].sqrt()
     return unit
 
 
@@ -183,16 +184,21 @@ def tiles(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tenso
 
 
 def _maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
-    return [(one - other).square().sum(1, keepdim=True) for one, other in zip(reference, prediction, strict=True)]
+    return [
+        (stage - predicted).square().sum(1, keepdim=True)
+        for stage, predicted in zip(reference, prediction, strict=True)
+    ]
 
 
 def _distances(maps: Sequence["torch.Tensor"]) -> list[Distance]:
     """Each picture by itself: means over a batch would round differently with its size."""
-    found = []
+    results = []
     for number in range(len(maps[0])):
-        own = [places[number : number + 1] for places in maps]
-        found.append(Distance(sum(float(places.mean()) for places in own), float(_tiled(own).max())))
-    return found
+        picture_maps = [places[number : number + 1] for places in maps]
+        results.append(
+            Distance(sum(float(places.mean()) for places in picture_maps), float(_tiled(picture_maps).max()))
+        )
+    return results
 
 
 def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
@@ -202,10 +208,10 @@ def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
     return torch.stack([functional.adaptive_avg_pool2d(place, _TILES)[:, 0] for place in maps]).sum(0)
 
 
-def signature(known: Model) -> Signature:
+def signature(model: Model) -> Signature:
     """What a number depends on besides the two pictures."""
-    dtype = str(known.dtype).removeprefix("torch.")
-    return {"version": "0.1", "net": known.net, "dtype": dtype, "weights": known.digest[:12]}
+    dtype = str(model.dtype).removeprefix("torch.")
+    return {"version": "0.1", "net": model.net, "dtype": dtype, "weights": model.digest[:12]}
 
 
 def missing_weights() -> str | None:
@@ -245,5 +251,5 @@ class Scorer:
             return [dict.fromkeys(COLUMNS, ("smaller_than_network", str(SMALLEST))) for _ in pictures]
         # On a processor several pictures at once are not faster and round otherwise.
         groups = [[picture] for picture in pictures] if self.device == "cpu" else [pictures]
-        found = [distance for group in groups for distance in distances(self.model, reference, group)]
-        return [{"lpips": one.lpips, "lpips_worst_tile": one.worst_tile} for one in found]
+        results = [distance for group in groups for distance in distances(self.model, reference, group)]
+        return [{"lpips": result.lpips, "lpips_worst_tile": result.worst_tile} for result in results]

@@ -20,6 +20,7 @@ PARAMETERS = PublishedFile(
     archive_sha256="b89b595a87ef964cda9913b4d99380ddb6554c965577c0c10cb7b78e31301e87",
 )
 missing_weights = PARAMETERS.missing
+# Mittal, Soundararajan and Bovik, Making a completely blind image quality analyzer (2013), use this side.
 _BLOCK = 96  # pixels of a patch's side
 
 
@@ -36,7 +37,7 @@ def pristine() -> Pristine:
         return Pristine(file["mu_pris_param"].ravel(), file["cov_pris_param"])
 
 
-def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
+def niqe(picture: np.ndarray, pristine: Pristine) -> float | Reason:
     """The distance of an RGB picture of bytes, or why there is none."""
     height, width = (side // _BLOCK for side in picture.shape[:2])
     if height * width < 2:
@@ -52,8 +53,8 @@ def niqe(picture: np.ndarray, known: Pristine) -> float | Reason:
     whole = features[~np.isnan(features).any(1)]
     if len(whole) < 2:
         return "too_flat"
-    spread = np.linalg.pinv((known.covariance + np.cov(whole, rowvar=False)) / 2)
-    gap = known.mean - np.nanmean(features, axis=0)
+    spread = np.linalg.pinv((pristine.covariance + np.cov(whole, rowvar=False)) / 2)
+    gap = pristine.mean - np.nanmean(features, axis=0)
     return float(np.sqrt(gap @ spread @ gap))
 
 

@@ -75,15 +75,15 @@ class Scorer:
 
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Score]]:
         """The score of each picture, in batches of the size that the signature tells or smaller."""
-        most, found = self.judge.most_together, []
+        most, scores = self.judge.most_together, []
         for start in range(0, len(pictures), most):
             with _ONE_AT_A_TIME:
-                found += self.judge.scores(pictures[start : start + most])
-        return [{self.metric: score} for score in found]
+                scores += self.judge.scores(pictures[start : start + most])
+        return [{self.metric: score} for score in scores]
 
 
 def version_of(package: str) -> str:
-    """As it is installed; "unknown" where it was put on the path by hand."""
+    """As it is installed; "unknown" if it was put on the path by hand."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -94,8 +94,8 @@ def missing_weights(metric: str) -> str | None:
     """What `convergebench list metrics` says of a metric whose library or weights are absent."""
     row = COLUMNS[metric]
     if row.computed_by == "pyiqa":
-        known = importlib.util.find_spec("pyiqa")
-        return None if known else "needs pip install 'convergebench[no-reference]' where torchvision may be"
+        spec = importlib.util.find_spec("pyiqa")
+        return None if spec else "needs pip install 'convergebench[no-reference]' where torchvision may be"
     if Path(row.library_name).is_dir():
         return None
     return f"needs weights of {row.library_name}, which the first use fetches from the Hub"
@@ -107,11 +107,11 @@ def digest_of(parts: Mapping[str, "torch.Tensor"]) -> str:
 
     import torch
 
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, tensor in sorted(parts.items()):
-        found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        found.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    return found.hexdigest()[:12]
+        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:12]
 
 
 def files_of(repository: str, inside: str = "", patterns: Sequence[str] | None = None) -> Path:

@@ -39,20 +39,20 @@ class PyiqaNetwork:
 
         batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).to(torch.float32) / 255
         try:
-            found = self.model(batch)
+            output = self.model(batch)
         except torch.OutOfMemoryError:
             raise
         except _FAILURES as error:
             words = (str(error).strip() or type(error).__name__).splitlines()[0][:80]
             return [("network_failed", words)] * len(pictures)
-        found = found[0] if isinstance(found, tuple) else found
-        return [float(value) for value in found.detach().cpu().reshape(len(pictures), -1).mean(1)]
+        output = output[0] if isinstance(output, tuple) else output
+        return [float(value) for value in output.detach().cpu().reshape(len(pictures), -1).mean(1)]
 
 
 def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
-    """All numbers that a network holds, by name: its state, and what lies in lists and fields beside it.
+    """All numbers that a network holds, by name: its state, and what is in lists and fields beside it.
 
-    CLIP stands in a list where it shall not be saved with the network, and decision trees in arrays.
+    CLIP is kept in a list so that it is not saved with the network, and decision trees in arrays.
     """
     import torch
 
@@ -64,10 +64,10 @@ def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> d
         return {name: thing}
     if isinstance(thing, np.ndarray) and thing.dtype.kind in "biuf":
         return {name: torch.from_numpy(np.ascontiguousarray(thing, thing.dtype.newbyteorder("=")))}
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     inside: Mapping[str, Any] = {}
     if isinstance(thing, torch.nn.Module):
-        found = {f"{name}.{key}": value for key, value in thing.state_dict().items()}
+        tensors = {f"{name}.{key}": value for key, value in thing.state_dict().items()}
         for place, module in thing.named_modules():
             plain = {key: value for key, value in vars(module).items() if not key.startswith("_")}
             inside = {**inside, **{f"{place}.{key}" if place else key: value for key, value in plain.items()}}
@@ -76,8 +76,8 @@ def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> d
     elif isinstance(thing, (list, tuple)):
         inside = {str(number): value for number, value in enumerate(thing)}
     for key, value in inside.items():
-        found |= tensors_of(value, f"{name}.{key}", seen)
-    return found
+        tensors |= tensors_of(value, f"{name}.{key}", seen)
+    return tensors
 
 
 def create(name: str, device: str) -> Any:

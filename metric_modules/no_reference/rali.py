@@ -35,7 +35,7 @@ class Rali:
             mean = read_pca(folder / "pca.pkl")["mean_"]
         except (OSError, KeyError, pickle.UnpicklingError) as error:
             reason = str(error).strip().splitlines()[0][:120]
-            raise FileNotFoundError(f"{folder} is no complete checkpoint of RALI: {reason}") from error
+            raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {reason}") from error
         _load_encoder(encoder, checkpoint, str(folder))
         self.device, self.encoder = device, encoder.eval().to(device)
         self.most_together = 1 if device == "cpu" else 8
@@ -55,25 +55,27 @@ class Rali:
 
         seen: Any = self.images(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
         with torch.inference_mode():
-            found = self.encoder.get_image_features(pixel_values=seen["pixel_values"].to(self.device)).pooler_output
-            return [float(score) for score in score_of(found.to(torch.float32), self.parts)]
+            embeddings = self.encoder.get_image_features(
+                pixel_values=seen["pixel_values"].to(self.device)
+            ).pooler_output
+            return [float(score) for score in score_of(embeddings.to(torch.float32), self.parts)]
 
 
-def score_of(found: Any, parts: dict[str, Any]) -> Any:
+def score_of(embedding: Any, parts: dict[str, Any]) -> Any:
     """The mean of the prototypes' scores, weighted by how near a picture's embedding is to each."""
     from torch.nn.functional import normalize, softmax
 
     scale = parts["pca_scale"].abs()
-    brought = (found - parts["pca_mean"]) / scale.where(scale >= _SCALE, 1.0) @ parts["pca_components"].T
+    brought = (embedding - parts["pca_mean"]) / scale.where(scale >= _SCALE, 1.0) @ parts["pca_components"].T
     near = normalize(brought, dim=-1) @ normalize(parts["prototypes"], dim=-1).T
     return softmax(near * parts["logit_scale"].clamp(min=1e-6), dim=-1) @ parts["proto_scores"]
 
 
 def _load_encoder(encoder: Any, checkpoint: dict[str, Any], where: str) -> None:
     """The encoder's tensors as the checkpoint has them; FileNotFoundError where these are another network's."""
-    own = {name.removeprefix("clip."): value for name, value in checkpoint.items() if name.startswith("clip.")}
-    own = {name: value for name, value in own.items() if not name.endswith("position_ids")}
-    done = encoder.load_state_dict(own, strict=False)
+    tensors = {name.removeprefix("clip."): value for name, value in checkpoint.items() if name.startswith("clip.")}
+    tensors = {name: value for name, value in tensors.items() if not name.endswith("position_ids")}
+    done = encoder.load_state_dict(tensors, strict=False)
     missing = [name for name in done.missing_keys if not name.endswith("position_ids")]
     if missing or done.unexpected_keys:
         odd = (missing or done.unexpected_keys)[0]
@@ -133,7 +135,7 @@ class ArrayReader(_UNPICKLER):
 
 def read_pca(path: Path) -> dict[str, Any]:
     """The fields of the principal components in a file of joblib."""
-    found = ArrayReader(io.BytesIO(path.read_bytes())).load()
-    if not isinstance(found, _Plain):
-        raise pickle.UnpicklingError(f"{path.name} holds {type(found).__name__}, no principal components")
-    return vars(found)
+    components = ArrayReader(io.BytesIO(path.read_bytes())).load()
+    if not isinstance(components, _Plain):
+        raise pickle.UnpicklingError(f"{path.name} holds {type(components).__name__}, no principal components")
+    return vars(components)

@@ -38,7 +38,7 @@ class VisualQualityR1:
             model = Qwen2_5_VLForConditionalGeneration.from_pretrained(folder, dtype=dtype)
         except OSError as error:
             reason = str(error).strip().splitlines()[0][:120]
-            raise FileNotFoundError(f"{repository} is no complete model: {reason}") from error
+            raise FileNotFoundError(f"{repository} is not a complete model: {reason}") from error
         self.model, self.device = model.eval().to(device), device
         self.about: Signature = {
             "model": repository,
@@ -68,10 +68,10 @@ class VisualQualityR1:
         inputs = {**asked, **seen, "mm_token_type_ids": kinds}
         moved = {name: value.to(self.device) for name, value in inputs.items() if name != "token_type_ids"}
         with torch.inference_mode():
-            found = self.model.generate(
+            tokens = self.model.generate(
                 **moved, max_new_tokens=_MOST_TOKENS, do_sample=False, temperature=None, top_p=None, top_k=None
             )
-        return self.tokenizer.decode(found[0, asked["input_ids"].shape[1] :], skip_special_tokens=True)
+        return self.tokenizer.decode(tokens[0, asked["input_ids"].shape[1] :], skip_special_tokens=True)
 
 
 def read_score(answer: str) -> Score:

@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 
 from .ranges import PI_CAP, RANGES, metric_name
 
+# The steps that Banana100 compares (its Table 2 and figures).
 FIRST = 1
 STEPS = (5, 10, 20)
 
@@ -36,12 +37,12 @@ def series_gaps(
     scores: Sequence[float | None], metric: str, steps: Sequence[int], clamp: bool = False
 ) -> dict[int, float | None]:
     """One series: normalised score at 5, 10 and 20 minus that at 1; None where either is missing."""
-    known = {
+    scaled = {
         step: normalised(score, metric, clamp)
         for step, score in zip(steps, scores, strict=False)
         if score is not None and math.isfinite(score)
     }
-    return {step: known[step] - known[FIRST] if step in known and FIRST in known else None for step in STEPS}
+    return {step: scaled[step] - scaled[FIRST] if step in scaled and FIRST in scaled else None for step in STEPS}
 
 
 def nr_gap(
@@ -66,8 +67,14 @@ def nr_gap(
         low, high, _ = RANGES[name]
         outside[name] += sum(score is not None and not low <= score <= high for score in scores if score == score)
     gaps: list[Gap] = [
-        {"metric": name, "image": image, "step": step, "gap": average([run[step] for run in own]), "runs": len(own)}
-        for (name, image), own in runs.items()
+        {
+            "metric": name,
+            "image": image,
+            "step": step,
+            "gap": average([run[step] for run in gaps_of_runs]),
+            "runs": len(gaps_of_runs),
+        }
+        for (name, image), gaps_of_runs in runs.items()
         for step in STEPS
     ]
     return {
@@ -81,23 +88,25 @@ def nr_gap(
 
 def average(values: Sequence[float | None]) -> float | None:
     """The mean over the runs that have the gap."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+    measured = [value for value in values if value is not None]
+    return math.fsum(measured) / len(measured) if measured else None
 
 
 def counts(gaps: Sequence[Gap], by: Literal["metric", "image"]) -> dict[str, dict[str, int]]:
     """Gaps that succeed (below zero), fail (above), tie or are missing, and the cases in which all three succeed."""
     table: dict[str, dict[str, int]] = {}
     cases: dict[tuple[str, str], list[float | None]] = {}
-    for each in gaps:
-        row = table.setdefault(each[by], {"success": 0, "failure": 0, "tie": 0, "unmeasured": 0, "seen": 0, "cases": 0})
-        gap = each["gap"]
+    for row_of_gap in gaps:
+        row = table.setdefault(
+            row_of_gap[by], {"success": 0, "failure": 0, "tie": 0, "unmeasured": 0, "seen": 0, "cases": 0}
+        )
+        gap = row_of_gap["gap"]
         row["unmeasured" if gap is None else "success" if gap < 0 else "failure" if gap > 0 else "tie"] += 1
-        cases.setdefault((each["metric"], each["image"]), []).append(gap)
-    for (metric, image), own in cases.items():
+        cases.setdefault((row_of_gap["metric"], row_of_gap["image"]), []).append(gap)
+    for (metric, image), gaps_of_case in cases.items():
         row = table[metric if by == "metric" else image]
         row["cases"] += 1
-        row["seen"] += all(gap is not None and gap < 0 for gap in own)
+        row["seen"] += all(gap is not None and gap < 0 for gap in gaps_of_case)
     return table
 
 

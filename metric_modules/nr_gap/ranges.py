@@ -48,15 +48,15 @@ COLUMNS = {row.column: row for row in TABLE}
 
 
 def plain(name: str) -> str:
-    """Names are told apart by letters and digits alone: 'topiq_nr' is 'TOPIQ NR'."""
+    """Names are compared by letters and digits alone: 'topiq_nr' is 'TOPIQ NR'."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 BY_PLAIN_NAME = {plain(name): name for name in RANGES}
 
 
-def metric_name(given: str) -> str:
-    """The metric's name as it stands in the table."""
-    if plain(given) not in BY_PLAIN_NAME:
-        raise ValueError(f"no metric {given!r} with a known range; the metrics are {', '.join(RANGES)}")
-    return BY_PLAIN_NAME[plain(given)]
+def metric_name(name: str) -> str:
+    """The metric's name as in the table."""
+    if plain(name) not in BY_PLAIN_NAME:
+        raise ValueError(f"no metric {name!r} with a known range; the metrics are {', '.join(RANGES)}")
+    return BY_PLAIN_NAME[plain(name)]

@@ -7,6 +7,7 @@ import numpy as np
 from .._shared.nss import GREY, contrast_normalised
 from .._shared.scoring import AloneScorer, Reason, Signature
 
+# These four are those of Venkatanath et al., Blind image quality evaluation using perception based features (2015).
 _BLOCK = 16
 _ACTIVITY = 0.1  # the variance from which a block is busy
 _IMPAIRED = 0.1  # the deviation below which a piece of a block's edge is flat
@@ -57,8 +58,8 @@ def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
 
 def signature() -> Signature:
     """What a number depends on besides the picture."""
-    known = {"block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
-    return {"version": 1, **known, "device": "cpu", "batch": 1}
+    constants = {"block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
+    return {"version": 1, **constants, "device": "cpu", "batch": 1}
 
 
 class Scorer(AloneScorer):

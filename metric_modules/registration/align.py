@@ -1,4 +1,4 @@
-"""Where a prediction lies on its reference: one shift and one scale, from blocks that are looked for one by one."""
+"""Where a prediction is on its reference: one shift and one scale, from blocks that are looked for one by one."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ LEVELS = (256, 512)  # short sides, coarse to fine; a smaller reference is used 
 _BLOCK = 9  # a block is this part of the short side long at the coarsest level
 _REACH = 16  # and is looked for this part of the short side away, in every direction: 32 pixels of 512
 _FINE_REACH = 3  # pixels around the coarser find that the finer level searches
-_SMALLEST = 64  # pixels a side; in less there is no room for blocks
+_SMALLEST = 64  # pixels a side; smaller pictures have no room for blocks
 _TEXTURE = 1.0  # grey levels a pixel, along a block's flattest direction; a flatter block fits anywhere
 FEWEST, _MOST = 12, 128  # textured blocks; of more, those with the most texture
 _ZOOM = 0.08  # the most that the scale may differ from 1
@@ -87,33 +87,33 @@ def _flattest(picture: np.ndarray, side: int) -> np.ndarray:
     return np.sqrt(np.maximum((xx + yy) / 2 - np.sqrt(((xx - yy) / 2) ** 2 + xy * xy), 0))
 
 
-def locate(known: Anchors, prediction: np.ndarray) -> Placement:
+def locate(anchors: Anchors, prediction: np.ndarray) -> Placement:
     """Find every block in an RGB uint8 prediction of the reference's size, then the shift and scale most agree on."""
-    if prediction.shape[:2] != known.shape:
+    if prediction.shape[:2] != anchors.shape:
         raise ValueError(
             f"the prediction is {prediction.shape[1]}x{prediction.shape[0]} and the reference "
-            f"{known.shape[1]}x{known.shape[0]}; give one size"
+            f"{anchors.shape[1]}x{anchors.shape[0]}; give one size"
         )
-    if len(known.centres) < FEWEST:
-        return Placement(0, 0, 1, np.inf, np.inf, len(known.centres))
-    moves = np.zeros((len(known.centres), 2))
-    side, reach = _blocks_of(known.greys[0])
-    for level, (reference, seen) in enumerate(zip(known.greys, _pyramid(prediction), strict=True)):
-        zoom = min(seen.shape) / min(known.shape)
-        half = side * min(seen.shape) // min(known.greys[0].shape) // 2
-        for number, centre in enumerate(known.centres):
+    if len(anchors.centres) < FEWEST:
+        return Placement(0, 0, 1, np.inf, np.inf, len(anchors.centres))
+    moves = np.zeros((len(anchors.centres), 2))
+    side, reach = _blocks_of(anchors.greys[0])
+    for level, (reference, seen) in enumerate(zip(anchors.greys, _pyramid(prediction), strict=True)):
+        zoom = min(seen.shape) / min(anchors.shape)
+        half = side * min(seen.shape) // min(anchors.greys[0].shape) // 2
+        for number, centre in enumerate(anchors.centres):
             move = _sought(reference, seen, centre * zoom, moves[number] * zoom, half, _FINE_REACH if level else reach)
             if move is not None:
                 moves[number] = move / zoom
             elif level == 0:
                 moves[number] = np.nan
-    return _agreed(known.centres - (np.array(known.shape[::-1]) - 1) / 2, moves, zoom)
+    return _agreed(anchors.centres - (np.array(anchors.shape[::-1]) - 1) / 2, moves, zoom)
 
 
 def _sought(
     reference: np.ndarray, seen: np.ndarray, centre: np.ndarray, move: np.ndarray, half: int, reach: int
 ) -> np.ndarray | None:
-    """How far one block moved, looked for around an expected move; None where it is not found there."""
+    """How far one block moved, looked for around an expected move; None if it is not there."""
     if np.isnan(move).any():
         return None
     x, y = np.rint(centre).astype(int)
@@ -126,7 +126,7 @@ def _sought(
     scores = cv2.matchTemplate(window, template, cv2.TM_CCOEFF_NORMED)
     row, column = np.unravel_index(int(scores.argmax()), scores.shape)
     if not (0 < row < 2 * reach and 0 < column < 2 * reach):
-        return None  # the best lies outside of what was searched
+        return None  # the best match is at the edge of what was searched
     along, across = scores[row, column - 1 : column + 2], scores[row - 1 : row + 2, column]
     return np.array([right + column - reach + _vertex(along), down + row - reach + _vertex(across)])
 
@@ -139,10 +139,10 @@ def _vertex(three: np.ndarray) -> float:
 
 def _agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
     """The shift and scale of those two blocks that leave the least median residual, fitted to all that agree."""
-    found = ~np.isnan(moves).any(axis=1)
-    if 2 * found.sum() <= len(found):
-        return Placement(0, 0, 1, np.inf, np.inf, len(found))
-    here, there = centres[found], centres[found] + moves[found]
+    is_located = ~np.isnan(moves).any(axis=1)
+    if 2 * is_located.sum() <= len(is_located):
+        return Placement(0, 0, 1, np.inf, np.inf, len(is_located))
+    here, there = centres[is_located], centres[is_located] + moves[is_located]
     first, second = np.triu_indices(len(here), 1)
     apart = here[second] - here[first]
     length = (apart * apart).sum(axis=1)
@@ -153,7 +153,7 @@ def _agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
     plausible = abs(scales - 1) <= _ZOOM
     scales, shifts = scales[plausible], shifts[plausible]
     if not len(scales):
-        return Placement(0, 0, 1, np.inf, np.inf, len(found))
+        return Placement(0, 0, 1, np.inf, np.inf, len(is_located))
     errors = np.linalg.norm(there - scales[:, None, None] * here - shifts[:, None], axis=2)
     best = int(np.median(errors, axis=1).argmin())
     agree = errors[best] <= max(1 / zoom, 2.5 * float(np.median(errors[best])))
@@ -161,7 +161,7 @@ def _agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
     spread = float((from_middle * from_middle).sum())
     scale = float((from_middle * to_middle).sum()) / spread if spread else 1.0
     shift = there[agree].mean(axis=0) - scale * here[agree].mean(axis=0)
-    misfits = np.full((2, len(found)), np.inf)
-    misfits[:, found] = zoom * np.linalg.norm([there - scale * here - shift, there - here], axis=2)
+    misfits = np.full((2, len(is_located)), np.inf)
+    misfits[:, is_located] = zoom * np.linalg.norm([there - scale * here - shift, there - here], axis=2)
     residual, unmoved = np.median(misfits, axis=1)
-    return Placement(float(shift[0]), float(shift[1]), scale, float(residual), float(unmoved), len(found))
+    return Placement(float(shift[0]), float(shift[1]), scale, float(residual), float(unmoved), len(is_located))

@@ -15,7 +15,7 @@ def example() -> tuple[np.ndarray, np.ndarray]:
 def _headline(result: dict) -> str:
     """Shift and scale in words."""
     if result["scale"] is None:
-        return f"## No move can be told: {result['reasons'][0]['scale']}"
+        return f"## No move can be measured: {result['reasons'][0]['scale']}"
     across, down = result["shift_x"], result["shift_y"]
     move = (
         f"{abs(across):.1f} px {'right' if across > 0 else 'left'}, {abs(down):.1f} px {'down' if down > 0 else 'up'}"

@@ -49,7 +49,7 @@ def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tu
 
 
 def _framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
-    """The share of both frames together that only one of them shows: 0 where the picture lies where it lay.
+    """The share of both frames together that only one of them shows: 0 if the picture has not moved.
 
     >>> round(_framing_loss((100, 200), Placement(20.0, 0.0, 1.0, 0.0, 20.0, 99)), 3)
     0.182
@@ -82,7 +82,7 @@ def compare(
 ) -> _Registered:
     """Register a prediction with its reference, whose `anchors` are known, both RGB uint8 of one size.
 
-    `raw` holds PSNR and SSIM of the pair as it is, where they are known already: most pairs have not moved, and for
+    `raw` holds PSNR and SSIM of the pair as it is, if they are known already: most pairs have not moved, and for
     those they are the answer.
     """
     placement = locate(known, prediction)
@@ -131,10 +131,10 @@ class Scorer:
         earlier: Sequence[Mapping[str, object]],
     ) -> list[dict[str, float | Reason]]:
         """Shift, scale, residual, and both metrics after undoing them."""
-        found = []
+        rows = []
         for picture, values in zip(pictures, earlier, strict=True):
             raw = {name: value for name in ("psnr", "ssim") if isinstance(value := values.get(name), float)}
             registered = compare(*reference, picture, raw if len(raw) == 2 else None)
             both = {name: value for name, value in registered.values.items() if value is not None} | registered.reasons
-            found.append({_COLUMNS[name]: value for name, value in both.items()})
-        return found
+            rows.append({_COLUMNS[name]: value for name, value in both.items()})
+        return rows

@@ -36,9 +36,9 @@ Returns:
             signature_text("ssim", ssim_signature()),
         ]
         return {
-            **picture_modules.means([one.values for one in registered], FIELDS),
+            **picture_modules.means([result.values for result in registered], FIELDS),
             "reasons": [
-                {name: reason_text(SPEC, reason) for name, reason in one.reasons.items()} for one in registered
+                {name: reason_text(SPEC, reason) for name, reason in result.reasons.items()} for result in registered
             ],
             "signature": "; ".join(parts),
         }

@@ -28,27 +28,27 @@ def retained(
     result: list[float | None] = []
     for value, reference in zip(values, references, strict=True):
         bottom = floor_of(reference, metric, floors, top)
-        known = value is not None and not math.isnan(value)
-        raw.append((value - bottom) / (top - bottom) if known else None)  # type: ignore[operator]
-        result.append(retained_value(value, bottom, top) if known else None)  # type: ignore[arg-type]
-    measured = [each for each in result if each is not None]
+        is_measured = value is not None and not math.isnan(value)
+        raw.append((value - bottom) / (top - bottom) if is_measured else None)  # type: ignore[operator]
+        result.append(retained_value(value, bottom, top) if is_measured else None)  # type: ignore[arg-type]
+    measured = [share for share in result if share is not None]
     return {
         "retained": result,
         "mean": math.fsum(measured) / len(measured) if measured else None,
         "measured": len(measured),
-        "clipped": sum(each is not None and not 0 <= each <= 1 for each in raw),
+        "clipped": sum(share is not None and not 0 <= share <= 1 for share in raw),
         "signature": f"metric={metric}|ceiling={top:g}|floor=per reference",
     }
 
 
-def _ceiling_of(metric: str, given: float | None) -> float:
+def _ceiling_of(metric: str, ceiling: float | None) -> float:
     """What an untouched picture scores."""
     if metric == "psnr":
         raise ValueError(
             "metric is 'psnr', which is in decibels and has no even scale; retained quality of pixels uses 'rmse'"
         )
-    if given is not None:
-        return float(given)
+    if ceiling is not None:
+        return float(ceiling)
     if metric not in CEILINGS:
         raise ValueError(f"no ceiling is known for {metric!r}; give `ceiling`, or one of {', '.join(CEILINGS)}")
     return CEILINGS[metric]
@@ -65,13 +65,13 @@ def floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, floa
     bottom = float(floors[reference][metric])
     if not math.isfinite(bottom) or bottom == ceiling:
         raise ValueError(
-            f"the {metric} floor of reference {reference!r} is {bottom}; it is a number other than {ceiling:g}"
+            f"the {metric} floor of reference {reference!r} must be a number other than {ceiling:g}, got {bottom}"
         )
     if metric in CEILINGS and (bottom < ceiling) != (CEILINGS[metric] > 0):
         side = "below" if CEILINGS[metric] > 0 else "above"
         raise ValueError(
-            f"the {metric} floor of reference {reference!r} is {bottom:g}; it lies {side} {ceiling:g}, "
-            "which is what an untouched picture scores"
+            f"the {metric} floor of reference {reference!r} must be {side} {ceiling:g}, what an "
+            f"untouched picture scores, got {bottom:g}"
         )
     return bottom
 

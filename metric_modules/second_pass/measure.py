@@ -20,7 +20,7 @@ def _sized(picture: np.ndarray) -> np.ndarray:
 
 
 def _change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """What lies between two pictures, on the grid of the first."""
+    """The difference of two pictures, on the grid of the first."""
     if after.shape != before.shape:
         after = cv2.resize(after, before.shape[1::-1], interpolation=cv2.INTER_AREA)
     return after.astype(np.float32) - before.astype(np.float32)
@@ -35,7 +35,7 @@ def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | 
     """
     if first.shape != further.shape:
         further = cv2.resize(further, first.shape[1::-1], interpolation=cv2.INTER_AREA)
-    sizes = [float(np.sqrt(np.square(each, dtype=np.float64).mean())) for each in (first, further)]
+    sizes = [float(np.sqrt(np.square(change, dtype=np.float64).mean())) for change in (first, further)]
     if min(sizes) < _STILL:
         return None
     cosine = float((first.astype(np.float64) * further).mean()) / (sizes[0] * sizes[1])
@@ -70,6 +70,6 @@ class Scorer:
         needed = [seen[place] for place in (0, 1, -2, -1)]
         if any(picture is None for picture in needed):
             return dict.fromkeys(names, "pass_missing")
-        given, first, before, now = needed
-        found = _direction(_change(given, first), _change(before, now))
-        return dict(zip(names, found, strict=True)) if found else dict.fromkeys(names, "pass_unchanged")
+        original, first, before, now = needed
+        direction = _direction(_change(original, first), _change(before, now))
+        return dict(zip(names, direction, strict=True)) if direction else dict.fromkeys(names, "pass_unchanged")

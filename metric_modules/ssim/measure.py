@@ -10,9 +10,11 @@ from .._shared.scoring import Signature
 
 # One row for each window: half its width, and the factor from the plain to the declared variance.
 _WINDOWS = {"gaussian": (5, 1.0), "uniform7": (3, 49 / 48)}
+# The stabilising constants of Wang et al. (2004): K1 = 0.01 and K2 = 0.03 of the range of 255.
 _C1, _C2 = np.float32((0.01 * 255) ** 2), np.float32((0.03 * 255) ** 2)
 _TILE = 204  # pixels a side: what is worked on at once stays in the processor's cache, and 1024 pixels make five
 _KEPT = 3 * 2048 * 2048  # values of a reference whose means and variances are kept; a larger one would take too much
+# Eleven taps with sigma 1.5, as in that paper and in scikit-image with gaussian_weights=True.
 _TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
 
 

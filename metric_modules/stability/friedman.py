@@ -28,34 +28,34 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
     >>> round(statistic, 3), round(p, 3)
     (4.667, 0.097)
     """
-    own = ranks(table)
-    images, runs = own.shape
-    spread = ((own - (runs + 1) / 2) ** 2).sum()
+    ranked = ranks(table)
+    images, runs = ranked.shape
+    spread = ((ranked - (runs + 1) / 2) ** 2).sum()
     if spread == 0:
         return 0.0, 1.0
-    deviations = own.sum(axis=0) - images * (runs + 1) / 2
+    deviations = ranked.sum(axis=0) - images * (runs + 1) / 2
     statistic = float((runs - 1) * (deviations**2).sum() / spread)
     return statistic, float(stats.chi2.sf(statistic, runs - 1))
 
 
-def _rank_sum_distribution(own: np.ndarray) -> np.ndarray:
+def _rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
     """How likely all sums of ranks are when runs are exchangeable: an axis for each run but the last.
 
     Ranks are integers from 0 here, so that a cell's place is its sums. Where no ranks are tied it depends on the number
     of images and runs alone, so it is kept for the next table.
     """
-    rows = np.sort(own.astype(np.int64), axis=1)
+    rows = np.sort(ranked.astype(np.int64), axis=1)
     rows = rows[np.lexsort(rows.T)]
     return _distribution(rows.tobytes(), rows.shape[1])
 
 
 @lru_cache(maxsize=16)
 def _distribution(data: bytes, runs: int) -> np.ndarray:
-    own = np.frombuffer(data, np.int64).reshape(-1, runs)
-    reach = int(own.max(axis=1).sum()) + 1
+    ranked = np.frombuffer(data, np.int64).reshape(-1, runs)
+    reach = int(ranked.max(axis=1).sum()) + 1
     cells = np.zeros((reach,) * (runs - 1))
     cells[(0,) * (runs - 1)] = 1.0
-    for row in own:
+    for row in ranked:
         added = np.zeros_like(cells)
         for order in permutations(row):
             shift = order[:-1]
@@ -67,10 +67,10 @@ def _distribution(data: bytes, runs: int) -> np.ndarray:
     return cells
 
 
-def _squares(own: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def _squares(ranked: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The sum of squared sums of ranks in every cell of the distribution."""
     places = np.indices(cells.shape)
-    last = own.sum() - places.sum(axis=0)
+    last = ranked.sum() - places.sum(axis=0)
     return (places**2).sum(axis=0) + last**2
 
 
@@ -78,17 +78,17 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     """The share of within-image permutations with a statistic at least as large, and whether it is exact.
 
     Exact, ties included, as long as the distribution of rank sums fits (21 or 35 images, 3 runs: milliseconds);
-    from 20,000 seeded permutations, the observed one counted among them, where it does not.
+    from 20,000 seeded permutations, the observed one counted among them, if it does not.
     """
-    own = ranks(table)
-    own = 2 * own - 2 if (own % 1).any() else own - 1  # whole numbers from 0
-    observed = (own.sum(axis=0) ** 2).sum()
-    images, runs = own.shape
-    if factorial(runs) * images * (own.max(axis=1).sum() + 1) ** (runs - 1) <= _WORK:
-        cells = _rank_sum_distribution(own)
-        return float(cells[_squares(own, cells) >= observed - 1e-9].sum()), True
+    ranked = ranks(table)
+    ranked = 2 * ranked - 2 if (ranked % 1).any() else ranked - 1  # whole numbers from 0
+    observed = (ranked.sum(axis=0) ** 2).sum()
+    images, runs = ranked.shape
+    if factorial(runs) * images * (ranked.max(axis=1).sum() + 1) ** (runs - 1) <= _WORK:
+        cells = _rank_sum_distribution(ranked)
+        return float(cells[_squares(ranked, cells) >= observed - 1e-9].sum()), True
     random = np.random.default_rng(_SEED)
-    hits = sum((random.permuted(own, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(_DRAWS))
+    hits = sum((random.permuted(ranked, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(_DRAWS))
     return (1 + int(hits)) / (1 + _DRAWS), False
 
 
@@ -97,9 +97,9 @@ def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, 
     widths = {len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in table}
     if len(widths) != 1 or widths.pop() < 2:
         raise ValueError(
-            "every image needs a value for each of the same two or more runs; missing ones are None or NaN"
+            "every image needs a value for value of the same two or more runs; missing ones are None or NaN"
         )
-    values = np.array([[np.nan if each is None else each for each in row] for row in table], float)
+    values = np.array([[np.nan if value is None else value for value in row] for row in table], float)
     whole = np.isfinite(values).all(axis=1)
     if whole.sum() < 2:
         raise ValueError(f"{whole.sum()} of {len(values)} images have a value for every run; at least 2 are needed")

@@ -93,7 +93,7 @@ def test_a_folder_that_is_no_whole_model_says_what_is_wrong(tmp_path):
     from transformers import CLIPConfig
 
     CLIPConfig().save_pretrained(tmp_path)
-    with pytest.raises(measure.Absent, match="is no complete model: ") as absent:
+    with pytest.raises(measure.Absent, match="is not a complete model: ") as absent:
         measure.load(str(tmp_path))
     assert "\n" not in str(absent.value)
 

@@ -135,7 +135,7 @@ def test_sources_count_alike_whatever_their_number_of_chains():
         ({"rounds": [1, 3, 2]}, "rounds must be"),
         ({"mse": [[1.0, -1.0]] * 2}, "must not be negative, got -1"),
         ({"mse": [1.0, 2.0]}, "curve 1 must be a list"),
-        ({"steps": [[1.0], ["a"]]}, "list of steps 2 is"),
+        ({"steps": [[1.0], ["a"]]}, "list of steps 2 must be"),
         ({"confidence": 0}, "got 0"),
     ],
 )

@@ -154,7 +154,7 @@ def test_the_order_of_chains_does_not_matter():
         ({"ends": ["complete", "died"]}, "curve 2 ends with 'died'"),
         ({"ends": ["complete", "refused"]}, "yet has a value in the last round"),
         ({"clusters": ["a"]}, "got 1 clusters"),
-        ({"scale": "absolute"}, "the threshold is None"),
+        ({"scale": "absolute"}, "got None"),
         ({"better": "lower"}, "higher is better"),
         ({"scale": "dB"}, "no scale 'dB'"),
         ({"confidence": 95}, "got 95"),

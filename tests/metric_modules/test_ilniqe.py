@@ -67,7 +67,7 @@ def test_the_template_is_given_as_a_file_and_checked(tmp_path, monkeypatch):
     right.write_bytes(template_file())
     refused = CliRunner().invoke(main, ["weights", "ilniqe", "--file", str(wrong)])
     assert refused.exit_code == 1
-    assert "is no template of ILNIQE" in refused.output
+    assert "is not a template of ILNIQE" in refused.output
     assert measure.missing_weights() is not None
     done = CliRunner().invoke(main, ["weights", "ilniqe", "--file", str(right), "--json"])
     assert done.exit_code == 0, done.output

@@ -12,7 +12,7 @@ import pytest
 import scored
 import torch
 from convergebench.metric_modules import specs
-from convergebench.metric_modules._shared import images
+from convergebench.metric_modules._shared import images, networks
 from convergebench.metric_modules.psnr.psnr import Psnr
 from PIL import Image
 
@@ -307,6 +307,6 @@ def test_a_batch_of_other_axes_is_refused(tmp_path):
 
 def test_cuda_where_there_is_none_is_one_sentence(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    assert images.available_device("cpu") == "cpu"
-    with pytest.raises(ValueError, match="device is 'cuda:0' and there is no CUDA here; 'cpu' is"):
-        images.available_device("cuda:0")
+    assert networks.available_device("cpu") == "cpu"
+    with pytest.raises(ValueError, match="device is 'cuda:0', but there is no CUDA here"):
+        networks.available_device("cuda:0")

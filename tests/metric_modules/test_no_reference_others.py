@@ -154,7 +154,7 @@ def test_rali_is_read_in_its_published_layout(tmp_path, monkeypatch):
     assert together[0] != together[1]
     assert {"weights", "transformers", "device", "batch"} <= scorer.signature.keys()
     (folder / "RALI" / "ckpt.pt").unlink()
-    with pytest.raises(FileNotFoundError, match="is no complete checkpoint of RALI"):
+    with pytest.raises(FileNotFoundError, match="is not a complete checkpoint of RALI"):
         measure.Scorer("cpu", "float32", {}, metric="rali")
 
 

@@ -57,8 +57,8 @@ def test_any_other_metric_brings_its_ceiling():
         (([1.0], ["dog"], "rmse", FLOORS), "no floors for reference 'dog'"),
         (([1.0], ["street"], "edges", FLOORS, 0.0), "no edges floor for reference 'street'; it has rmse, ssim"),
         (([1.0], ["cat"], "edges", FLOORS), "no ceiling is known for 'edges'"),
-        (([1.0], ["cat"], "rmse", {"cat": {"rmse": 0.0}}), "is 0.0; it is a number other than 0"),
-        (([1.0], ["cat"], "rmse", {"cat": {"rmse": math.nan}}), "is nan"),
+        (([1.0], ["cat"], "rmse", {"cat": {"rmse": 0.0}}), "a number other than 0, got 0.0"),
+        (([1.0], ["cat"], "rmse", {"cat": {"rmse": math.nan}}), "got nan"),
         (([1.0, 2.0], ["cat"], "rmse", FLOORS), "2 values were given with 1 references"),
     ],
 )
@@ -88,5 +88,5 @@ def test_a_reference_that_cannot_tell_pictures_apart_is_excluded():
 
 @pytest.mark.parametrize(("metric", "floor", "side"), [("lpips", -0.4, "above 0"), ("ssim", 1.2, "below 1")])
 def test_a_floor_on_the_wrong_side_is_refused(metric, floor, side):
-    with pytest.raises(ValueError, match=f"the {metric} floor of reference 'cat' is {floor}; it lies {side}"):
+    with pytest.raises(ValueError, match=f"the {metric} floor of reference 'cat' must be {side}"):
         retained([0.5], ["cat"], metric, {"cat": {metric: floor}})
