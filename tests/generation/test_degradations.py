@@ -18,14 +18,6 @@ def pixels(picture: Image.Image) -> numpy.ndarray:
     return numpy.asarray(picture, float)
 
 
-def detail(picture: Image.Image) -> float:
-    return float(numpy.abs(numpy.diff(pixels(picture), axis=1)).mean())
-
-
-def colour(picture: Image.Image) -> float:
-    return float(numpy.ptp(pixels(picture), axis=2).mean())
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_degradation_depends_on_the_picture_alone(name):
     one, two = (degradations.degrade(name, CLEAN, f"x~{name}") for _ in range(2))
@@ -49,18 +41,6 @@ def test_every_pixel_stays_in_its_place(name):
     here = match(0, 0)
     assert here > 0.6
     assert all(match(*step) < here for step in ((6, 0), (-6, 0), (0, 6), (0, -6)))
-
-
-def test_each_degradation_takes_what_it_should():
-    broken = {name: degradations.degrade(name, CLEAN, f"x~{name}") for name in NAMES}
-    for name in ("defocus-blur", "motion-blur", "digital-zoom"):
-        assert detail(broken[name]) < 0.8 * detail(CLEAN)
-        assert abs(pixels(broken[name]).mean() - pixels(CLEAN).mean()) < 3
-    assert colour(broken["old-photo-black-and-white"]) < 0.3 * colour(CLEAN)
-    assert colour(broken["surveillance"]) < 0.5 * colour(CLEAN)
-    assert pixels(broken["surveillance"]).mean() < 0.8 * pixels(CLEAN).mean()
-    warm = pixels(broken["old-photo-colour"]).mean(axis=(0, 1))
-    assert warm[0] > warm[1] > warm[2]
 
 
 def test_compression_is_what_jpeg_does():

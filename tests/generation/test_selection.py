@@ -1,12 +1,9 @@
 """Which cases run: filters that say what there is, and a balanced few that are the same for every editor."""
 
-import json
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
 from convergebench import generation
-from convergebench.cli.__main__ import main
 from convergebench.generation import plan, suites
 from convergebench.generation.plan import Selection, case_of
 from convergebench.generation.records import UserError
@@ -60,12 +57,6 @@ def test_a_limit_is_balanced_and_the_same_for_every_editor():
 def test_a_larger_limit_keeps_the_cases_of_a_smaller_one():
     small, large = ({case_of(chain) for chain in planned(limit=limit).chains} for limit in (12, 36))
     assert small < large
-
-
-def test_plan_and_generate_take_the_same_options(tmp_path):
-    words = ["--suite", "v1-mini", "--editor", "identity", "--limit", "3"]
-    told = json.loads(CliRunner().invoke(main, ["plan", *words, "--json"]).stdout)
-    assert len(told["chains"]) == len(planned(limit=3).chains)
 
 
 def test_limits_on_cases_and_money_hold_with_a_bad_vendor(tmp_path, monkeypatch):

@@ -4,12 +4,10 @@ import errno
 import json
 import multiprocessing
 import os
-import threading
-from pathlib import Path
 
 import pytest
 from convergebench.generation import pictures, store
-from convergebench.generation.files import Locked, disk_errors_explained, write_whole
+from convergebench.generation.files import Locked
 from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, UserError
 from PIL import Image
 
@@ -154,14 +152,6 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on_later(run, monkeypatch)
     with store.ChainWriter.open(run, CHAIN) as writer:
         assert len(writer.steps) in (2, 3)
         assert writer.picture(-1).size == (8, 8)
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device that is always full")
-def test_a_really_full_device_is_one_sentence(tmp_path):
-    (tmp_path / f".x.{os.getpid()}-{threading.get_ident()}.part").symlink_to("/dev/full")
-    with pytest.raises(UserError, match="the disk is full"), disk_errors_explained(tmp_path):
-        write_whole(tmp_path / "x", b"something")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_done_is_written_last_and_names_the_steps_it_closes(run):

@@ -49,18 +49,6 @@ def test_the_demo_has_ten_rounds_and_at_most_1000_calls():
     assert {program.id for _, program in suites.cases(suite)} == set(suite.programs)
 
 
-def test_v1_mini_has_twelve_sources_in_the_shares_of_v1():
-    whole, mini = suites.load("v1"), suites.load("v1-mini")
-    assert len(mini.sources) == 12
-    assert set(mini.sources) < set(whole.sources)
-    assert mini.programs == whole.programs
-    assert mini.rounds == whole.rounds == 20
-    assert (mini.runs, whole.runs) == (1, 3)
-    kinds = [catalogue.row(id).kind for id in mini.sources]
-    assert [kinds.count(kind) for kind in ("face", "object", "scene", "texture")] == [4, 4, 3, 1]
-    assert sum(catalogue.row(id).origin == "real" for id in mini.sources) == 6
-
-
 def test_banana100_is_the_studys_size_and_price():
     suite = suites.load("banana100")
     made = plan.make_plan(suite)
