@@ -31,16 +31,17 @@ PATHS = {
 }
 ABOUT = """# The referee's bench
 
-What others published, beside what our metrics give for the same pictures. `make referee` writes this page from clones
-of public repositories that you name:
+Numbers that others published, compared with our metrics on the same pictures. `make referee` writes this page from
+clones of public repositories that you name:
 
 ```text
 make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH I2EBENCH=PATH
 ```
 
-Nothing of theirs is kept here but figures. A shift by one pixel in any picture makes the bench fail: published values
-no longer come out, and where none were published the sums of PSNR in `tests/benchmarks/referee/frozen.json` no longer
-hold. `tests/whole/test_referee.py` tries it on small stand-ins of the same layouts."""
+Only figures from these repositories are stored here. If any picture is shifted by one pixel the comparison fails:
+published values no longer match, and for pictures without published values the sums of PSNR in
+`tests/benchmarks/referee/frozen.json` no longer match. `tests/whole/test_referee.py` tries this on small stand-ins with
+the same layouts."""
 
 FIGURE = (
     "![Left: retained quality of two photographs through two autoencoders, round by round, one half as a dashed line. "
