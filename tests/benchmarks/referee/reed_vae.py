@@ -67,7 +67,7 @@ def find_chains(root: Path) -> dict[tuple[str, str], dict[int, Path]]:
 def outcome(chains, photograph: str, coder: str, rounds: range, measuring: Measuring, shared: int) -> Outcome:
     """One chain's outcome, against the shared step 0 of its photograph or against its own."""
     kept = kept_qualities(chains, photograph, coder, rounds, measuring, shared)
-    return convergence(list(rounds), {name: [each[name] for each in kept] for name in QUALITIES})
+    return convergence(list(rounds), {"quality lost": [[each[name] for each in kept] for name in QUALITIES]})
 
 
 def kept_qualities(

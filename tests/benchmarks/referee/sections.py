@@ -40,7 +40,8 @@ class Section:
         known = {name: value for name, value in self.measured.items() if name in frozen}
         changed = [name for name, value in known.items() if abs(value - frozen[name]) > SAME * abs(frozen[name])]
         if known:
-            words = f"The sums of PSNR over all pictures ({len(known)} of them) have not changed since this page was first written"
+            sums = f"The sums of PSNR over all pictures ({len(known)} of them)"
+            words = f"{sums} have not changed since this page was first written"
             self.claims.append(Claim(words + (f"; not so: {', '.join(changed)}" if changed else ""), not changed))
         if new := sorted(self.measured.keys() - known.keys()):
             self.text.append(f"Not frozen before, so not compared with an earlier run: {', '.join(new)}.")

@@ -186,9 +186,10 @@ def compare_people(
             rows.append([measure, int(known.sum()), *marks, float(np.nanmean(own))])
     section.text.append(table(["measure", "answers", *names], rows))
     section.text.append(
-        "A metric agrees with people if smaller distances go with better marks (averaged over the raters). People mark "
-        "how an answer looks by itself: one that redraws the whole picture well looks sound to them but is far from the "
-        "original by every distance. If editors differ in that, agreement over all answers is that of the editors' means."
+        "A metric agrees with people if smaller distances go with better marks (averaged over the raters). People "
+        "mark how an answer looks by itself: one that redraws the whole picture well looks sound to them but is far "
+        "from the original by every distance. If editors differ in that, agreement over all answers is that of the "
+        "editors' means."
     )
     for meaning, limit in DAMAGED.items():
         anchor(section, answers, columns, meaning, limit)
