@@ -97,7 +97,7 @@ def promised(code):
 
 
 def test_every_block_says_its_language():
-    known = {"python", "sh", "toml", "yaml", *READ_ONLY}
+    known = {"python", "sh", "toml", "yaml", "html", "js", *READ_ONLY}
     for page in (*PAGES, *CARDS):
         for block in blocks(page):
             assert block.language in known, f"{page}: ```{block.language} before {block.code[:40]!r}"

@@ -41,7 +41,7 @@ def story_html(dataset: ServedDataset, place: int = 0) -> str:
         strips=strips,
         cycle=case.chain.program.cycle,
         picture=dataset.title(case.source),
-        anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1]['step']}",
+        anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1].step}",
         next=(place + 1) % len(cases),
         is_typical=place % len(cases) == 0,
         compare={"source": case.source, "program": case.program},
