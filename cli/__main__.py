@@ -177,16 +177,15 @@ class Verbs(click.Group):
 
 def path_sentence(error: OSError) -> str | None:
     """What is wrong with a path or with the disk; None if the error is about neither."""
-    from convergebench.generation.files import CAUSES, PATH_CAUSES
+    from convergebench.generation.files import CAUSES
 
-    causes = {**CAUSES, **PATH_CAUSES}
-    if error.errno not in causes:
+    if error.errno not in CAUSES:
         return None
     if error.filename is None:  # a file that was already open
-        return f"a file cannot be written: {causes[error.errno]}"
+        return f"a file cannot be written: {CAUSES[error.errno]}"
     name = str(error.filename)
     shown = name if len(name) <= 80 else f"{name[:40]}...{name[-20:]}"
-    return f"{shown!r} cannot be used: {causes[error.errno]}"
+    return f"{shown!r} cannot be used: {CAUSES[error.errno]}"
 
 
 def install_line(module: str) -> str | None:

@@ -13,27 +13,20 @@ from .records import UserError
 
 LOCK = ".lock"  # the lock's file inside a locked folder; hidden, and there only while the lock is held
 UNFINISHED = ".part"  # ending of files that are not written to their end yet
-_FREE, _MOVE = "free some space", "choose another folder"
 CAUSES = {
-    errno.ENOSPC: f"the disk is full; {_FREE}",
-    errno.EROFS: f"the file system is read-only; {_MOVE}",
-    errno.EACCES: f"writing is not allowed; {_MOVE} or its owner",
-    errno.EPERM: f"writing is not allowed; {_MOVE} or its owner",
+    errno.ENOSPC: "the disk is full; free some space",
+    errno.EROFS: "the file system is read-only; choose another folder",
+    errno.EACCES: "its owner does not allow it; choose another path or change the owner",
+    errno.EPERM: "its owner does not allow it; choose another path or change the owner",
     errno.ENOTDIR: "that is not a folder; choose another",
     errno.EEXIST: "that is not a folder; choose another",
-}
-# What a path that a user gave may be.
-PATH_CAUSES = {
-    errno.ENAMETOOLONG: "the name is longer than the file system takes; choose a shorter one",
-    errno.ELOOP: "its symbolic links lead in a circle; choose another path",
+    errno.EISDIR: "that is a folder, and a file is needed",
+    errno.ENAMETOOLONG: "the name is longer than the file system allows; choose a shorter one",
+    errno.ELOOP: "its symbolic links form a circle; choose another path",
     errno.EFBIG: "a file would be larger than the file system or `ulimit -f` allows; choose another folder",
-    errno.EISDIR: "that is a folder, and a file is asked for",
-    errno.ENOTDIR: "a part of it is not a folder; choose another path",
-    errno.EACCES: "its owner does not allow it; choose another path or its owner",
-    errno.EPERM: "its owner does not allow it; choose another path or its owner",
 }
 if hasattr(errno, "EDQUOT"):  # Windows has no such number
-    CAUSES[errno.EDQUOT] = f"the disk quota is used up; {_FREE}"
+    CAUSES[errno.EDQUOT] = "the disk quota is used up; free some space"
 
 
 class Locked(UserError):
@@ -102,7 +95,7 @@ def disk_errors_explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        cause = CAUSES.get(error.errno or 0) or PATH_CAUSES.get(error.errno or 0)
+        cause = CAUSES.get(error.errno or 0)
         if cause is None:
             raise
         raise UserError(

@@ -233,7 +233,7 @@ def test_nothing_done_is_an_error(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_place_is_one_sentence(run, tmp_path):
     (tmp_path / "closed").mkdir(mode=0o555)
-    with pytest.raises(UserError, match="writing is not allowed"):
+    with pytest.raises(UserError, match="its owner does not allow it"):
         build(tmp_path / "closed" / "out", run)
 
 
