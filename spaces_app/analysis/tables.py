@@ -37,8 +37,14 @@ class Estimate(NamedTuple):
     high: float | None = None
 
 
-def estimate(value: Any, interval: Sequence[Any] | None) -> Estimate:
-    return Estimate(value, *(interval or ()))
+def estimate(
+    value: Any, interval: Sequence[Any] | None, lowest: float = -math.inf, highest: float = math.inf
+) -> Estimate:
+    """A value with its interval, cut off at the ends of the value's range."""
+    low, high = interval or (None, None)
+    if lowest == -math.inf and highest == math.inf:
+        return Estimate(value, low, high)
+    return Estimate(value, None if low is None else max(low, lowest), None if high is None else min(high, highest))
 
 
 class Column(NamedTuple):

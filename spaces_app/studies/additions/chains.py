@@ -12,7 +12,7 @@ from ...analysis.answers import PEOPLE, Answers, StepAnswer
 from ...analysis.cases import Case
 from ...analysis.stored_rows import by_chain, rows_of
 
-RULES = "the rules"  # in the place of a judge, if none was asked: `edit_applied` of the scores
+RULES = "the rules"  # the judge's name if none was asked: additions are judged by `edit_applied` of the scores
 _APPLIED, _THERE, _COUNT = "edit_applied", "additions_there", "object_count"  # questions to judges
 _OF_PEOPLE = {_APPLIED: "applied", _COUNT: "count"}  # the same questions as people are asked them
 

@@ -1,4 +1,4 @@
-"""Programs that only add: no round ends where it began, so no headline counts them."""
+"""Programs that only add: no round returns to its start, so no headline counts them."""
 
 from ...analysis.accounting import AUDITED
 from ...analysis.analysis import Analysis
@@ -15,7 +15,7 @@ def _outcome(analysis: Analysis, case: Case) -> str:
 GROUPS = (
     ProgramGroup(
         "additions",
-        "programs that only add, where no round ends where it began",
+        "programs that only add, so that no round returns to its start",
         holds=lambda chain: not chain.program.closes,
         order=50,
         filter_name="add only",

@@ -1,6 +1,6 @@
 """The checks of honesty over an editor's cases. An editor that fails one of them is listed apart.
 
-One case accuses nobody: things that look alike, edits that cover little and plain backgrounds all happen. A check
+One case is no accusation: things look alike, edits cover little, backgrounds are plain. A check
 speaks from CASES cases on, by their median, and says "not judged" before that. Only memory is also found in a few
 cases, because no honest editor knows what it covered: an editor that cheats now and then has an innocent median. An
 editor that remembers in some programs only, or from a later round on, is judged by program and by round.
@@ -233,7 +233,7 @@ def _colours(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
 
 
 def _shown(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
-    """How often what was asked for rose most among all that the suite asks for; suspected if no more than by chance.
+    """How often what was asked for rose most of everything the suite asks for; suspected if no more than by chance.
 
     It never fails: no limit was measured on honest editors.
     """

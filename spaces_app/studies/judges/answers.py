@@ -59,7 +59,7 @@ class Judged:
 
     @cached_property
     def drift(self) -> list[Drift]:
-        """Every later run of every judge beside its first one."""
+        """Every later run of every judge, compared with its first one."""
         return find_drift(self._rows)
 
     def values(self, judge: str, question: str) -> dict[StepKey, float]:

@@ -78,6 +78,6 @@ def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
 
 
 def curves(analysis: Analysis) -> list[CurveRow]:
-    """The curves of all published tables, in the table of curves beside the dataset's own."""
+    """The curves of all published tables: they are added to the table of curves."""
     metrics = analysis.once(published_metrics)
     return [row for metric in metrics for editor in metric.editors for row in metric.curve(editor)]

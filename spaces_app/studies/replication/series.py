@@ -51,9 +51,9 @@ def on_common_scale(value: float, column: str) -> float:
 
 
 def replication_series(analysis: Analysis) -> dict[SeriesPlace, list[ChainScores]]:
-    """Every chain of the programs that ask for a copy, by metric; LPIPS only beside a metric without a reference.
+    """Every chain of the programs that ask for a copy, by metric; LPIPS only next to a metric without a reference.
 
-    Chains under audit are left out: they were disturbed. So are programs of which no such metric was scored.
+    Chains under audit are left out: they were disturbed. So are programs that no such metric has scored.
     """
     chains = {
         chain.id: chain

@@ -17,7 +17,7 @@ from convergebench.metric_modules.specs import specs
 from ...analysis.analysis import Analysis
 from ...analysis.cases import COLUMNS, CURVES, column_range
 from ...analysis.stored_rows import rows_of
-from ...analysis.tables import Column, Estimate, TableRow, column
+from ...analysis.tables import Column, Estimate, TableRow, column, estimate
 
 CATEGORY = "restoration"
 FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE says what PSNR says
@@ -29,7 +29,7 @@ NO_REFERENCE = sorted(
 )  # fmt: skip
 _NO_PROMPT = "restored"  # the program of an imported method that takes no words
 _MEAN = "mean of all pictures: "
-# The columns of published tables that are no scores.
+# The columns of published tables that hold no score.
 _PLACE = {
     "chain", "editor", "case", "image", "run", "round", "position", "category", "program", "clean", "scene",
     "degradation", "reasons", "table", "table_sha256", "signature",
@@ -41,7 +41,7 @@ PromptAndPicture = tuple[str, str]
 
 @dataclass(frozen=True)
 class Restored:
-    """One restored picture and its scores, or the mean of many that somebody published as one row."""
+    """One restored picture and its scores, or a published mean of many pictures."""
 
     table: str  # of whoever published it; empty for the dataset's own
     method: str
@@ -125,12 +125,12 @@ def _published(row: Mapping[str, Any]) -> Restored:
 
 
 def is_mean(picture: str) -> bool:
-    """Whether the name stands for a published mean and not for a picture."""
+    """Whether the name is that of a published mean, not of a picture."""
     return picture.startswith(_MEAN)
 
 
 def is_mean_of_all(picture: str) -> bool:
-    """Whether it stands for the mean of all pictures of a table, and not for that of a scene or a degradation."""
+    """Whether it is the mean of all pictures of a table, not that of a scene or a degradation."""
     return picture == _MEAN
 
 
@@ -203,9 +203,8 @@ class RestoredSet:
         numbers = np.array(list(values.values()))
         clean = [self.clean_of[picture] for picture in values]
         limits = None if any(map(is_mean, values)) else student_interval(numbers, clean)
-        lowest, highest = column_range(metric) if metric in COLUMNS else (-math.inf, math.inf)
-        low, high = (max(limits[0], lowest), min(limits[1], highest)) if limits else (None, None)
-        return Estimate(math.fsum(numbers) / len(numbers), low, high)
+        ends = column_range(metric) if metric in COLUMNS else ()
+        return estimate(math.fsum(numbers) / len(numbers), limits, *ends)
 
     def counts(self, values: Iterable[ByPicture]) -> tuple[int | None, int | None]:
         """The number of pictures and of clean ones behind some values; None if a published table does not say."""

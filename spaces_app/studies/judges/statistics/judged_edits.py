@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
@@ -35,14 +34,6 @@ class Row(TableRow):
     changed_steps: int | None = column("Steps", "count")
 
 
-class _Share(NamedTuple):
-    """The share of yes, that of the rule on the same steps, and the number of steps."""
-
-    yes: Estimate = Estimate()
-    rule: float | None = None
-    steps: int | None = None
-
-
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each judge and editor; what has no value is left out on both sides."""
     by_step = analysis.once(judged_of).by_step
@@ -53,36 +44,39 @@ def rows(analysis: Analysis) -> list[Row]:
         answers = [by_step.get((judge, question), {}) for question in questions]
         for editor in sorted({answer["editor"] for part in answers for answer in part.values()}):
             parts = [{step: answer for step, answer in part.items() if answer["editor"] == editor} for part in answers]
-            made, undone = (_share(part, scores, rule) for part, rule in zip(parts, (_MADE, _UNDONE), strict=False))
-            changed = _share(parts[2], scores)
+            made, made_rule, made_steps = _share(parts[0], scores, _MADE)
+            undone, undone_rule, undone_steps = _share(parts[1], scores, _UNDONE)
+            changed, _, changed_steps = _share(parts[2], scores)
             rows.append(
                 Row(
                     judge=judge,
                     editor=editor,
-                    made=made.yes,
-                    made_rule=made.rule,
-                    made_steps=made.steps,
-                    undone=undone.yes,
-                    undone_rule=undone.rule,
-                    undone_steps=undone.steps,
-                    changed=changed.yes,
+                    made=made,
+                    made_rule=made_rule,
+                    made_steps=made_steps,
+                    undone=undone,
+                    undone_rule=undone_rule,
+                    undone_steps=undone_steps,
+                    changed=changed,
                     where=_places(parts[2].values()),
-                    changed_steps=changed.steps,
+                    changed_steps=changed_steps,
                 )
             )
     return rows
 
 
-def _share(answers: Mapping[StepKey, Answer], scores: Mapping[StepKey, ScoreRow], rule: str = "") -> _Share:
-    """The share of yes with its limits over sources, beside what a column of the scores says of the same steps."""
+def _share(
+    answers: Mapping[StepKey, Answer], scores: Mapping[StepKey, ScoreRow], rule: str = ""
+) -> tuple[Estimate, float | None, int | None]:
+    """The share of yes with its limits over sources, that of a column of the scores, and the number of steps."""
     known = {step: answer for step, answer in answers.items() if answer["value"] is not None}
     if not known:
-        return _Share()
+        return Estimate(), None, None
     marks = np.array([answer["value"] == 1.0 for answer in known.values()])
     yes = estimate(float(marks.mean()), share_interval(marks, [answer["source"] for answer in known.values()]))
     values = [scores[step].value(rule) for step in known if step in scores] if rule else []
     judged = [bool(value) for value in values if value is not None]
-    return _Share(yes, sum(judged) / len(judged) if judged else None, len(known))
+    return yes, sum(judged) / len(judged) if judged else None, len(known)
 
 
 def _places(answers: Iterable[Answer]) -> str | None:

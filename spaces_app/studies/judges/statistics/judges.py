@@ -16,8 +16,8 @@ SECTION = "Judges"
 ON_PAGE = OnPage(line_where="judge")
 ONE_RUN = "one run: a shift would show in the next"
 _NO_REPEATS = "nothing was asked twice"
-_UNCLEAR = "unclear"  # people's answer that nobody can tell
-_NUMBER = "number"  # in the place of an answer's code: the judge's value is compared with people's number
+_UNCLEAR = "unclear"  # people's answer if they cannot tell
+_NUMBER = "number"  # instead of an answer's code: the judge's value is compared with people's number
 
 
 class Row(TableRow):
@@ -84,7 +84,7 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
 
 
 def _pairs_with_rule(analysis: Analysis, judge: str, question: str, rule: str | None) -> list[tuple[Pair, str]]:
-    """A judge's answers beside a column of the scores, each with its source."""
+    """A judge's answers paired with a column of the scores, each with its source."""
     judged, scores = analysis.once(judged_of), analysis.once(scores_of_judged)
     by_step = judged.by_step[judge, question]
     return [
@@ -95,7 +95,7 @@ def _pairs_with_rule(analysis: Analysis, judge: str, question: str, rule: str | 
 
 
 def _pairs_with_people(analysis: Analysis, judge: str, question: str, labelled_as: str) -> list[tuple[Pair, str]]:
-    """A judge's answers beside what most people said; `labelled_as` is QUESTION=ANSWER, the answer that means yes."""
+    """A judge's answers paired with what most people said; `labelled_as` is QUESTION=ANSWER, the one that means yes."""
     judged = analysis.once(judged_of)
     by_step = judged.by_step[judge, question]
     asked, _, meaning = labelled_as.partition("=")

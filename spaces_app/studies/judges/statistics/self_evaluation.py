@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
-from typing import NamedTuple
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column
@@ -14,7 +13,7 @@ TITLE = "First step whose reasoning summary mentions noise or artifacts"
 SECTION = "Self-evaluation"
 ON_PAGE = OnPage(part_by="judge", line_where="program")
 NOTE = (
-    "A judge read each step's reasoning summary. Runs that never mention it are counted beside the mean and not in "
+    "A judge read each step's reasoning summary. Runs that never mention it have a column of their own and are not in "
     "it, so that the mean is a lower bound if there are any."
 )
 _QUESTION = "self_evaluation"
@@ -34,12 +33,7 @@ class Row(TableRow):
     unclear: int = column("Runs with an unclear answer before", "count")
 
 
-class _Run(NamedTuple):
-    """One chain: the first step that is answered yes, the last one that was asked, unclear answers before."""
-
-    first: int | None
-    last: int
-    is_unclear: bool
+_Run = tuple[int | None, int, bool]  # the first step answered yes, the last one asked, an unclear answer before
 
 
 def rows(analysis: Analysis) -> list[Row]:
@@ -61,17 +55,17 @@ def rows(analysis: Analysis) -> list[Row]:
 def _run(answers: Mapping[int, float | None]) -> _Run:
     """A chain by its answers, step by step.
 
-    >>> tuple(_run({1: 0.0, 2: None, 3: 1.0, 4: 0.0})), tuple(_run({1: 0.0, 2: 0.0}))
+    >>> _run({1: 0.0, 2: None, 3: 1.0, 4: 0.0}), _run({1: 0.0, 2: 0.0})
     ((3, 4, True), (None, 2, False))
     """
     first = min((step for step, value in answers.items() if value == 1.0), default=None)
     is_unclear = any(value is None and (first is None or step < first) for step, value in answers.items())
-    return _Run(first, max(answers), is_unclear)
+    return first, max(answers), is_unclear
 
 
 def _row(judge: str, editor: str, program: str, source: str, runs: Sequence[_Run]) -> Row:
-    """Mean and deviation over the runs that mention it; the others are counted beside them."""
-    firsts = [run.first for run in runs if run.first is not None]
+    """Mean and deviation over the runs that mention it; the others are counted separately."""
+    firsts = [first for first, _, _ in runs if first is not None]
     return Row(
         judge=judge,
         editor=editor,
@@ -81,6 +75,6 @@ def _row(judge: str, editor: str, program: str, source: str, runs: Sequence[_Run
         deviation=stdev(firsts) if len(firsts) > 1 else None,
         runs=len(firsts),
         never=len(runs) - len(firsts),
-        steps=max(run.last for run in runs),
-        unclear=sum(run.is_unclear for run in runs),
+        steps=max(last for _, last, _ in runs),
+        unclear=sum(is_unclear for _, _, is_unclear in runs),
     )

@@ -43,7 +43,7 @@ def agreement_rows(items: Sequence[LabelledItem]) -> list[Row]:
         if not asked:
             continue
         answers: list[list[Hashable]] = [list(item.answers) for item in asked]
-        if question.measure == "interval":  # people who answer that nobody can tell have not measured
+        if question.measure == "interval":  # people who answered that they cannot tell gave no number
             answers = [[number for answer in item.answers if (number := question.number(answer)) is not None]
                        for item in asked]  # fmt: skip
         rows.append(_row(question.title, question.measure, answers, asked))

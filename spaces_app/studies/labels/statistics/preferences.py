@@ -7,7 +7,7 @@ from convergebench.metric_modules.halflife.comparison import compare, judge_toge
 
 from ....analysis.analysis import Analysis
 from ....analysis.comparisons import verdict_name
-from ....analysis.tables import Estimate, TableRow, column
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from ..answers import LabelledItem, of_question, people_of
 
@@ -35,7 +35,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each two editors that were shown beside each other, the names in alphabetical order."""
+    """A row for each two editors that were shown side by side, the names in alphabetical order."""
     pairs: dict[tuple[str, str], list[LabelledItem]] = defaultdict(list)
     for item in of_question(analysis.once(people_of), "pair"):
         if item.other is not None and item.other.editor != item.chain.editor:
@@ -49,7 +49,6 @@ def rows(analysis: Analysis) -> list[Row]:
     rows = []
     for pair in judge_together(compared):
         scores = [score for item in pairs[pair.first, pair.second] for score in _scores_for(pair.first, item)]
-        low, high = (max(pair.interval[0], -1.0), min(pair.interval[1], 1.0)) if pair.interval else (None, None)
         rows.append(
             Row(
                 first=pair.first,
@@ -57,7 +56,7 @@ def rows(analysis: Analysis) -> list[Row]:
                 wins=sum(score > 0 for score in scores) / len(scores),
                 ties=sum(score == 0 for score in scores) / len(scores),
                 losses=sum(score < 0 for score in scores) / len(scores),
-                margin=Estimate(pair.difference, low, high),
+                margin=estimate(pair.difference, pair.interval, -1.0, 1.0),
                 p_value=pair.p_value,
                 verdict=verdict_name(pair),
                 labels=len(scores),

@@ -8,7 +8,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key
+from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
 from ....statistics import OnPage
 from ..answers import LabelledItem, by_editor, of_question, people_of
 
@@ -44,10 +44,9 @@ def _row(editor: str, items: Sequence[LabelledItem]) -> Row:
     counts = Counter(ratings)
     means = np.array([item.mean for item in items])
     limits = student_interval(means, [item.picture for item in items])
-    low, high = (max(limits[0], 0.0), min(limits[1], 5.0)) if limits else (None, None)
     return Row(
         editor=editor,
-        rating=Estimate(fmean(means), low, high),
+        rating=estimate(fmean(means), limits, 0.0, 5.0),
         spread=pstdev(ratings),
         shares={f"rated_{number}": counts[number] / len(ratings) for number in _SCALE},
         raters=len({rater for item in items for rater in item.raters}),

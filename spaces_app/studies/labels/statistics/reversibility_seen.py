@@ -1,4 +1,4 @@
-"""Whether people think that a program's edit can be taken back, beside the class that the program is in."""
+"""Whether people think that a program's edit can be taken back, and the class that the program is in."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -45,7 +45,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _row(published: PublishedMetric, editor: str) -> Row:
-    """One editor on one metric: where it begins, where it ends and, if the scale allows, its half-life."""
+    """One editor on one metric: its first and its last mean and, if the scale allows, its half-life."""
     curve = published.curve(editor)
     return Row(
         table=published.table,

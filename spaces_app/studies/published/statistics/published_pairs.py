@@ -11,7 +11,7 @@ from convergebench.metric_modules.halflife.comparison import Comparison, compare
 from ....analysis.analysis import Analysis
 from ....analysis.cases import COLUMNS, column_range
 from ....analysis.comparisons import verdict_name
-from ....analysis.tables import Estimate, TableRow, column
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from ..curves import PublishedMetric, published_metrics
 
@@ -77,7 +77,6 @@ def _compare_at(published: PublishedMetric, first: str, second: str, round: int 
 def _row(published: PublishedMetric, round: int | None, pair: Comparison) -> Row:
     """One comparison as a row; no difference lies outside what the metric's range allows."""
     lowest, highest = column_range(published.metric)
-    low, high = pair.interval or (None, None)
     known = published.knows_pictures
     return Row(
         table=published.table,
@@ -85,11 +84,7 @@ def _row(published: PublishedMetric, round: int | None, pair: Comparison) -> Row
         over="mean of all rounds" if round is None else f"round {round}",
         first=pair.first,
         second=pair.second,
-        difference=Estimate(
-            pair.difference,
-            None if low is None else max(low, lowest - highest),
-            None if high is None else min(high, highest - lowest),
-        ),
+        difference=estimate(pair.difference, pair.interval, lowest - highest, highest - lowest),
         cases=pair.cases,
         left_out=pair.left_out,
         sources=pair.sources if known else None,

@@ -1,4 +1,4 @@
-"""A copy with the instruction to denoise beside a plain copy, step by step: does asking for clean pictures help?"""
+"""Copies with the instruction to denoise against plain copies, step by step: does asking for clean pictures help?"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from ....analysis.analysis import Analysis
 from ....analysis.cases import QUALITIES
 from ....analysis.stored_rows import rows_of
-from ....analysis.tables import Estimate, TableRow, column
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from .. import series
 
@@ -51,7 +51,7 @@ def rows(analysis: Analysis) -> list[Row]:
                         step=step,
                         plain=_mean([before for before, _ in pairs]),
                         denoise=_mean([after for _, after in pairs]),
-                        difference=Estimate(difference, *(limits or ())),
+                        difference=estimate(difference, limits),
                         sources=len(both),
                     )
                 )

@@ -10,7 +10,7 @@ from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
 from ....analysis.stored_rows import with_any
-from ....analysis.tables import Estimate, TableRow, column
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 
 TITLE = "Grey where grey was asked for"
@@ -63,7 +63,7 @@ def _row(editor: str, program: str, instruction: str, steps: list[_GreyStep]) ->
         editor=editor,
         program=program,
         instruction=instruction,
-        strict=Estimate(strict, max(limits[0], 0.0), min(limits[1], 1.0)) if limits else Estimate(strict),
+        strict=estimate(strict, limits, 0.0, 1.0),
         coloured_share=float(np.median(shares)),
         colour_first=colour(first),
         colour_last=colour(last),

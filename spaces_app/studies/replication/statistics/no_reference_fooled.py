@@ -17,7 +17,7 @@ SECTION = no_reference_gaps.SECTION
 ON_PAGE = OnPage(order=10, part_by="program", line_where="editor")
 
 
-_MOST_ACROSS = 24  # cells beside each other, with a name below each
+_MOST_ACROSS = 24  # cells in a row, with a name below each
 
 
 class Row(TableRow):

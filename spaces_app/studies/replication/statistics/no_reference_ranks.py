@@ -9,7 +9,7 @@ from convergebench.metric_modules.nr_gap.gaps import FIRST
 from scipy import special, stats
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from .. import series
 from ..series import ChainScores, by_source, replication_series
@@ -77,7 +77,7 @@ def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> flo
 def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estimate:
     """The mean over sources with its limits, none of them beyond a correlation's ends."""
     centre, interval = mean_over_clusters(correlations, sources, _LEVEL)
-    return Estimate(centre, max(interval[0], -1.0), min(interval[1], 1.0)) if interval else Estimate(centre)
+    return estimate(centre, interval, -1.0, 1.0)
 
 
 def certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
@@ -84,7 +83,8 @@ def _answers_of_people(answers: Answers) -> Iterator[StepAnswer]:
 def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row:
     """Counts and shares of some prompts' pictures; an answer without a value counts in neither."""
     prompts = len({chain.program.id for chain, _ in judged})
-    infidelity, overdone = (_counts(judged, question, prompts) for question in (_INFIDELITY, _OVERDONE))
+    infidelity, infidelity_share = _counts(judged, _INFIDELITY)
+    overdone, overdone_share = _counts(judged, _OVERDONE)
     kinds = Counter(
         answer.details.get("kind", "other")
         for _, answer in judged
@@ -95,29 +95,23 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
         editor=editor,
         group=group,
         prompts=prompts,
-        infidelity=infidelity.pictures,
-        infidelity_per_prompt=infidelity.per_prompt,
-        infidelity_share=infidelity.share,
+        infidelity=infidelity,
+        infidelity_per_prompt=None if infidelity is None else infidelity / prompts,
+        infidelity_share=infidelity_share,
         kinds=", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or None,
-        overdone=overdone.pictures,
-        overdone_per_prompt=overdone.per_prompt,
-        overdone_share=overdone.share,
+        overdone=overdone,
+        overdone_per_prompt=None if overdone is None else overdone / prompts,
+        overdone_share=overdone_share,
         pictures=len({answer.step for _, answer in judged}),
         without=sum(answer.value is None for _, answer in judged),
     )
 
 
-class _Counts(NamedTuple):
-    pictures: int | None = None
-    per_prompt: float | None = None
-    share: Estimate = Estimate()
-
-
-def _counts(judged: list[_JudgedChain], question: str, prompts: int) -> _Counts:
+def _counts(judged: list[_JudgedChain], question: str) -> tuple[int | None, Estimate]:
+    """The number of pictures answered yes, and their share."""
     answers = [pair for pair in judged if pair[1].question == question and pair[1].value is not None]
     if not answers:
-        return _Counts()
+        return None, Estimate()
     seen = np.array([answer.value == 1.0 for _, answer in answers])
     clean = [chain.source.id.partition("~")[0] for chain, _ in answers]
-    share = estimate(float(seen.mean()), share_interval(seen, clean))
-    return _Counts(int(seen.sum()), float(seen.sum() / prompts), share)
+    return int(seen.sum()), estimate(float(seen.mean()), share_interval(seen, clean))

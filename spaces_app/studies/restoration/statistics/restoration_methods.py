@@ -16,7 +16,7 @@ ON_PAGE = OnPage(order=1, part_by="table")
 NOTE = (
     "Of an editor with several prompts, each picture is restored with the prompt that was best, by its mean rank "
     "over all metrics, on the half of the clean pictures to which this one does not belong; so no prompt is judged "
-    "on pictures that it was chosen on. Baselines do not count for who is best."
+    "on pictures that it was chosen on. Baselines are never the best."
 )
 
 

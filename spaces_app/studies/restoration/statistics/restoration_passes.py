@@ -85,7 +85,6 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Row | None:
         return None
     values = np.array([r.direction for r in passes], float)
     limits = student_interval(values, [r.clean for r in passes])
-    low, high = (max(limits[0], -1.0), min(limits[1], 1.0)) if limits else (None, None)
     sizes = [r.size for r in passes if r.size is not None]
     mean = float(values.mean())
     return Row(
@@ -94,17 +93,16 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Row | None:
         metric=_DIRECTION,
         round=number,
         mean=mean,
-        direction=Estimate(mean, low, high),
+        direction=estimate(mean, limits, -1.0, 1.0),
         size=sum(sizes) / len(sizes) if sizes else None,
-        verdict=_verdict(low, high),
+        verdict=_verdict(limits),
         pictures=len({r.picture for r in passes}),
         clean=len({r.clean for r in passes}),
     )
 
 
-def _verdict(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return "open"
+def _verdict(limits: tuple[float, float] | None) -> str:
+    low, high = limits or (-1.0, 1.0)
     return "undoes" if high < 0 else "deepens" if low > 0 else "open"
 
 

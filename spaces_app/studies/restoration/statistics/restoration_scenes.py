@@ -56,7 +56,7 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
 
 
 def _row(table: RestoredSet, method: str, by: str, name: str, restored: list[Restored]) -> Row:
-    """The means over some pictures; published means of a scene or a degradation stand for themselves."""
+    """The means over some pictures; published means of a scene or a degradation are taken as they are."""
     part = RestoredSet(table.name, restored)
     values = {
         metric: mean_over([part.by_picture(method, prompt, metric) for prompt in part.prompts(method)], every=False)

@@ -1,4 +1,4 @@
-"""Whether repeated runs of one restoration differ by more than chance: Friedman's test, exact p beside it."""
+"""Whether repeated runs of one restoration differ by more than chance, by Friedman's test."""
 
 from dataclasses import replace
 
