@@ -20,7 +20,7 @@ from convergebench.dataset_builder.dataset.reader import Place, Reader
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
-from ..scores import Missing
+from ..scores import FLOORS, Missing, scores_config
 from ..specs import Spec
 from . import metrics, table
 from .chains import DatasetChain, find_chains
@@ -287,8 +287,9 @@ def finish(job: Job, outcome: Outcome) -> None:
     # Without a damaged source there are no floors, and nothing that is computed from floors.
     sources = {name: reason for of_task in damaged.values() for name, reason in of_task.items()}
     outcome.damage += [f"source {name}: {reason}" for name, reason in sorted(sources.items())]
-    outcome.rows = table.write_scores(job.folder, rows(), specs).rows
-    outcome.pairs = table.write_floors(job.folder, table.floor_rows(job.tasks, job.results, job.metrics.specs)).rows
+    outcome.rows = table.write_table(job.folder, scores_config(specs), rows()).rows
+    floors = table.floor_rows(job.tasks, job.results, job.metrics.specs)
+    outcome.pairs = table.write_table(job.folder, FLOORS, floors).rows
 
 
 def share(costs: Sequence[int], rank: int, size: int) -> list[int]:

@@ -1,7 +1,7 @@
 """The dataset's scores and floors, written from the results of every chain."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from convergebench.dataset_builder.dataset.schema import Written, write_listed
 from convergebench.generation.records import Step
 
 from ..retained.floors import retained_value
-from ..scores import CHANGED_SIZE, FLOORS, Missing, Value, Values, reasons_json, scores_config, signature_json
+from ..scores import CHANGED_SIZE, Missing, Value, Values, reasons_json, signature_json
 from ..specs import ScoreColumn, Spec
 from .chains import DatasetChain, is_scored
 from .floors import FloorTask, Medians
@@ -145,18 +145,8 @@ def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str,
                     }
 
 
-def write_scores(folder: Path, rows: Iterator[dict[str, Any]], optional: Collection[str] = ()) -> Written:
-    """Write all scores as one file, the same to the byte for the same numbers, with these optional metrics."""
-    return _replace_files(folder, scores_config(optional), rows)
-
-
-def write_floors(folder: Path, rows: Iterator[dict[str, object]]) -> Written:
-    """Write all floors as one file."""
-    return _replace_files(folder, FLOORS, rows)
-
-
-def _replace_files(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) -> Written:
-    """Write one file in place of all files of ours that the config had."""
+def write_table(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) -> Written:
+    """Write scores or floors as one file, the same to the byte for the same numbers; it replaces our earlier files."""
     reader, file = Reader(folder), f"data/{config.name}/0000.parquet"
     others = [other for other in reader.files(config.name) if other != file]
     ours = [other for other in others if other in manifest.listed(folder) or reader.describes_itself(other)]
