@@ -78,7 +78,7 @@ def test_plan_and_status_as_functions(tmp_path):
         (["import", "x"], "no --layout given; the layouts are"),
         (["plan", "--suite", "nope"], "no suite 'nope'; the suites are"),
         (["plan", "--editor", "jpg"], "no editor 'jpg'; it must be one of"),
-        (["generate", "--suite", "smoke", "--shard", "4/4"], "--shard is '4/4'; it is I/N"),
+        (["generate", "--suite", "smoke", "--shard", "4/4"], "--shard must be I/N"),
     ],
 )
 def test_bad_usage_exits_with_two_and_one_sentence(words, sentence):

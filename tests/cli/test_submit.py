@@ -266,7 +266,7 @@ def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):
 
 def test_a_path_in_the_place_of_a_repository_is_one_sentence(tmp_path):
     told = run("verify", "x", "--repo", str(tmp_path))
-    assert (told.exit_code, "is not a repository of the Hub; it is NAMESPACE/NAME" in told.stderr) == (2, True)
+    assert (told.exit_code, "is not a repository of the Hub; give NAMESPACE/NAME" in told.stderr) == (2, True)
 
 
 def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
