@@ -245,6 +245,6 @@ def test_a_file_in_the_place_of_the_folder_is_one_sentence(run, tmp_path):
 
 
 def test_progress_tells_of_every_row(run, tmp_path):
-    told = []
-    building.build(store_reader.find_finished([run]), tmp_path / "out", lambda: told.append(1))
-    assert len(told) == 20
+    calls = []
+    building.build(store_reader.find_finished([run]), tmp_path / "out", lambda: calls.append(1))
+    assert len(calls) == 20

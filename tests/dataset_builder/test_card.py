@@ -30,8 +30,8 @@ def read(folder):
     return yaml.safe_load(head), body
 
 
-def add_scores(folder, *more, rows=3):
-    config = replace(SCORES, columns=(*SCORES.columns, *more))
+def add_scores(folder, *columns, rows=3):
+    config = replace(SCORES, columns=(*SCORES.columns, *columns))
     empty = {column.name: None for column in config.columns}
     schema.write(folder / "data/scores/0000.parquet", config, [empty] * rows)
 
@@ -49,17 +49,17 @@ def test_a_config_is_in_the_card_exactly_when_it_has_files(folder):
 
 
 def test_counts_and_sizes_are_those_of_the_files(folder):
-    for about in read(folder)[0]["dataset_info"]:
-        files = list((folder / "data" / about["config_name"]).rglob("*.parquet"))
-        assert about["splits"][0]["num_examples"] == sum(schema.pq.read_metadata(file).num_rows for file in files)
-        assert about["download_size"] == sum(file.stat().st_size for file in files)
+    for info in read(folder)[0]["dataset_info"]:
+        files = list((folder / "data" / info["config_name"]).rglob("*.parquet"))
+        assert info["splits"][0]["num_examples"] == sum(schema.pq.read_metadata(file).num_rows for file in files)
+        assert info["download_size"] == sum(file.stat().st_size for file in files)
 
 
 def test_the_digest_changes_with_the_files_alone(folder):
     def digests():
-        found = {config["config_name"]: config["description"][-64:] for config in read(folder)[0]["configs"]}
-        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in found.values())
-        return found
+        hashes = {config["config_name"]: config["description"][-64:] for config in read(folder)[0]["configs"]}
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes.values())
+        return hashes
 
     before = digests()
     card.write(folder)
@@ -82,17 +82,17 @@ def test_every_column_is_explained_as_the_schema_says(folder):
     for config in read(folder)[0]["configs"]:
         section = re.search(rf"### {config['config_name']}\n\n(.*?)\n\n", body, re.DOTALL)[1]
         rows = [line.split(" | ") for line in section.splitlines()[2:]]
-        known = (configs() | {"scores": SCORES})[config["config_name"]].columns
-        assert [row[0].strip("| `") for row in rows][: len(known)] == [column.name for column in known]
-        assert [row[2].rstrip(" |") for row in rows][: len(known)] == [column.meaning for column in known]
+        names = (configs() | {"scores": SCORES})[config["config_name"]].columns
+        assert [row[0].strip("| `") for row in rows][: len(names)] == [column.name for column in names]
+        assert [row[2].rstrip(" |") for row in rows][: len(names)] == [column.meaning for column in names]
     assert "| `niqe` | float64 | naturalness, lower is better |" in body
 
 
 def test_features_in_the_card_are_those_of_the_files(folder):
-    for about in read(folder)[0]["dataset_info"]:
-        file = next((folder / "data" / about["config_name"]).rglob("*.parquet"))
+    for info in read(folder)[0]["dataset_info"]:
+        file = next((folder / "data" / info["config_name"]).rglob("*.parquet"))
         features = datasets.Features.from_arrow_schema(schema.pq.read_schema(file))
-        assert about["features"] == features._to_yaml_list()
+        assert info["features"] == features._to_yaml_list()
 
 
 def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch):
@@ -100,13 +100,13 @@ def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch
     monkeypatch.chdir(folder.parent)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     blocks = re.findall(r"```python\n(.*?)```", read(folder)[1], re.DOTALL)
-    known = {}
+    names = {}
     for block in blocks:
-        exec(block.replace(card.REPO, "convergebench"), known)  # noqa: S102 - the card's own code is what is tested
-    assert known["steps"].num_rows == 10
+        exec(block.replace(card.REPO, "convergebench"), names)  # noqa: S102 - the card's own code is what is tested
+    assert names["steps"].num_rows == 10
     calls = [line for block in blocks for line in block.splitlines() if line.startswith("load_dataset")]
     for call in calls:
-        alone = eval(call.replace(card.REPO, "convergebench"), known)  # noqa: S307
+        alone = eval(call.replace(card.REPO, "convergebench"), names)  # noqa: S307
         assert set(alone["editor"]) == {"jpeg:quality=40"}
         assert alone.num_rows == 5
     assert len(calls) == 2
@@ -135,8 +135,8 @@ def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
     seen = []
     swap = building.replace_files
 
-    def watched(*given):
-        swap(*given)
+    def watched(*arguments):
+        swap(*arguments)
         seen.append((folder / "README.md").read_bytes())
 
     monkeypatch.setattr(building, "replace_files", watched)
@@ -164,5 +164,5 @@ def test_names_and_words_of_others_are_text_in_the_card(tmp_path):
 def test_a_cache_of_hashes_of_another_type_is_made_anew(folder, text):
     (folder / ".hashes.json").write_text(text)
     card.write(folder)
-    known = json.loads((folder / ".hashes.json").read_text())
-    assert len(known["data/steps/paint/0000.parquet"]) == 4
+    names = json.loads((folder / ".hashes.json").read_text())
+    assert len(names["data/steps/paint/0000.parquet"]) == 4

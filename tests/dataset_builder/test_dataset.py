@@ -54,23 +54,23 @@ def reader(request, folder, tmp_path):
 
 
 def test_what_the_store_holds_is_what_the_reader_gives(runs, reader):
-    found = store.find_finished([runs]).done
+    finished = store.find_finished([runs]).done
     chains = reader.chains()
-    assert sorted(chain.id for chain in chains) == sorted(found)
+    assert sorted(chain.id for chain in chains) == sorted(finished)
     assert chains == sorted(chains, key=lambda chain: chain.order)
     every = list(reader.all_steps())
     for chain in chains:
-        stored = found[chain.id]
+        stored = finished[chain.id]
         steps = store.read_steps(stored)
         assert chain.chain.id == chain.id == stored.chain.id
         assert chain.source == stored.chain.source == reader.sources()[chain.source.id]
         assert (chain.status, chain.calls, chain.suite) == (stored.status, len(steps) - 1, "test")
         assert [*chain.chain.asks()] == [*stored.chain.asks()]
         assert reader.steps_of(chain) == steps
-        assert [each.step for each in every if each.chain == chain.id] == steps
+        assert [placed.step for placed in every if placed.chain == chain.id] == steps
         pictures = [store.read_picture(stored, step) for step in steps]
         assert [reader.picture(chain.id, step.step) for step in steps] == pictures
-        assert [reader.picture_at(each.place) for each in every if each.chain == chain.id] == pictures
+        assert [reader.picture_at(placed.place) for placed in every if placed.chain == chain.id] == pictures
         assert reader.reference(chain.id) == store.read_reference(stored)
     assert reader.editors() == {"paint": PAINT, "jpeg:quality=40": EditorInfo("jpeg")}
     assert sum(reader.reference(chain.id) == REFERENCE for chain in chains) == 1

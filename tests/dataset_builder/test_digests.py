@@ -14,10 +14,10 @@ VALUES = {
 
 
 def digest(*parts):
-    found = TableDigest()
+    table_digest = TableDigest()
     for part in parts:
-        found.update(pa.table({"x": part}))
-    return found.hexdigests()["x"]
+        table_digest.update(pa.table({"x": part}))
+    return table_digest.hexdigests()["x"]
 
 
 @pytest.mark.parametrize("name", VALUES)

@@ -37,12 +37,12 @@ def case(tmp_path):
 
 def read(out):
     """Everything a store holds, read and checked as a build does it."""
-    found = store_reader.find_finished([out])
-    for one in found.done.values():
+    findings = store_reader.find_finished([out])
+    for one in findings.done.values():
         store_reader.read_source(one)
         for step in store_reader.read_steps(one):
             store_reader.read_picture(one, step)
-    return sorted(found.done.values(), key=lambda one: one.order)
+    return sorted(findings.done.values(), key=lambda one: one.order)
 
 
 def from_pairs(path, out, **options):
@@ -221,8 +221,8 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
     features = datasets.Features({name: datasets.Image() for name in names})
     features |= {name: datasets.Value("string") for name in ("turn_1_prompt", "turn_2_prompt")}
     datasets.Dataset.from_dict(values, datasets.Features(features)).to_parquet(tmp_path / "there" / "test.parquet")
-    found = layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", names[1:])
-    made = importing.import_chains(found, tmp_path / "run")
+    findings = layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", names[1:])
+    made = importing.import_chains(findings, tmp_path / "run")
     done = {one.chain.settings["case"]: one for one in read(tmp_path / "run")}
     first = done["0"]
     assert first.chain.program.cycle == ("make it red", "add a hat")
@@ -321,8 +321,8 @@ def test_originals_give_all_editors_one_step_0(case, tmp_path):
     stores.write(tmp_path / "originals" / "portrait_01.png", stores.picture(1))
     originals = importing.find_pictures(tmp_path / "originals")
     for folder in (case, other):
-        found = layout_pairs.find_chains(folder, folder.parent.name)
-        importing.import_chains(found, tmp_path / "run", originals=originals)
+        findings = layout_pairs.find_chains(folder, folder.parent.name)
+        importing.import_chains(findings, tmp_path / "run", originals=originals)
     done = read(tmp_path / "run")
     assert len(done) == 2
     assert len({one.chain.source.id for one in done}) == 1
@@ -356,8 +356,8 @@ def test_real_chains_score_as_they_were_published(tmp_path):
 
     table = REAL / "published_scores.json"
     for editor in ("gemini-flash-image", "flux-kontext-dev"):
-        found = layout_pairs.find_chains(REAL / editor, editor, table)
-        assert importing.import_chains(found, tmp_path / "run").problems == []
+        findings = layout_pairs.find_chains(REAL / editor, editor, table)
+        assert importing.import_chains(findings, tmp_path / "run").problems == []
     building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
     assert CliRunner().invoke(main, ["score", str(tmp_path / "out"), "--metrics", "psnr"]).exit_code == 0
     columns = {"editor": "level_1", "case": "level_2", "clip": "clip_similarity"}
@@ -449,8 +449,8 @@ def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
 
 @pytest.mark.parametrize("value", [0.5, {}, ["a"], None, "\ud800"])
 def test_prompts_of_another_type_are_refused(case, tmp_path, value):
-    about = {"forward": "Add glasses", "backward": "Remove them", "shows": value}
-    stores.write(tmp_path / "p.json", json.dumps({"glasses_add_remove": about}))
+    entry = {"forward": "Add glasses", "backward": "Remove them", "shows": value}
+    stores.write(tmp_path / "p.json", json.dumps({"glasses_add_remove": entry}))
     with pytest.raises(UserError, match=r"program 'glasses_add_remove' has .* for shows, which must be a text"):
         from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
 

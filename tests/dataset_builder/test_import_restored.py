@@ -36,11 +36,12 @@ def dataset(tmp_path_factory):
     clean = write(base / "clean", {name: small_dataset.picture(place) for place, name in enumerate(CLEAN)})
     inputs = {name: small_dataset.picture(place, 0.3) for name, place in names.items()}
     degraded = write(base / "degraded", inputs | {"attic": small_dataset.picture(9, 0.3)})
-    about = base / "about.csv"
-    about.write_text("name,scene,degradation\n" + "".join(f"{name},crowd,\n" for name in names) + "attic,,old photo\n")
+    inputs_table = base / "about.csv"
+    rows = "".join(f"{name},crowd,\n" for name in names)
+    inputs_table.write_text("name,scene,degradation\n" + rows + "attic,,old photo\n")
     for method, noise in (("sharp", 0.05), ("dull", 0.2)):
-        own = {name: small_dataset.picture(place, noise) for name, place in names.items()}
-        folder = write(base / method, own | {"attic": small_dataset.picture(9, noise), "stray": b"?"})
+        restored = {name: small_dataset.picture(place, noise) for name, place in names.items()}
+        folder = write(base / method, restored | {"attic": small_dataset.picture(9, noise), "stray": b"?"})
         words = [
             "--editor",
             method,
@@ -49,7 +50,7 @@ def dataset(tmp_path_factory):
             "--clean",
             clean,
             "--about",
-            about,
+            inputs_table,
             "--out",
             base / "runs" / method,
         ]
@@ -77,10 +78,10 @@ def test_methods_are_compared_over_clean_pictures(dataset):
 def test_the_report_shows_typical_restored_pictures(dataset, tmp_path):
     written = write_report(dataset, tmp_path / "report")
     shown = written.report.tables["restoration_pictures"].rows
-    told = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
-    assert told == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
+    typical = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
+    assert typical == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
     [methods] = written.report.analysis.once(restored_sets)
-    everything = [each for each in methods.pictures if each.degradation == "motion-blur"]
+    everything = [item for item in methods.pictures if item.degradation == "motion-blur"]
     means = {name: np.mean([one.values["psnr"] for one in everything if one.picture == name]) for name in
              {one.picture for one in everything}}  # fmt: skip
     assert {row["picture"] for row in shown if row["degradation"] == "motion-blur"} == {sorted(means, key=means.get)[1]}
@@ -91,7 +92,7 @@ def test_the_report_shows_typical_restored_pictures(dataset, tmp_path):
     for strip in strips:
         has_clean = "attic" not in strip
         words = ", degraded", "as sharp restored it", "as dull restored it", ", clean"
-        assert [strip.count(each) for each in words] == [1, 1, 1, int(has_clean)]
+        assert [strip.count(item) for item in words] == [1, 1, 1, int(has_clean)]
         assert strip.count("<img ") == 3 + has_clean
         assert ("not known" in strip) is not has_clean
 
@@ -125,14 +126,15 @@ def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     from convergebench.generation import suites
 
     values = {"title": "r", "version": "1", "short_side": 128, "rounds": 1, "runs": 1}
-    own = suites.from_values("restoration", values | {"sources": ["painted-text~old-film"], "programs": ["restore-s1"]})
-    monkeypatch.setattr(suites, "load", lambda name: own)
+    values |= {"sources": ["painted-text~old-film"], "programs": ["restore-s1"]}
+    restored = suites.from_values("restoration", values)
+    monkeypatch.setattr(suites, "load", lambda name: restored)
     invoke("list", "sources", "restoration", "--inputs", tmp_path / "degraded", "--out", tmp_path / "cache")
     invoke(*["import", tmp_path / "degraded", "--layout", "restored", "--editor", "nothing", "--suite", "restoration"],
            "--out", tmp_path / "run")  # fmt: skip
     invoke("build", tmp_path / "run", "--out", tmp_path / "dataset")
     [chain] = Reader(tmp_path / "dataset").chains()
-    assert chain.source == own.source("painted-text~old-film")
+    assert chain.source == restored.source("painted-text~old-film")
     assert (chain.source.scene, chain.source.degradation, chain.short_side) == ("text", "old-film", 128)
     assert degraded_of_suite("restoration").keys() == {chain.source.id}
     theirs = tmp_path / "degraded" / "painted-text~old-film.png"

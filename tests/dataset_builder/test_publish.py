@@ -35,14 +35,14 @@ def test_a_version_holds_the_dataset_without_the_metrics(hub, api, folder):
 def test_another_editor_uploads_only_its_own_bytes(hub, api, made, folder):
     publish(api, folder, REPO, "v1.0.0")
     before = hub.store.contents("dataset", REPO, "v1.0.0")
-    own = (made / "second/convergebench/data/steps/blur/0000.parquet").stat().st_size
+    blur_size = (made / "second/convergebench/data/steps/blur/0000.parquet").stat().st_size
     with hub.counting() as log:
         publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
     assert hub.store.contents("dataset", REPO, "v1.0.0") == before
     assert hub.store.contents("dataset", REPO, "v1.1.0") == local(made / "second" / "convergebench")
     puts = [exchange.received for exchange in log if exchange.method == "PUT"]
     assert len(puts) == 3  # the editor's shard, the chains and the editors; no shard of the others
-    assert max(puts) == own
+    assert max(puts) == blur_size
     text = (made / "second/convergebench/README.md").read_text()
     assert text.index("### v1.1.0") < text.index("### v1.0.0")
 
@@ -135,8 +135,8 @@ def test_an_upload_cut_anywhere_finishes_when_repeated(hub, api, folder, seed):
 
 @pytest.mark.parametrize("lost", ["/api/repos/create", "/commit/", "/tag/", "/lfs/put", "/lfs/verify", "/preupload/"])
 def test_an_answer_that_is_lost_leaves_nothing_half_done(hub, api, folder, lost):
-    left = [True] * 3
-    hub.after = lambda exchange: Cut() if lost in exchange.path and left and left.pop() else None
+    losses = [True] * 3
+    hub.after = lambda exchange: Cut() if lost in exchange.path and losses and losses.pop() else None
     finish(api, folder)
     assert hub.store.contents("dataset", REPO, "v1.0.0") == local(folder)
     assert len(hub.store.repo("dataset", REPO).commits) == 2
@@ -144,12 +144,12 @@ def test_an_answer_that_is_lost_leaves_nothing_half_done(hub, api, folder, lost)
 
 @pytest.mark.parametrize("status", [429, 500])
 def test_a_hub_that_is_busy_or_broken_for_a_while_is_asked_again(hub, api, folder, status):
-    asked = {}
+    requests = {}
 
     def fault(exchange):
-        asked[exchange.path] = asked.get(exchange.path, 0) + 1
+        requests[exchange.path] = requests.get(exchange.path, 0) + 1
         headers = {"Retry-After": "1"} if status == 429 else {}
-        return Refusal(status, "not now", headers=headers) if asked[exchange.path] == 1 else None
+        return Refusal(status, "not now", headers=headers) if requests[exchange.path] == 1 else None
 
     hub.fault = fault
     finish(api, folder)

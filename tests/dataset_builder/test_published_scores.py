@@ -206,5 +206,5 @@ def test_the_command_tells_what_it_did(folder, tmp_path):
         ],
     )
     assert done.exit_code == 0, done.output
-    about = json.loads(done.stdout)
-    assert (about["rows"], about["matched"], about["zeros"]) == (1, 0, 1)
+    outcome = json.loads(done.stdout)
+    assert (outcome["rows"], outcome["matched"], outcome["zeros"]) == (1, 0, 1)

@@ -29,8 +29,8 @@ TEXT, NUMBER, TEXTS = (
 
 
 def fields(required, closed=False, **properties):
-    more = {"additionalProperties": False} if closed else {}
-    return {"type": "object", "required": required.split(), "properties": properties, **more}
+    closing = {"additionalProperties": False} if closed else {}
+    return {"type": "object", "required": required.split(), "properties": properties, **closing}
 
 
 # The rules of the public schema, in few words: what it says in prose is left out.
@@ -135,14 +135,14 @@ def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
 
 def test_the_hub_accepts_our_eval_yaml_and_no_other_fields(hub, api):
     api.create_repo(REPO, repo_type="dataset")
-    about = {"path_in_repo": "eval.yaml", "repo_id": REPO, "repo_type": "dataset"}
-    api.upload_file(path_or_fileobj=BENCHMARK.encode(), **about)
+    target = {"path_in_repo": "eval.yaml", "repo_id": REPO, "repo_type": "dataset"}
+    api.upload_file(path_or_fileobj=BENCHMARK.encode(), **target)
     for words, fault in (
         (BENCHMARK + "metrics: []\n", "unknown fields"),
         (BENCHMARK.replace("inspect-ai", "convergebench"), "unknown evaluation_framework"),
     ):
         with pytest.raises(HfHubHTTPError, match=fault):
-            api.upload_file(path_or_fileobj=words.encode(), **about)
+            api.upload_file(path_or_fileobj=words.encode(), **target)
 
 
 def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder):
@@ -180,9 +180,9 @@ def export(*words):
 
 
 def test_records_are_valid_in_the_schema(dataset):
-    told = export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json")
-    assert told.exit_code == 0, told.output
-    [(editor, path)] = json.loads(told.stdout).items()
+    done = export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json")
+    assert done.exit_code == 0, done.output
+    [(editor, path)] = json.loads(done.stdout).items()
     assert (editor, path.rpartition("/")[0]) == ("diffusers", "every_eval_ever/data/convergebench/org/Editor-1")
     made = json.loads((dataset / path).read_text())
     jsonschema.validate(made, SCHEMA)
@@ -192,15 +192,15 @@ def test_records_are_valid_in_the_schema(dataset):
     assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
     assert kept["source_data"]["hf_repo"] == "NS/convergebench"
     assert made["source_metadata"]["evaluator_relationship"] == "third_party"
-    assert [*export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json").stdout] == [*told.stdout]
+    assert [*export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json").stdout] == [*done.stdout]
 
 
 def test_what_the_schema_does_not_know_is_refused(dataset):
     assert export().exit_code == 2
-    told = export("--organization", "A laboratory", "--relationship", "friends")
-    assert "must be one of first_party, third_party, collaborative, other, got 'friends'" in told.stderr
-    told = export("--organization", "A laboratory", "--json")
-    made = json.loads((dataset / json.loads(told.stdout)["diffusers"]).read_text())
+    done = export("--organization", "A laboratory", "--relationship", "friends")
+    assert "must be one of first_party, third_party, collaborative, other, got 'friends'" in done.stderr
+    done = export("--organization", "A laboratory", "--json")
+    made = json.loads((dataset / json.loads(done.stdout)["diffusers"]).read_text())
     jsonschema.validate(made, SCHEMA)
     assert made["evaluation_results"][0]["source_data"] == {"dataset_name": "ConvergeBench", "source_type": "other"}
     (dataset / "board.json").write_text("{}")

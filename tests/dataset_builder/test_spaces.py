@@ -76,9 +76,9 @@ def test_the_tag_that_evaluate_looks_for_first_is_never_given(hub, api, metrics)
 
 
 def test_a_dry_run_tells_and_changes_nothing(hub, api, metrics):
-    told = []
-    publish_metrics(api, metrics, "NS", "v1.0.0", lambda *about: told.append(about), dry_run=True)
-    assert told == [("NS/psnr", 3, 3), ("NS/ssim", 3, 3)]
+    reports = []
+    publish_metrics(api, metrics, "NS", "v1.0.0", lambda *counts: reports.append(counts), dry_run=True)
+    assert reports == [("NS/psnr", 3, 3), ("NS/ssim", 3, 3)]
     assert hub.store.repos == {}
 
 

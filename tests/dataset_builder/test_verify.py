@@ -187,8 +187,8 @@ def test_a_missing_table_stops_the_report(folder, config):
 def test_a_manifest_of_another_form_is_not_believed(folder, text):
     dataset = folder / "dataset"
     if text == "columns":
-        about = json.loads((dataset / ".manifest.json").read_text())
-        text = json.dumps({"files": {name: {**entry, "columns": "x"} for name, entry in about["files"].items()}})
+        manifest = json.loads((dataset / ".manifest.json").read_text())
+        text = json.dumps({"files": {name: {**entry, "columns": "x"} for name, entry in manifest["files"].items()}})
     (dataset / ".manifest.json").write_text(text)
     result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr"])
     assert result.exit_code in (0, 2), result.output

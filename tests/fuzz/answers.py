@@ -110,7 +110,7 @@ class Judges(OfADataset):
         self.call = run.Call(self.ask, answers.DATASET, 1, 1)
         self.body, self.status = b"", 200
         transport = httpx.MockTransport(lambda request: httpx.Response(self.status, content=self.body))
-        with mock.patch.object(wire, "client", side_effect=lambda *words, **more: httpx.Client(transport=transport)):
+        with mock.patch.object(wire, "client", side_effect=lambda *words, **options: httpx.Client(transport=transport)):
             self.judges = {name: backends.choose(f"{name}:{BASE}") for name in ("openai", "gemini")}
             for choice in self.judges.values():
                 choice.judge.client  # noqa: B018 -- it is made once, and kept

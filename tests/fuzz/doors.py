@@ -102,8 +102,8 @@ class Run(Door):
     """What a run is of, and of whom."""
 
     def open(self) -> None:
-        about = {"suite": "smoke", "suite_version": "1", "short_side": 64}
-        store.open_run(self.folder / "run", about, {"paint": records.EditorInfo("paint")})
+        values = {"suite": "smoke", "suite_version": "1", "short_side": 64}
+        store.open_run(self.folder / "run", values, {"paint": records.EditorInfo("paint")})
         self.files = [self.folder / "run" / name for name in ("run.json", "editors.json")]
         self.seeds = [path.read_bytes() for path in self.files]
         self.truth = self.what_is_read()
@@ -332,8 +332,8 @@ class Submission(Door):
         self.path.write_bytes(data)
         with mock.patch.object(submission_checks, "verify_dataset", return_value=[]):  # of files that are the same
             wrong = submission_checks.check(self.made)
-        about = submission.read(self.made)
-        if not all(wrong) or not (wrong or all(about[part] == self.truth[part] for part in ("chains", "files"))):
+        values = submission.read(self.made)
+        if not all(wrong) or not (wrong or all(values[part] == self.truth[part] for part in ("chains", "files"))):
             raise AssertionError(f"silent: {wrong}")
 
 

@@ -223,8 +223,8 @@ def words_of_a_call(shop: Workshop, chance: Random) -> list[str]:
 
 def command_line(shop: Workshop, chance: Random) -> str:
     """Any words after `convergebench` end in an exit status of 0, 1 or 2."""
-    own = shop.copy(shop.dataset, "own")
-    words = [word.replace(str(shop.dataset), str(own)) for word in words_of_a_call(shop, chance)]
+    copy = shop.copy(shop.dataset, "own")
+    words = [word.replace(str(shop.dataset), str(copy)) for word in words_of_a_call(shop, chance)]
     os.chdir(shop.scratch)
     try:
         code, output = invoke(*words)

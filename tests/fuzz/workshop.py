@@ -50,7 +50,7 @@ def invoke(*words: object) -> tuple[int, str]:
 def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
     """What readers get of each config, pictures through their hashes as everywhere."""
     reader = Reader(folder)
-    found = {}
+    results = {}
     for config in configs:
         rows = [{name: value for name, value in row.items() if name not in PICTURES} for row in reader.rows(config)]
         seen: list[bytes | None] = []
@@ -58,8 +58,8 @@ def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
             seen = [reader.picture(row["chain"], row["step"]) for row in rows]
         elif config == "chains":
             seen = [reader.reference(row["chain"]) for row in rows]
-        found[config] = repr((rows, seen))
-    return found
+        results[config] = repr((rows, seen))
+    return results
 
 
 def tables_of(folder: Path) -> dict[str, str]:
@@ -73,8 +73,8 @@ def tables_of(folder: Path) -> dict[str, str]:
 
 
 def files_below(folder: Path) -> list[Path]:
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.parent.name != "log"]
-    return [path for path in found if path.name != ".lock"]
+    results = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.parent.name != "log"]
+    return [path for path in results if path.name != ".lock"]
 
 
 class Workshop:
