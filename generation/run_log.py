@@ -1,7 +1,6 @@
 """What the processes of a run are doing: RUN/log/0-of-1.jsonl has the events of part 0 of 1, as lines of JSON.
 
 {"at": "...", "event": "started", "host": "...", "pid": 7, "planned": {"CHAIN": ["EDITOR", CALLS], ...}}
-{"at": "...", "event": "step", "chain": "...", "step": 7, "status": "refused", "reason": "..."}     those not ok
 {"at": "...", "event": "chain_ended", "chain": "...", "editor": "...", "status": "complete", "calls": 9, "seconds": 9}
 {"at": "...", "event": "left", "chain": "...", "reason": "..."}
 {"at": "...", "event": "ended", "stopped": null, "spent": 0.8}
@@ -14,13 +13,14 @@ import json
 import os
 import socket
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from .files import disk_errors_explained
-from .records import Chain, Step, canonical
+from .records import Chain, canonical
 
 FOLDER = "log"
 Event = Mapping[str, Any]  # as in the lines above
@@ -31,7 +31,7 @@ class RunLog:
 
     def __init__(self, run: Path, part: tuple[int, int] = (0, 1)):
         self._path = run / FOLDER / f"{part[0]}-of-{part[1]}.jsonl"
-        self._calls_and_cost: dict[str, tuple[int, float]] = {}  # by chain, in this process
+        self._calls: Counter[str] = Counter()  # by chain, in this process
         self._writing = threading.Lock()
 
     def start(self, chains: Sequence[Chain]) -> None:
@@ -39,19 +39,11 @@ class RunLog:
         planned = {chain.id: [chain.editor, chain.calls] for chain in chains}
         self.event("started", host=socket.gethostname(), pid=os.getpid(), planned=planned)
 
-    def step(self, chain: Chain, step: Step) -> None:
-        """Count a step; one that is not ok is an event."""
-        calls, cost = self._calls_and_cost.get(chain.id, (0, 0.0))
-        self._calls_and_cost[chain.id] = calls + 1, cost + (step.cost or 0.0)
-        if step.status != "ok":
-            why = {"status": step.status, "reason": step.reason}
-            self.event("step", chain=chain.id, editor=chain.editor, step=step.step, **why)
+    def count_call(self, chain: Chain) -> None:
+        self._calls[chain.id] += 1
 
     def chain_ended(self, chain: Chain, status: str, seconds: float) -> None:
-        calls, cost = self._calls_and_cost.pop(chain.id, (0, 0.0))
-        about: dict[str, Any] = {"status": status, "calls": calls, "seconds": round(seconds, 3)}
-        if cost:
-            about["cost"] = round(cost, 6)
+        about = {"status": status, "calls": self._calls.pop(chain.id, 0), "seconds": round(seconds, 3)}
         self.event("chain_ended", chain=chain.id, editor=chain.editor, **about)
 
     def event(self, kind: str, **about: Any) -> None:

@@ -75,7 +75,7 @@ def generate(
     log.start(chains)
 
     def report_step(chain: Chain, step: Step) -> None:
-        log.step(chain, step)
+        log.count_call(chain)
         report(chain, step)
 
     def take(chain: Chain) -> str:
