@@ -187,30 +187,27 @@ def case_of_chain(
     call: tuple[float | None, float | None] = (None, None),
 ) -> Case:
     """One chain with what was measured of its rounds; `call` is what a round took in seconds and US dollars."""
-    cycle = chain.program.cycle
-    row_at = {(row.round, row.position): row for row in scores}
-    by_round = [
-        [row_at.get((round, position), _NOT_SCORED) for position in range(1, len(cycle) + 1)]
-        for round in range(1, chain.rounds + 1)
-    ]
+    by_round = _steps_by_round(chain, scores)
     returns = [steps[-1] for steps in by_round]
-    kinds = [role.kind for role in roles(cycle, chain.program.closes)]
-    forward = [[step for step, kind in zip(steps, kinds, strict=True) if kind == "forward"] for steps in by_round]
-    undo = [[step for step, kind in zip(steps, kinds, strict=True) if kind == "undo"] for steps in by_round]
-    applied, not_applied = _edits(forward, "edit_applied", returns) if "forward" in kinds else (None, {})
-    undone, not_undone = _edits(undo, "edit_undone", returns) if "undo" in kinds else (None, {})
+    kinds = [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
+    applied, not_applied = _edits(by_round, kinds, "forward", "edit_applied")
+    undone, not_undone = _edits(by_round, kinds, "undo", "edit_undone")
+
+    def column(name: str) -> Values:
+        return [row.value(name) for row in returns]
+
     return Case(
         chain,
         group_of_chain(chain),
         end_round=None if chain.status == "complete" else max((row.round for row in scores), default=1),
-        retained={name: [row.value(f"retained_{name}") for row in returns] for name in RETAINED},
+        retained={name: column(f"retained_{name}") for name in RETAINED},
         registered=_registered_qualities(chain, returns, floors),
         framing=[row.framing_loss for row in returns],
-        raw={name: [row.value(name) for row in returns] for name in CURVES},
+        raw={name: column(name) for name in CURVES},
         to_previous=[row.rmse_previous for row in returns],
         # An undo may lose a part before the round's return is made.
         part_lost=[any(step.part_lost for step in steps) or steps[-1].part_lost for steps in by_round],
-        of_causes={name: [row.value(name) for row in returns] for name in _CAUSE_COLUMNS},
+        of_causes={name: column(name) for name in _CAUSE_COLUMNS},
         part_share=[row.part_lost_share for row in returns],
         redrawn_share=[row.part_redrawn_share for row in returns],
         left=[_most_left(steps) for steps in by_round],
@@ -222,21 +219,33 @@ def case_of_chain(
     )
 
 
+def _steps_by_round(chain: FinishedChain, scores: Sequence[ScoreRow]) -> list[list[ScoreRow]]:
+    """The rows of every planned round, position by position."""
+    row_at = {(row.round, row.position): row for row in scores}
+    positions = range(1, len(chain.program.cycle) + 1)
+    return [
+        [row_at.get((round, position), _NOT_SCORED) for position in positions] for round in range(1, chain.rounds + 1)
+    ]
+
+
 def _edits(
-    by_round: Sequence[Sequence[ScoreRow]], column: str, returns: Sequence[ScoreRow]
+    by_round: Sequence[Sequence[ScoreRow]], kinds: Sequence[str], kind: str, column: str
 ) -> tuple[list[bool | None] | None, dict[int, str]]:
     """Whether each round's edits were made, or taken back, and the rounds of which nobody can tell, with the reason.
 
-    Instead of the rounds None, if nobody can tell in any round that was measured.
+    Instead of the rounds None, if the program asks for no such edit or nobody can tell in any measured round.
     """
-    made = [_all_edits(steps, column) for steps in by_round]
-    codes = {
-        round: code
-        for round, (value, steps) in enumerate(zip(made, by_round, strict=True), 1)
-        if value is None and (code := _why_nobody_can_tell(steps, column))
-    }
-    measured = [round for round, row in enumerate(returns, 1) if any(row.value(name) is not None for name in CURVES)]
-    return (None if measured and all(round in codes for round in measured) else made), codes
+    if kind not in kinds:
+        return None, {}
+    made, codes, is_unknown = [], {}, []
+    for round, steps in enumerate(by_round, 1):
+        edits = [step for step, step_kind in zip(steps, kinds, strict=True) if step_kind == kind]
+        made.append(_all_edits(edits, column))
+        if made[-1] is None and (code := _why_nobody_can_tell(edits, column)):
+            codes[round] = code
+        if any(steps[-1].value(name) is not None for name in CURVES):
+            is_unknown.append(round in codes)
+    return (None if is_unknown and all(is_unknown) else made), codes
 
 
 def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:

@@ -113,32 +113,41 @@ def _make_group(
 
     So one editor that was scored with fewer metrics takes no check from the others, and has no rank among them.
     """
-    covered = {
-        editor: [check for check, share in coverage(editor_cases).items() if share >= _COVERED]
-        for editor, editor_cases in cases.items()
-    }
+    covered = {editor: _covered_checks(editor_cases) for editor, editor_cases in cases.items()}
     # An editor that never answered lacks no metric: it has lost everything.
     measured = [editor for editor in cases if _any_measured(cases[editor])] or list(cases)
     ranked = [editor for editor in measured if only_common or role_in_tables(editor, roles, apart) == "editor"]
     voters = ranked or measured
     having = {check: [editor for editor in voters if check in covered[editor]] for check in CHECKS}
-    needed = len(voters) if only_common else len(voters) / 2
-    checks = tuple(check for check in CHECKS if len(having[check]) >= needed)
+    checks, partial = _divide_checks(having, len(voters) if only_common else len(voters) / 2)
     lacking = {
-        editor: tuple(check for check in checks if check not in covered[editor] and editor in measured)
+        editor: tuple(check for check in checks if check not in covered[editor]) if editor in measured else ()
         for editor in cases
     }
-    reasons = {} if only_common else _with_lacking_checks({editor: apart.get(editor, ()) for editor in cases}, lacking)
-    partial = {check: editors for check, editors in having.items() if editors and check not in checks}
+    reasons = {} if only_common else _with_lacking_checks(apart, lacking)
     table_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
+
+
+def _divide_checks(having: Mapping[str, Sequence[str]], needed: float) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+    """The checks that enough editors have, and the editors of those that only some have."""
+    checks = tuple(check for check, editors in having.items() if len(editors) >= needed)
+    return checks, {check: list(editors) for check, editors in having.items() if editors and check not in checks}
+
+
+def _covered_checks(cases: Sequence[Case]) -> list[str]:
+    """The checks that reach enough of an editor's returns."""
+    return [check for check, share in coverage(cases).items() if share >= _COVERED]
 
 
 def _with_lacking_checks(apart: _Reasons, lacking: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """The reasons why editors are listed apart, with those that were scored with fewer metrics than the others."""
     titles = {editor: ", ".join(CHECK_TITLES[check] for check in checks) for editor, checks in lacking.items()}
     mark = "not checked, because its scores lack it"
-    return merge_reasons(apart, {editor: [f"{mark}: {text}"] for editor, text in titles.items() if text})
+    return merge_reasons(
+        {editor: apart.get(editor, ()) for editor in lacking},
+        {editor: [f"{mark}: {text}"] for editor, text in titles.items() if text},
+    )
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:

@@ -64,7 +64,7 @@ def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
         q=estimate(*mean_over_clusters(factors, sources, 0.95)),
         exponent=estimate(*mean_over_clusters([exponent(curve, rounds) for curve in squares], sources, 0.95)),
         shape=fit["shape"],
-        weight=fit["weights"][fit["shape"]] if fit["shape"] else None,
+        weight=fit["weights"][fit["shape"]] if fit["shape"] and fit["weights"] else None,
         rest=estimate(*mean_over_clusters(rests, sources, 0.95)),
         cases=len(cases),
         reason="; ".join(reasons) or None,

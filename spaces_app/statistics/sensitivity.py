@@ -12,6 +12,7 @@ from ..analysis.cases import RETAINED, Case
 from ..analysis.edit_limits import EditLimits, RejudgedCases
 from ..analysis.groups import CaseGroup, count_failures, outcome_of_case, outcome_of_curve
 from ..analysis.tables import Column, TableRow, column, columns_by_key
+from ..palette import Look
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 
 if TYPE_CHECKING:
@@ -140,14 +141,8 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     down = 1 + (len(panels) > 2)
     figure, grid = new_figure(down, min(len(panels), 2), 3.2 * down, sharey=True)
     sentences = []
-    for number, (what, axes) in enumerate(zip(panels, grid.flat, strict=False)):
-        for editor, look in looks.items():
-            points = [(float(row.setting), row.kept[editor]) for row in panels[what] if editor in row.kept]
-            axes.plot(*zip(*points, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker,
-                      ms=5, label=None if number else editor, clip_on=False)  # fmt: skip
-            sentences.append(f"{editor}, {what}: " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in points))
-        _set_levels(axes, sorted({float(row.setting) for row in panels[what]}))
-        axes.set_xlabel("threshold of what has to be retained" if what == "threshold" else what)
+    for what, axes in zip(panels, grid.flat, strict=False):
+        sentences += _draw_panel(axes, what, panels[what], looks)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     grid[0, 0].set_ylim(0)
@@ -156,6 +151,19 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     add_legend(figure, grid[0, 0])
     title = "Rounds survived under other thresholds" + (" and limits of the edit checks" if len(panels) > 1 else "")
     return [Drawing("sensitivity", title, "; ".join(sentences) + ".", figure)]
+
+
+def _draw_panel(axes: "Axes", what: str, rows: Sequence[Row], looks: Mapping[str, Look]) -> list[str]:
+    """One line for each editor, and what it shows in words."""
+    sentences = []
+    for editor, look in looks.items():
+        points = [(float(row.setting), row.kept[editor]) for row in rows if editor in row.kept]
+        axes.plot(*zip(*points, strict=True), color=look.colour, ls=look.dash, lw=look.width, marker=look.marker, ms=5,
+                  label=editor, clip_on=False)  # fmt: skip
+        sentences.append(f"{editor}, {what}: " + ", ".join(f"{kept:.1f} at {level:g}" for level, kept in points))
+    _set_levels(axes, sorted({float(row.setting) for row in rows}))
+    axes.set_xlabel("threshold of what has to be retained" if what == "threshold" else what)
+    return sentences
 
 
 def _set_levels(axes: "Axes", levels: Sequence[float]) -> None:
