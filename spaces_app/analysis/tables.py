@@ -37,7 +37,6 @@ class Estimate(NamedTuple):
     high: float | None = None
 
 
-<<<<<<< HEAD
 def estimate(
     value: Any, interval: Sequence[Any] | None, lowest: float = -math.inf, highest: float = math.inf
 ) -> Estimate:
@@ -46,10 +45,6 @@ def estimate(
     if lowest == -math.inf and highest == math.inf:
         return Estimate(value, low, high)
     return Estimate(value, None if low is None else max(low, lowest), None if high is None else min(high, highest))
-=======
-def estimate(value: Any, interval: Sequence[float | None] | None) -> Estimate:
-    return Estimate(value, *(interval or ()))
->>>>>>> 8ea4659 (No function of the report is above complexity 20)
 
 
 class Column(NamedTuple):
