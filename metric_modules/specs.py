@@ -177,7 +177,7 @@ def _check(kind: type, values: Mapping[str, object], where: str) -> None:
         types = tuple(option for option in allowed if isinstance(option, type)) + (int,) * (float in allowed)
         if value not in allowed and not isinstance(value, types):
             names = ", ".join(option.__name__ if isinstance(option, type) else repr(option) for option in allowed)
-            raise ValueError(f"{where}: {key} must be option of {names}, got {value!r}")
+            raise ValueError(f"{where}: {key} must be one of {names}, got {value!r}")
 
 
 @cache

@@ -304,7 +304,7 @@ class ImageInputs:
                 columns_given[column] = [exact(value, f"{column[:-1]} {start + n}") for n, value in enumerate(values)]
         if len(set(counts.values())) > 1:
             given_counts = " and ".join(f"{count} {column}" for column, count in counts.items())
-            raise ValueError(f"{given_counts} were columns_given; give as many of each")
+            raise ValueError(f"{given_counts} were given; give as many of each")
         if 0 in counts.values():
             raise ValueError(f"{' and '.join(counts)} are empty; give at least one example")
         inputs = {column: values for column, values in columns_given.items() if column in kinds or values is not None}

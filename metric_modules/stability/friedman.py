@@ -97,7 +97,7 @@ def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, 
     widths = {len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in table}
     if len(widths) != 1 or widths.pop() < 2:
         raise ValueError(
-            "every image needs a value for value of the same two or more runs; missing ones are None or NaN"
+            "every image needs a value for each of the same two or more runs; missing ones are None or NaN"
         )
     values = np.array([[np.nan if value is None else value for value in row] for row in table], float)
     whole = np.isfinite(values).all(axis=1)
