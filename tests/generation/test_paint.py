@@ -191,8 +191,7 @@ def test_what_was_drawn_is_found_in_its_place_colour_and_size(name, portrait):
     before = numpy.asarray(portrait)
     thing = THINGS[name]
     chance = numpy.random.default_rng(4)
-    worn = thing.place == "worn"
-    place = placing.place_on_face(before, thing) if worn else placing.place_in_scene(before, thing, "", chance)
+    place = placing.place_for(before, thing, "", chance)
     colour = placing.standing_out(before, thing, place)
     picture = toning.redraw(
         placing.composite(before, thing, drawing.draw_at_size(name, colour, *place[2:]), place), 1.0, chance

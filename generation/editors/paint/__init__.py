@@ -55,10 +55,7 @@ def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.G
 def add(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels:
     """The picture with the thing in it."""
     thing = all_things()[request.thing]
-    worn = thing.place == "worn"
-    place = (
-        placing.place_on_face(pixels, thing) if worn else placing.place_in_scene(pixels, thing, request.side, chance)
-    )
+    place = placing.place_for(pixels, thing, request.side, chance)
     colour = request.colour or placing.standing_out(pixels, thing, place)
     return placing.composite(pixels, thing, draw_at_size(thing.name, colour, *place[2:]), place)
 
@@ -68,9 +65,8 @@ def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
     bare = lift_off(pixels, request)
     if isinstance(bare, str):
         return bare
-    return healing.heal(
-        *bare, borrow=all_things()[request.thing].place != "worn"
-    )  # else a second mouth may lie on a forehead
+    worn = all_things()[request.thing].place == "worn"
+    return healing.heal(*bare, borrow=not worn)  # a piece borrowed for a face may hold a second mouth
 
 
 def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:

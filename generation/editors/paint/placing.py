@@ -8,15 +8,16 @@ from . import faces
 from .drawing import Layer, Pixels, Thing, draw_at_size, is_lopsided
 
 _LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # of the height
-LADDER = faces.LADDER  # between neighbouring sizes of a thing
 _SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": (0.08, 0.92)}
 
 Place = tuple[int, int, int, int, bool]  # left, top, width, height, mirrored
 
 
-def place_on_face(image: NDArray[np.uint8], thing: Thing) -> Place:
-    """On the face, or where a portrait has it."""
-    return on_face(faces.find_face(image), thing)
+def place_for(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
+    """Where an addition goes: on the face, or in the scene on the side asked for."""
+    if thing.place == "worn":
+        return on_face(faces.find_face(image), thing)
+    return _in_scene(image, thing, side, chance)
 
 
 def on_face(face: faces.Face, thing: Thing) -> Place:
@@ -29,7 +30,7 @@ def on_face(face: faces.Face, thing: Thing) -> Place:
 def size_of(thing: Thing, short: int, step: int) -> tuple[int, int]:
     """Width and height in pixels, some steps up or down from the thing's usual size."""
     left, top, right, bottom = thing.frame
-    width = thing.size * short * LADDER**step
+    width = thing.size * short * faces.LADDER**step
     return max(8, round(width)), max(8, round(width * (bottom - top) / (right - left)))
 
 
@@ -42,8 +43,8 @@ def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int
     return size_of(thing, short, faces.rung(width / (thing.size * short)) + step)
 
 
-def place_in_scene(image: NDArray[np.uint8], thing: Thing, side: str, chance: np.random.Generator) -> Place:
-    """In the scene: at a level that suits the thing, on the side asked for, where little is in the way."""
+def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
+    """At a level that suits the thing, on the side asked for, where little is in the way."""
     height, width = image.shape[:2]
     short = min(width, height)
     wide, tall = size_of(thing, short, int(chance.integers(-1, 2)))
@@ -69,7 +70,7 @@ def place_in_scene(image: NDArray[np.uint8], thing: Thing, side: str, chance: np
     return (*best, wide, tall, bool(chance.integers(2)) and is_lopsided(thing.name))
 
 
-def standing_out(image: NDArray[np.uint8], thing: Thing, place: Place) -> str:
+def standing_out(image: Pixels, thing: Thing, place: Place) -> str:
     """The first of the thing's colours that differs enough from what is behind it, or the one that differs most."""
     left, top, width, height, mirrored = place
     behind = _part_behind(image, left, top, width, height)
@@ -84,7 +85,7 @@ def standing_out(image: NDArray[np.uint8], thing: Thing, place: Place) -> str:
     return max(apart, key=lambda colour: apart[colour])
 
 
-def _part_behind(image: NDArray[np.uint8], left: int, top: int, width: int, height: int) -> Pixels:
+def _part_behind(image: Pixels, left: int, top: int, width: int, height: int) -> Pixels:
     """A part of the picture that may hang over its edge, continued there by its last pixels."""
     rows = np.clip(np.arange(top, top + height), 0, image.shape[0] - 1)
     columns = np.clip(np.arange(left, left + width), 0, image.shape[1] - 1)
@@ -125,7 +126,7 @@ def _contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
     return cv2.GaussianBlur(pool, (0, 0), max(1.0, half * 0.13))
 
 
-def overlap(image: NDArray[np.uint8], left: int, top: int, shape: tuple[int, ...]) -> tuple[tuple[slice, slice], ...]:
+def overlap(image: Pixels, left: int, top: int, shape: tuple[int, ...]) -> tuple[tuple[slice, slice], ...]:
     """The part of the picture under a layer, and the part of the layer over the picture."""
     y0, y1 = max(0, top), min(image.shape[0], top + shape[0])
     x0, x1 = max(0, left), min(image.shape[1], left + shape[1])
@@ -133,7 +134,7 @@ def overlap(image: NDArray[np.uint8], left: int, top: int, shape: tuple[int, ...
     return (slice(y0, y1), slice(x0, x1)), (slice(y0 - top, y1 - top), slice(x0 - left, x1 - left))
 
 
-def composite(image: NDArray[np.uint8], thing: Thing, drawn: Layer, place: Place) -> NDArray[np.uint8]:
+def composite(image: Pixels, thing: Thing, drawn: Layer, place: Place) -> Pixels:
     """The picture with the thing in it."""
     result = image.astype(np.float32)
     left, top = place[:2]
@@ -146,9 +147,7 @@ def composite(image: NDArray[np.uint8], thing: Thing, drawn: Layer, place: Place
     return np.rint(result).clip(0, 255).astype(np.uint8)
 
 
-def uncomposite(
-    image: NDArray[np.uint8], thing: Thing, drawn: Layer, place: Place
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def uncomposite(image: Pixels, thing: Thing, drawn: Layer, place: Place) -> tuple[Pixels, NDArray[np.bool_]]:
     """The picture without shadow and glass, and the hole where the thing itself hid everything."""
     result = image.astype(np.float32)
     left, top = place[:2]

@@ -87,10 +87,7 @@ def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
     if request is None or request.verb != "add":
         return Drawn(0, 0, np.zeros((0, 0), np.bool_))
     thing, chance = drawing.all_things()[request.thing], np.random.default_rng(seed)
-    worn = thing.place == "worn"
-    place = (
-        placing.place_on_face(pixels, thing) if worn else placing.place_in_scene(pixels, thing, request.side, chance)
-    )
+    place = placing.place_for(pixels, thing, request.side, chance)
     colour = request.colour or placing.standing_out(pixels, thing, place)
     layer = drawing.draw_at_size(thing.name, colour, *place[2:])
     (rows, columns), inside = placing.overlap(pixels, place[0], place[1], layer.cover.shape)
