@@ -13,7 +13,7 @@ from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import make_report
 from convergebench.spaces_app.studies.additions.statistics import additions
-from convergebench.spaces_app.studies.judges.answers import Judged, judged_of, kappa
+from convergebench.spaces_app.studies.judges.answers import Judged, kappa
 from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 
@@ -200,13 +200,13 @@ def test_an_earlier_wording_of_a_question_is_left_out():
     one = chain()
     old = answer(one, 1, "edit_applied", 1.0, question_sha256="old", asked="2026-01-01T00:00:00")
     new = answer(one, 1, "edit_applied", 0.0, question_sha256="new", asked="2026-02-01T00:00:00")
-    assert Judged([old, new]).values("seer", "edit_applied") == {(one.id, 1): 0.0}
+    assert Judged(analysis([one], [], [old, new])).values("seer", "edit_applied") == {(one.id, 1): 0.0}
 
 
 def test_answers_about_missing_chains_are_ignored():
     one, gone = chain(), chain(run=2)
     said = [answer(each, 1, "edit_applied", 1.0) for each in (one, gone)]
-    assert list(analysis([one], scores(one), said).once(judged_of).values("seer", "edit_applied")) == [(one.id, 1)]
+    assert list(analysis([one], scores(one), said).once(Judged).values("seer", "edit_applied")) == [(one.id, 1)]
 
 
 def test_kappa_is_that_of_cohens_own_table():

@@ -2,17 +2,19 @@
 
 from ...analysis.analysis import Analysis
 from ...analysis.groups import merge_reasons
-from .checks import CHECKS, FAILED, findings, unjudged_under_salt
+from .checks import CHECKS, FAILED, MARKS, NOT_JUDGED, findings
 
 UNJUDGED = "no chain of it could be judged by the recall audit"
 
 
 def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
     """The reasons of every editor that is listed apart, in the order of the checks."""
-    unjudged = dict.fromkeys(unjudged_under_salt(analysis), (UNJUDGED,))
-    failed = [
-        {finding.editor: (CHECKS[finding.check].reason,)}
-        for finding in analysis.once(findings)
-        if finding.verdict.outcome == FAILED
-    ]
-    return merge_reasons(unjudged, *failed)
+    # An editor whose chains were drawn for an audit has no rank until one of them was judged: silence must not help.
+    salted = {chain.editor for chain in analysis.chains if "salt" in chain.chain.settings}
+    reasons: list[dict[str, tuple[str, ...]]] = []
+    for editor, check, verdict in analysis.once(findings):
+        if verdict.outcome == FAILED:
+            reasons.append({editor: (CHECKS[check].reason,)})
+        elif check == MARKS and verdict.outcome == NOT_JUDGED and editor in salted:
+            reasons.append({editor: (UNJUDGED,)})
+    return merge_reasons(*reasons)

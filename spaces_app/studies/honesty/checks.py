@@ -94,16 +94,6 @@ def findings(analysis: Analysis) -> list[Finding]:
     ]
 
 
-def unjudged_under_salt(analysis: Analysis) -> list[str]:
-    """Editors whose planted marks could not be judged though their chains were drawn for it: they have no rank."""
-    salted = {chain.editor for chain in analysis.chains if "salt" in chain.chain.settings}
-    return [
-        each.editor
-        for each in analysis.once(findings)
-        if each.check == MARKS and each.verdict.outcome == NOT_JUDGED and each.editor in salted
-    ]
-
-
 def _marks(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     """Whether returns are far closer to the picture without the planted marks, which was never shown again.
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -28,9 +28,9 @@ class Judged:
     Answers about chains that the dataset no longer has say something of the judge and nothing of an editor.
     """
 
-    def __init__(self, rows: Iterable[Answer], chains: Collection[str] | None = None):
-        self._chains = chains
-        rows = list(rows)
+    def __init__(self, analysis: Analysis):
+        rows = list(analysis.table("judgements"))
+        self._chains = {chain.id for chain in analysis.chains}
         newest: dict[tuple[str, str], tuple[str, str]] = {}
         for row in rows:
             key = row["judge"], row["question"]
@@ -52,7 +52,7 @@ class Judged:
             key: {
                 (row["chain"], row["step"]): row
                 for row in rows
-                if row["purpose"] == DATASET and (self._chains is None or row["chain"] in self._chains)
+                if row["purpose"] == DATASET and row["chain"] in self._chains
             }
             for key, rows in self.by_question.items()
         }
@@ -68,20 +68,16 @@ class Judged:
         return {step: row["value"] for step, row in rows.items() if row["value"] is not None}
 
 
-def judged_of(analysis: Analysis) -> Judged:
-    return Judged(analysis.table("judgements"), {chain.id for chain in analysis.chains})
-
-
 def answers(analysis: Analysis) -> Iterator[StepAnswer]:
     """The answers about the dataset, as every study can read them."""
-    for (judge, question), rows in analysis.once(judged_of).by_step.items():
+    for (judge, question), rows in analysis.once(Judged).by_step.items():
         for step, row in rows.items():
             yield StepAnswer(judge, question, step, row["value"], json.loads(row["answer"] or "{}"))
 
 
 def scores_of_judged(analysis: Analysis) -> dict[StepKey, ScoreRow]:
     """The scores of the steps of all chains that a judge was asked about."""
-    chains = {chain for answers in analysis.once(judged_of).by_step.values() for chain, _ in answers}
+    chains = {chain for answers in analysis.once(Judged).by_step.values() for chain, _ in answers}
     return {(row.chain, row.step): row for row in rows_of(analysis.scores, chains)}
 
 

@@ -12,7 +12,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.answers import StepKey
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..answers import Answer, judged_of, scores_of_judged
+from ..answers import Answer, Judged, scores_of_judged
 
 TITLE = "The editors as judges see them"
 SECTION = "Judges"
@@ -36,7 +36,7 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each judge and editor; what has no value is left out on both sides."""
-    by_step = analysis.once(judged_of).by_step
+    by_step = analysis.once(Judged).by_step
     scores = analysis.once(scores_of_judged)
     questions = (_MADE, _UNDONE, _ELSE)
     rows = []

@@ -9,7 +9,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.answers import PEOPLE, Answers
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..answers import Pair, agreement, judged_of, repeated_pairs, scores_of_judged
+from ..answers import Judged, Pair, agreement, repeated_pairs, scores_of_judged
 
 TITLE = "What the judges are worth"
 SECTION = "Judges"
@@ -45,11 +45,11 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each judge and question."""
-    return [_row(analysis, judge, question) for judge, question in analysis.once(judged_of).by_question]
+    return [_row(analysis, judge, question) for judge, question in analysis.once(Judged).by_question]
 
 
 def _row(analysis: Analysis, judge: str, question: str) -> Row:
-    judged = analysis.once(judged_of)
+    judged = analysis.once(Judged)
     answers, by_step = judged.by_question[judge, question], judged.by_step[judge, question]
     first = answers[0]
     without = Counter(answer["reason"] for answer in by_step.values() if answer["value"] is None)
@@ -85,7 +85,7 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
 
 def _pairs_with_rule(analysis: Analysis, judge: str, question: str, rule: str | None) -> list[tuple[Pair, str]]:
     """A judge's answers paired with a column of the scores, each with its source."""
-    judged, scores = analysis.once(judged_of), analysis.once(scores_of_judged)
+    judged, scores = analysis.once(Judged), analysis.once(scores_of_judged)
     by_step = judged.by_step[judge, question]
     return [
         ((value, float(seen)), by_step[step]["source"])
@@ -96,7 +96,7 @@ def _pairs_with_rule(analysis: Analysis, judge: str, question: str, rule: str | 
 
 def _pairs_with_people(analysis: Analysis, judge: str, question: str, labelled_as: str) -> list[tuple[Pair, str]]:
     """A judge's answers paired with what most people said; `labelled_as` is QUESTION=ANSWER, the one that means yes."""
-    judged = analysis.once(judged_of)
+    judged = analysis.once(Judged)
     by_step = judged.by_step[judge, question]
     asked, _, meaning = labelled_as.partition("=")
     people = analysis.once(Answers).to(PEOPLE, asked)

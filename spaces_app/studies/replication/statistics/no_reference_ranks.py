@@ -23,7 +23,7 @@ NOTE = (
     "beyond 95% limits over sources."
 )
 _LEVEL = 0.95
-_FEWEST = 3  # steps of a chain for a rank correlation
+_FEWEST = 3  # steps of a chain: two are always correlated by +1 or -1
 
 
 class Row(TableRow):

@@ -15,7 +15,7 @@ from ..restored import MethodRow, RestoredSet, better_sign, is_mean, methods_by_
 TITLE = "Perception against distortion"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=28, part_by="editor", folded=True)
-_FEWEST = 4  # prompts for a correlation
+_FEWEST = 4  # prompts: a rank correlation of three has only four values
 
 
 class Row(MethodRow):
