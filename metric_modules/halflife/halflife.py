@@ -1,14 +1,18 @@
 """Half-life of a metric under repetition: after how many rounds is half of the chains past the threshold?"""
 
+import math
 from collections.abc import Hashable, Sequence
 
 from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules._shared.series import Series, check_counts, checked_rounds
-from convergebench.metric_modules.halflife.checks import check_curve, check_options
+from convergebench.metric_modules._shared.series import Series, check_confidence, check_counts, checked_rounds
+from convergebench.metric_modules.halflife.causes import END_CAUSES
 from convergebench.metric_modules.halflife.intervals import RESAMPLES, SEED
-from convergebench.metric_modules.halflife.outcomes import Outcome, curve_outcome
+from convergebench.metric_modules.halflife.outcomes import ENDS, Outcome, curve_outcome, known
 from convergebench.metric_modules.halflife.summary import summarise
 from convergebench.metric_modules.halflife.survival import kaplan_meier
+
+_SCALES = ("retained", "absolute")
+_DIRECTIONS = ("higher", "lower")
 
 
 def half_life(
@@ -31,13 +35,13 @@ def half_life(
     '7'
     """
     limit = 0.5 if threshold is None and scale == "retained" else threshold
-    check_options(scale, limit, better, confidence)
+    _check_options(scale, limit, better, confidence)
     known_rounds = checked_rounds(curves, rounds)
     known_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
     known_end_rounds = check_counts("end_rounds", end_rounds, len(curves)) or [None] * len(curves)
     check_counts("clusters", clusters, len(curves))
     for number, curve in enumerate(curves, 1):
-        check_curve(number, curve, known_rounds, scale, known_ends[number - 1], known_end_rounds[number - 1])
+        _check_curve(number, curve, known_rounds, scale, known_ends[number - 1], known_end_rounds[number - 1])
     start = 1.0 if scale == "retained" else None
     outcomes = [
         curve_outcome(curve, known_rounds, limit, better, start, end, end_round)  # type: ignore[arg-type]
@@ -62,6 +66,42 @@ def entry(outcome: Outcome) -> dict[str, object]:
         "cause": outcome.cause,
         "interpolated": outcome.crossing,
     }
+
+
+def _check_options(scale: str, threshold: float | None, better: str, confidence: float) -> None:
+    if scale not in _SCALES:
+        raise ValueError(f"no scale {scale!r}; the scales are {', '.join(_SCALES)}")
+    if better not in _DIRECTIONS:
+        raise ValueError(f"no direction {better!r}; the directions are {', '.join(_DIRECTIONS)}")
+    if threshold is None or not math.isfinite(threshold):
+        raise ValueError(f"threshold must be a number in the metric's own unit on the absolute scale, got {threshold}")
+    if scale == "retained" and (better == "lower" or not 0 < threshold <= 1):
+        raise ValueError(
+            f"threshold {threshold} with better={better!r} on the retained scale, where higher is better and the "
+            "threshold must be above 0 and at most 1; scale='absolute' takes any other"
+        )
+    check_confidence(confidence)
+
+
+def _check_curve(
+    number: int, curve: Sequence[float | None], rounds: Sequence[int], scale: str, end: str, end_round: int | None
+) -> None:
+    if end not in ENDS:
+        raise ValueError(f"curve {number} ends with {end!r}; an end is one of {', '.join(ENDS)}")
+    outside = [value for value in curve if known(value) and not 0 <= value <= 1]  # type: ignore[operator]
+    if scale == "retained" and outside:
+        raise ValueError(
+            f"curve {number} holds {outside[0]:g}, and values on the retained scale lie between 0 and 1; "
+            "scale='absolute' takes a metric's own values"
+        )
+    last = max((round for round, value in zip(rounds, curve, strict=False) if known(value)), default=0)
+    if end in END_CAUSES and last == rounds[-1]:
+        raise ValueError(f"curve {number} ends with {end!r} and yet has a value in the last round, {rounds[-1]}")
+    if end_round is not None and not last < end_round <= rounds[-1] and end != "complete":
+        raise ValueError(
+            f"curve {number} ended in round {end_round}, and that lies after its last value (round {last}) and "
+            f"at most at round {rounds[-1]}"
+        )
 
 
 class HalfLife(modules.Statistic):

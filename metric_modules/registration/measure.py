@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 
+from .._shared.scoring import Reason, Signature
 from ..psnr.measure import psnr_and_rmse
 from ..ssim.measure import compare as ssim
 from ..ssim.measure import reference as ssim_reference
@@ -23,7 +24,6 @@ _COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
     "ssim": "ssim_registered",
 }
 FIELDS = tuple(_COLUMNS)
-Reason = str | tuple[str, str]  # a code, with a detail or not
 
 
 class _Registered(NamedTuple):
@@ -109,7 +109,7 @@ def compare(
     return _Registered(values, reasons)
 
 
-def signature() -> dict[str, Any]:
+def signature() -> Signature:
     """What the values depend on besides the two pictures."""
     return {"version": 2, "levels": "/".join(map(str, LEVELS)), "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
 
