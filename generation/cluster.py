@@ -33,7 +33,6 @@ _DEFAULTS: dict[str, dict[str, object]] = {
     "ray": {"cpus_per_task": 0.5, "mem_per_cpu_gb": 4},  # with a whole core each, two cores leave none for Ray itself
     "jobs": {"dependencies": ["convergebench[cluster,score]"]},
 }
-_REQUIRED = {"slurm": ("partition",)}
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,10 @@ class _Task:
     cores: int | None
 
     def __call__(self, data: object, rank: int, size: int) -> object:
+        if self.cores is not None:  # so that the task's threads count on these cores alone
+            os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // self.cores))
         transfer = self.stage.transfer
-        with _using_cores(self.cores), transfer.task_folder(rank) if transfer else nullcontext() as folder:
+        with transfer.task_folder(rank) if transfer else nullcontext() as folder:
             self.stage.work(rank, size, **self.stage.arguments, **({"folder": folder} if folder else {}))
         return data
 
@@ -84,9 +85,8 @@ def launch_of(
     allowed = tuple(sorted(set(inspect.signature(_executor_class(executor)).parameters) - _OURS))
     for key in arguments or ():
         one_of(f"--executor-arg for {executor}", key, allowed)
-    for key in _REQUIRED.get(executor, ()):
-        if key not in (arguments or ()):
-            raise UserError(f"{executor} needs --executor-arg {key}=VALUE")
+    if executor == "slurm" and "partition" not in (arguments or ()):
+        raise UserError("slurm needs --executor-arg partition=VALUE")
     if tasks is None and executor != "local":
         raise UserError(f"--executor {executor} needs --tasks, the number of tasks to split the work into")
     if executor == "jobs" and not (logs or "").startswith(("hf://", "s3://")):
@@ -253,17 +253,3 @@ def parse_arguments(pairs: Sequence[str]) -> dict[str, object]:
         except ValueError:
             arguments[name] = value
     return arguments
-
-
-@contextmanager
-def _using_cores(count: int | None) -> Iterator[None]:
-    """While the block runs, this process counts on this many cores."""
-    earlier = os.environ.get("LOCAL_WORLD_SIZE")
-    if count is not None:
-        os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // count))
-    try:
-        yield
-    finally:
-        os.environ.pop("LOCAL_WORLD_SIZE", None)
-        if earlier is not None:
-            os.environ["LOCAL_WORLD_SIZE"] = earlier
