@@ -12,7 +12,7 @@ from ...analysis.analysis import Analysis
 from ...analysis.cases import CURVES
 from ...analysis.round_curves import CurveRow, mean_curve
 
-CaseAndRun = tuple[str, int]
+_CaseAndRun = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class PublishedMetric:
 
     table: str
     metric: str
-    editors: Mapping[str, Mapping[CaseAndRun, Mapping[int, float]]]  # by case and run: the values by round
-    source_of: Mapping[CaseAndRun, str | None]  # the picture that a case starts from, if it is known
+    editors: Mapping[str, Mapping[_CaseAndRun, Mapping[int, float]]]  # by case and run: the values by round
+    source_of: Mapping[_CaseAndRun, str | None]  # the picture that a case starts from, if it is known
 
     @cached_property
     def rounds(self) -> list[int]:
@@ -63,10 +63,10 @@ def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
     rows = [row for row in analysis.rows(PublishedRow) if not row.category]
     sources = {chain.id: chain.source.id for chain in analysis.chains}
     unnamed = {row.table for row in rows if not row.image}
-    values: dict[tuple[str, str], dict[str, dict[CaseAndRun, dict[int, float]]]] = defaultdict(
+    values: dict[tuple[str, str], dict[str, dict[_CaseAndRun, dict[int, float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(dict))
     )
-    source_of: dict[str, dict[CaseAndRun, str | None]] = defaultdict(dict)
+    source_of: dict[str, dict[_CaseAndRun, str | None]] = defaultdict(dict)
     for row in rows:
         key, pictures = (row.case, row.run), source_of[row.table]
         # The table's own names for its pictures, or else those of the chains; one table never mixes the two.

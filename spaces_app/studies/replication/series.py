@@ -18,7 +18,7 @@ _CATEGORY = "replicate"  # of the programs that ask for an exact copy: whatever 
 _WITH_ORIGINAL = "lpips"  # the column that sees the original: what the others are held against
 
 
-class SeriesPlace(NamedTuple):
+class _SeriesPlace(NamedTuple):
     """Whose scores: one editor asked by one program, judged by one metric."""
 
     editor: str
@@ -41,16 +41,16 @@ class ChainScores:
     lpips: Mapping[int, float]  # of the same steps, unscaled: lower is closer to the original
 
 
-def on_common_scale(value: float, column: str) -> float:
+def _on_common_scale(value: float, column: str) -> float:
     """A score on the scale from 0 to 100 on which higher is better, by its typical range; it may leave the scale.
 
-    >>> on_common_scale(0.25, "lpips"), on_common_scale(15, "brisque")
+    >>> _on_common_scale(0.25, "lpips"), _on_common_scale(15, "brisque")
     (75.0, 90.0)
     """
     return 100 * (1 - value) if column == _WITH_ORIGINAL else normalised(value, COLUMNS[column].name)
 
 
-def replication_series(analysis: Analysis) -> dict[SeriesPlace, list[ChainScores]]:
+def replication_series(analysis: Analysis) -> dict[_SeriesPlace, list[ChainScores]]:
     """Every chain of the programs that ask for a copy, by metric; LPIPS only next to a metric without a reference.
 
     Chains under audit are left out: they were disturbed. So are programs that no such metric has scored.
@@ -60,16 +60,16 @@ def replication_series(analysis: Analysis) -> dict[SeriesPlace, list[ChainScores
         for chain in analysis.chains
         if chain.program.category == _CATEGORY and "audit" not in chain.chain.settings
     }
-    series: dict[SeriesPlace, list[ChainScores]] = defaultdict(list)
+    series: dict[_SeriesPlace, list[ChainScores]] = defaultdict(list)
     for name, rows in by_chain(rows_of(analysis.scores, chains)):
         chain = chains[name]
         answered = [row for row in rows if row.status == "ok"]
         lpips = _values_by_step(answered, _WITH_ORIGINAL)
         for column in [*COLUMNS, _WITH_ORIGINAL]:
             if values := _values_by_step(answered, column):
-                by_step = {step: on_common_scale(value, column) for step, value in values.items()}
+                by_step = {step: _on_common_scale(value, column) for step, value in values.items()}
                 scores = ChainScores(chain.source.id, chain.run, by_step, lpips)
-                series[SeriesPlace(chain.editor, chain.program.id, column)].append(scores)
+                series[_SeriesPlace(chain.editor, chain.program.id, column)].append(scores)
     without_reference = {(place.editor, place.program) for place in series if place.metric in COLUMNS}
     order = {column: place for place, column in enumerate([*COLUMNS, _WITH_ORIGINAL])}
     kept = sorted(

@@ -31,7 +31,7 @@ def prompt_name(prompt: str) -> str:
 
 
 @dataclass(frozen=True)
-class PromptScores:
+class _PromptScores:
     """A method's scores by metric on the pictures that all of its prompts have."""
 
     prompts: list[str]
@@ -55,7 +55,7 @@ class PromptScores:
             return np.asarray(marks @ self.values[metric].T / marks.sum(axis=1, keepdims=True))
 
 
-def prompt_scores(table: RestoredSet, method: str, prompts: Sequence[str]) -> PromptScores:
+def prompt_scores(table: RestoredSet, method: str, prompts: Sequence[str]) -> _PromptScores:
     """The scores of some prompts; a metric that they have on no common picture is left out."""
     values, clean = {}, {}
     for metric in table.metrics:
@@ -64,7 +64,7 @@ def prompt_scores(table: RestoredSet, method: str, prompts: Sequence[str]) -> Pr
         if common:
             values[metric] = np.array([[part[picture] for picture in common] for part in parts])
             clean[metric] = np.array([table.clean_of[picture] for picture in common])
-    return PromptScores(list(prompts), values, clean)
+    return _PromptScores(list(prompts), values, clean)
 
 
 def best_prompts(means: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -20,9 +20,9 @@ from ...analysis.stored_rows import rows_of
 from ...analysis.tables import Column, Estimate, TableRow, column, estimate
 
 CATEGORY = "restoration"
-FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE says what PSNR says
+_FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE says what PSNR says
 # Metrics of a picture on its own, in alphabetical order. They are the optional ones: the others need the clean picture.
-NO_REFERENCE = sorted(
+_NO_REFERENCE = sorted(
     (column.name for spec in specs().values() if spec.optional and spec.kind == "picture" for column in spec.columns
      if column.direction and column.show == "number"),
     key=lambda name: COLUMNS[name].title.casefold(),
@@ -59,7 +59,7 @@ class Restored:
     size: float | None = None  # and how much it changed, as a share of the first
 
 
-def own_restorations(analysis: Analysis) -> list[Restored]:
+def _own_restorations(analysis: Analysis) -> list[Restored]:
     """The dataset's own, one for each pass of each chain; one without a picture has no values."""
     chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
     chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
@@ -77,7 +77,7 @@ def own_restorations(analysis: Analysis) -> list[Restored]:
 def _own(chain: FinishedChain, row: ScoreRow | None) -> Restored:
     source, program = chain.source, chain.program
     has_prompt = program.id != _NO_PROMPT
-    metrics = [*FULL_REFERENCE, *NO_REFERENCE] if source.reference is not None else NO_REFERENCE
+    metrics = [*_FULL_REFERENCE, *_NO_REFERENCE] if source.reference is not None else _NO_REFERENCE
     values = {name: row.value(name) for name in metrics} if row else {}
     return Restored(
         table="",
@@ -104,7 +104,7 @@ def is_disturbed(chain: FinishedChain) -> bool:
 
 def scored_chains(analysis: Analysis) -> set[str]:
     """The ids of the dataset's own restorations that have a score."""
-    return {restored.chain for restored in analysis.once(own_restorations) if restored.values}
+    return {restored.chain for restored in analysis.once(_own_restorations) if restored.values}
 
 
 def _published(row: Mapping[str, Any]) -> Restored:
@@ -166,7 +166,7 @@ class RestoredSet:
     def metrics(self) -> list[str]:
         """Those with any value, first the ones that compare with the clean picture."""
         names = dict.fromkeys(name for restored in self.pictures for name in restored.values)
-        return [*(name for name in FULL_REFERENCE if name in names), *(name for name in names if name not in CURVES)]
+        return [*(name for name in _FULL_REFERENCE if name in names), *(name for name in names if name not in CURVES)]
 
     @cached_property
     def clean_of(self) -> dict[str, str]:
@@ -240,7 +240,7 @@ def restored_sets(analysis: Analysis) -> list[RestoredSet]:
     """The dataset's own restorations, then those of each published table."""
     published = [_published(row) for row in analysis.table("published") if row.get("category") == CATEGORY]
     by_table: dict[str, list[Restored]] = defaultdict(list)
-    for restored in (*analysis.once(own_restorations), *published):
+    for restored in (*analysis.once(_own_restorations), *published):
         by_table[restored.table].append(restored)
     return [RestoredSet(name, pictures) for name, pictures in by_table.items()]
 

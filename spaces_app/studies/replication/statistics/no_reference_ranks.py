@@ -55,8 +55,8 @@ def rows(analysis: Analysis) -> list[Row]:
                 with_lpips=_mean(
                     [None if is_lpips else _correlation(chain.by_step, chain.lpips) for chain in chains], sources
                 ),
-                worse_from=certain_from(chains, -1),
-                better_from=certain_from(chains, 1),
+                worse_from=_certain_from(chains, -1),
+                better_from=_certain_from(chains, 1),
                 last_step=max(steps),
                 sources=len(set(sources)),
                 chains=len(chains),
@@ -80,7 +80,7 @@ def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estim
     return estimate(centre, interval, -1.0, 1.0)
 
 
-def certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
+def _certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
     """The first step from which on, at every later step, the change since step 1 has that sign beyond its limits.
 
     The change of a source is the mean of its runs; limits are Student's over sources. One step that is beyond them by
