@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.edit_applied.measure import KeptPicture
+from convergebench.metric_modules.edit_applied.measure import Program as Judged
 from convergebench.metric_modules.edit_applied.measure import Scorer as EditScorer
 from convergebench.metric_modules.registration.measure import Scorer as RegistrationScorer
 from convergebench.metric_modules.scores import Missing, ScoreRow, reasons_json
@@ -70,11 +71,19 @@ class RoundJudge:
         rows = []
         for position in range(1, len(pictures)):
             is_return = position == len(self.cycle)
-            measured = {**values, **shift} if is_return else {}
-            program = {"cycle": self.cycle, "closes": True, "small": self.small, "shows": None, "found": shift}
+            program = Judged(
+                cycle=self.cycle,
+                closes=True,
+                small=self.small,
+                shows=None,
+                found=shift,
+                round=round,
+                audits=[],
+                earlier=[],
+            )
             judged = self.edits.judge(program, position, pictures[: position + 1], self.sides[1])
-            stored = {"round": round, "position": position} | _as_stored(measured | judged)
-            rows.append(ScoreRow.from_scores(stored))
+            stored = _as_stored({**values, **shift, **judged} if is_return else judged)
+            rows.append(ScoreRow.from_scores({"round": round, "position": position} | stored))
         self.before = pictures[-1]
         return rows
 
