@@ -90,7 +90,7 @@ class HostedEditor:
         """US dollars a call: the model's one price, or that of its quality or resolution."""
         price = self.hosted().price
         if not isinstance(price, dict):
-            return price  # type: ignore[no-any-return]
+            return price
         options = (getattr(self, name, None) for name in ("quality", "resolution"))
         return next((price[option] for option in options if option in price), None)
 
