@@ -57,7 +57,7 @@ def _dataset_status(folder: Path) -> dict[str, Any]:
         "answers": rows["steps"] - rows["chains"],  # every chain has its input as step 0
         "scored": rows["scores"],
         "building": None if building is None else dict(zip(("files", "of"), building, strict=True)),
-        "scoring": None if scoring is None else vars(scoring),
+        "scoring": scoring,
     }
 
 

@@ -8,7 +8,6 @@ import contextlib
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -99,18 +98,12 @@ def _finish(job: Job, launch: Launch, stages: Sequence[str]) -> Outcome:
     return outcome
 
 
-@dataclass(frozen=True)
-class _ScoredSoFar:
-    """Finished scores of a dataset that are not in its files yet."""
+def scored_so_far(dataset: Path, now: float) -> dict[str, float] | None:
+    """Scores that are finished and not in the dataset's files yet; None if there are none. Nothing is locked.
 
-    chains: int
-    parts: int  # into which the work was split
-    working: int  # parts that have finished something lately
-    quiet: float  # seconds since the last of them did
-
-
-def scored_so_far(dataset: Path, now: float) -> _ScoredSoFar | None:
-    """The progress of a dataset's scores; None if nobody has begun. Nothing is locked and nothing is written."""
+    How many chains, the parts into which the work was split, those that finished something lately, and the seconds
+    since the last of them did.
+    """
     shards = {path: path.stat().st_mtime for path in _shards_of(dataset)}
     if not shards:
         return None
@@ -120,7 +113,8 @@ def scored_so_far(dataset: Path, now: float) -> _ScoredSoFar | None:
             chains |= {match[1] for line in file if (match := _CHAIN.match(line, CHECKED - 2))}
     parts = max(int(path.stem.rpartition("-of-")[2]) for path in shards)
     working = {path.stem.removeprefix("floors-") for path, changed in shards.items() if now - changed < _FRESH}
-    return _ScoredSoFar(len(chains), parts, len(working), max(0.0, now - max(shards.values())))
+    quiet = max(0.0, now - max(shards.values()))
+    return {"chains": len(chains), "parts": parts, "working": len(working), "quiet": quiet}
 
 
 def _shards_of(folder: Path) -> list[Path]:
