@@ -124,6 +124,5 @@ def mean_curve(values: np.ndarray, sources: Sequence[Hashable], metric: str) -> 
             continue
         numbers = values[is_known, place]
         names = [name for name, known in zip(sources, is_known, strict=True) if known]
-        limits = student_interval(numbers, names)
-        mean = estimate(float(numbers.mean()), limits and (max(limits[0], lowest), min(limits[1], highest)))
+        mean = estimate(float(numbers.mean()), student_interval(numbers, names), lowest, highest)
         yield Point(place + 1, mean, float(np.median(numbers)), len(numbers), len(set(names)))

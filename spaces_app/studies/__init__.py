@@ -4,6 +4,7 @@ A folder may hold any of these; deleting it takes all of its study away, and not
 
     statistics/*.py     statistics as in spaces_app/statistics, with the sections of the page that they name
     groups.py           GROUPS: groups of programs of its own (see analysis.program_groups)
+    answers.py          answers(analysis): what judges or people answered about steps, as analysis.answers.StepAnswer
     apart.py            reasons(analysis) -> {editor: reasons}: why editors are listed apart in every table
     curves.py           curves(analysis): more rows for the table of curves
     tab/                a tab of the Space (see space.tabs)
