@@ -117,14 +117,9 @@ def half_size(grey: np.ndarray) -> np.ndarray:
     array([[3., 3., 3.],
            [3., 3., 3.]])
     """
-    height, width = grey.shape
-    return _resized(grey, -(-height // 2), -(-width // 2), 0.5, 0.5)
-
-
-def _resized(grey: np.ndarray, height: int, width: int, down: float = 0.0, across: float = 0.0) -> np.ndarray:
-    """By MATLAB's imresize; the scale is given if it is not the ratio of the sizes."""
-    rows = _resized_rows(grey, height, down or height / grey.shape[0])
-    return np.ascontiguousarray(_resized_rows(rows.T, width, across or width / grey.shape[1]).T)
+    height, width = (-(-side // 2) for side in grey.shape)
+    rows = _resized_rows(grey, height, 0.5)
+    return np.ascontiguousarray(_resized_rows(rows.T, width, 0.5).T)
 
 
 def _resized_rows(values: np.ndarray, count: int, scale: float) -> np.ndarray:

@@ -91,7 +91,8 @@ def half_life(
         reason = f"chains of {_plural(rounds[-1])} give a share that survives; a median needs {_MEDIAN_FROM}"
     elif outlived:
         reason = f"more than half survive round {horizon:.0f}"
-    printed = f">{horizon:.0f}" if outlived else _spell(bracket(middle, rounds))
+    good, bad = bracket(middle, rounds) if not outlived else (0, 0)
+    printed = f">{horizon:.0f}" if outlived else str(bad) if bad == good + 1 else f"({good}, {bad}]"
     return {
         "half_life": None if reason else int(middle),
         "half_life_bracket": None if reason else bracket(middle, rounds),
@@ -108,11 +109,6 @@ def bracket(round: float, rounds: Sequence[int]) -> list[int]:
 
 def _plural(rounds: int) -> str:
     return f"{rounds} round{'s' * (rounds != 1)}"
-
-
-def _spell(limits: list[int]) -> str:
-    good, bad = limits
-    return str(bad) if bad == good + 1 else f"({good}, {bad}]"
 
 
 def interpolated(outcomes: Sequence[Outcome], rounds: Sequence[int]) -> float | None:

@@ -40,7 +40,9 @@ def judge_of(metric: str, device: str) -> _Judge:
         from .pyiqa_networks import PyiqaNetwork
 
         return PyiqaNetwork(row.library_name, device)
-    _require("torch", "transformers")
+    absent = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if absent:
+        raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
     if metric == "rali":
         from .rali import Rali
 
@@ -48,13 +50,6 @@ def judge_of(metric: str, device: str) -> _Judge:
     from .visualquality_r1 import VisualQualityR1
 
     return VisualQualityR1(row.library_name, device)
-
-
-def _require(*packages: str) -> None:
-    """FileNotFoundError with the install line, where a package is absent."""
-    absent = [name for name in packages if importlib.util.find_spec(name) is None]
-    if absent:
-        raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
 
 
 class Scorer:
