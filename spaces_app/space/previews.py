@@ -27,7 +27,7 @@ CELL = 16  # pixels of the grid on which the place that changed most is looked f
 MOST_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared away
-ENDINGS = ("png", "jpg", "webp")  # what every browser shows
+_ENDINGS = ("png", "jpg", "webp")  # what every browser shows
 IMAGES = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp)")
 _OWN_NAME = re.compile(rf"{IMAGES.pattern}|part-\w+")
 _USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
@@ -63,7 +63,7 @@ class Previews:
         about = f"{chain} {step} {kind} {gain if kind == 'difference' else ''}{at}"
         name = hashlib.sha256(about.encode()).hexdigest()[:32]
         with self.locks[int(name[:2], 16) % len(self.locks)]:
-            for ending in ENDINGS:
+            for ending in _ENDINGS:
                 path = self.folder / f"{name}.{ending}"
                 if path.is_file():
                     os.utime(path)
@@ -82,8 +82,8 @@ class Previews:
         data = self.received(chain, step)
         if kind == "received":
             decode(data)  # nothing is handed on that a browser might choke on
-            if (kind := pictures.sniff(data)) not in ENDINGS:
-                raise NoPicture(f"the original file is {kind}; only {', '.join(ENDINGS)} are handed on as they are")
+            if (kind := pictures.sniff(data)) not in _ENDINGS:
+                raise NoPicture(f"the original file is {kind}; only {', '.join(_ENDINGS)} are handed on as they are")
             return self.write(f"{name}.{kind}", data)
         picture = decode(data)
         if kind == "difference":
@@ -166,11 +166,11 @@ def cache_folder(dataset: ServedDataset) -> Path:
     root = os.environ.get("CONVERGEBENCH_PREVIEWS")
     base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{_USER}"
     if not root:
-        refuse_others(base)
+        _refuse_others(base)
     return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
 
 
-def refuse_others(folder: Path) -> None:
+def _refuse_others(folder: Path) -> None:
     """Make a folder of our own where everybody may write; what another user made there might show anything."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)

@@ -80,7 +80,7 @@ class _BytesInFlight:
     def trim(self) -> None:
         self.trimming = False
         gc.collect()
-        give_memory_back()
+        _give_memory_back()
 
 
 class RequestLimit:
@@ -142,7 +142,7 @@ async def refuse(send: Send, status: int, words: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def give_memory_back() -> None:
+def _give_memory_back() -> None:
     """Return to the system what is free: glibc keeps it for later, in as many pieces as there are threads."""
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
@@ -154,6 +154,6 @@ def keep_memory_low() -> None:
     def repeat() -> None:
         while True:
             time.sleep(_TRIM_EVERY)
-            give_memory_back()
+            _give_memory_back()
 
     threading.Thread(target=repeat, daemon=True).start()

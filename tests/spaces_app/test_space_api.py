@@ -109,7 +109,7 @@ def test_an_edit_that_was_not_made_is_lost_at_the_edit(server):
 
 def test_failures_have_neighbours_and_editors_are_compared(server):
     rows = server.ask("failures", "", "", "", "", "all", "all", "first", 0)[1]["rows"]
-    found = server.ask("neighbours", rows[1]["chain"], "", "", "", "", "all", "all", "first")[1]
+    found = server.ask("neighbours", rows[1]["chain"], ["", "", "", "", "all", "all", "first"])[1]
     assert (found["place"], found["before"]["chain"], found["after"]["step"]) == (1, rows[0]["chain"], rows[2]["step"])
     found = server.ask("compare", "market", "lamp", ["fading", "steady"])[1]
     assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]

@@ -82,7 +82,7 @@ function selectors(state) {
 async function neighbours(state) {
   const [view] = state.views;
   if (!has(view.lost_at) || view.chain === "yours") return;
-  const found = await ask("neighbours", view.chain, ...failureFilters());
+  const found = await ask("neighbours", view.chain, failureFilters());
   if (found.place < 0 || state !== last) return;
   const button = (title, other) => make("button", { type: "button", disabled: !other, onclick: () => go({ tab: "chains", chain: other.chain, step: other.step, beside: null }) }, title);
   state.around.replaceChildren(button("← Previous failure", found.before), make("span", {}, `${found.place + 1} of ${found.total}`), button("Next failure →", found.after));

@@ -17,6 +17,7 @@ from ..served_dataset import Answer, ServedDataset
 
 TITLE, ORDER = "Failures", 20
 _PAGE = 60  # failures in one answer
+_FILTERS = 7  # editor, cause, program, group, kind, category, sort
 _SORTS = {"first": "Earliest failure", "last": "Latest failure", "editor": "By editor", "picture": "By picture"}
 
 
@@ -118,19 +119,14 @@ def _row(dataset: ServedDataset, failure: _Failure, counted: CaseGroup | None) -
     }
 
 
-def neighbours(
-    dataset: ServedDataset,
-    chain: str,
-    editor: str = "",
-    cause: str = "",
-    program: str = "",
-    group: str = "",
-    kind: str = ALL,
-    category: str = ALL,
-    sort: str = "first",
-) -> dict:
-    """The place of a chain among the failures, and the chains and steps of the one before and the one after."""
-    matching, *_ = _chosen_failures(dataset, editor, cause, program, group, kind, category, sort)
+def neighbours(dataset: ServedDataset, chain: str, filters: list[str]) -> dict:
+    """The place of a chain among the failures, and the chains and steps of the one before and the one after.
+
+    `filters` are those of `failures`, in their order.
+    """
+    if len(filters) > _FILTERS:
+        raise UserError(f"{len(filters)} filters were given; there are {_FILTERS}")
+    matching, *_ = _chosen_failures(dataset, *filters)
     ids = [failure.case.chain.id for failure in matching]
     place = ids.index(chain) if chain in ids else -1
 
