@@ -1,7 +1,7 @@
 """The dataset's scores and floors as files: their columns, why a value may be missing, and what numbers depend on.
 
 Both follow from the metrics' specs. The column `reasons` holds JSON, {column: code or [code, detail]}, and `signature`
-holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made where a person reads.
+holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made for readers alone.
 """
 
 import json

@@ -47,7 +47,7 @@ _DARK = "@media screen and (prefers-color-scheme: dark)"
 class Look(NamedTuple):
     """How an editor is drawn everywhere: baselines are thin, dashed and grey."""
 
-    colour: str  # in the light; its dark partner stands beside it in SERIES
+    colour: str  # in a light page; SERIES has its dark partner
     marker: str
     dash: Any
     width: float

@@ -34,12 +34,12 @@ class Outcome:
 
     @property
     def rounds_kept(self) -> int | None:
-        """What two editors are compared by; None where a technical failure left the case open."""
+        """What two editors are compared by; None if a technical failure left the case open."""
         return None if self.failed else self.kept
 
     @property
     def text(self) -> str:
-        """'4', '(5, 10]' where rounds between were not measured, '>20' where nothing was lost."""
+        """'4', '(5, 10]' if rounds between were not measured, '>20' if nothing was lost."""
         if self.lost_at is None:
             return f">{self.kept}"
         return str(self.lost_at) if self.lost_at == self.kept + 1 else f"({self.kept}, {self.lost_at}]"
@@ -67,7 +67,7 @@ def curve_outcome(
 
     Missing values are rounds that were not measured. A refusal after the last value is a loss in the round it came
     in (`end_round`, or the next of `rounds`); a technical failure, and the end, are not. `start` is the value
-    before round 1, where one is known; it serves the crossing alone.
+    before round 1, if one is known; only the crossing needs it.
 
     >>> curve_outcome([0.9, 0.7, None, 0.4], [1, 2, 3, 5])
     Outcome(kept=2, lost_at=5, cause='below the threshold', failed=False, crossing=4.0)

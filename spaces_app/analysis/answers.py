@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ..studies import study_modules
 from .analysis import Analysis
 
-PEOPLE = "people"  # in the place of a judge's name
+PEOPLE = "people"  # instead of a judge's name
 StepKey = tuple[str, int]  # id of the chain, number of the step
 
 

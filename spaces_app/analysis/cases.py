@@ -131,7 +131,7 @@ _CASE_COLUMNS = (
     *CURVES,
     *(f"retained_{name}" for name in RETAINED),
 )
-_NOT_SCORED = ScoreRow.from_scores({})  # stands for a step without a row
+_NOT_SCORED = ScoreRow.from_scores({})  # for a step without a row
 
 
 def read_cases(
@@ -285,7 +285,7 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
 
 
 def _most_left(steps: Sequence[ScoreRow]) -> float | None:
-    """How much of an edit is left after a round; of several edits, of the one of which most is left."""
+    """How much of an edit is left after a round; of several edits, the largest rest."""
     return max((step.undo_ratio for step in steps if step.undo_ratio is not None), default=None)
 
 

@@ -19,7 +19,7 @@ CHECK_TITLES = {
 }
 _COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is not checked
 HALF = 0.5
-# An editor under test, one that is listed apart for a reason, or a row that says where the scale begins and ends.
+# An editor under test, one that is listed apart for a reason, or one that marks an end of the scale.
 ROLES = {"editor": "editors", "apart": "editors listed apart", "baseline": "baselines"}
 
 _Reasons = Mapping[str, Sequence[str]]  # by editor; an editor without reasons has no entry, or an empty one

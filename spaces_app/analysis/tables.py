@@ -172,7 +172,7 @@ def capitalised(text: str) -> str:
 
 
 def format_cell(row: Row, column: Column) -> str:
-    """The value, with its limits in brackets where it has them."""
+    """The value, with its limits, if it has any, in brackets."""
     value = format_value(row.get(column.key), column.form)
     low, high = (row.get(key) for key in (f"{column.key}_low", f"{column.key}_high"))
     if not column.interval or is_missing(row.get(column.key)) or is_missing(low):
@@ -193,7 +193,7 @@ def as_csv(table: Table) -> str:
 
 
 def _csv_value(value: Any) -> Any:
-    """The value of one cell; text that a spreadsheet would take for a formula stands behind an apostrophe.
+    """The value of one cell; text that a spreadsheet would take for a formula gets an apostrophe.
 
     >>> _csv_value("=HYPERLINK(1)"), _csv_value("paint"), _csv_value(-0.5), _csv_value(None)
     ("'=HYPERLINK(1)", 'paint', -0.5, '')
@@ -249,7 +249,7 @@ _LATIN = 0x180  # up to here LaTeX knows every letter by itself
 
 
 def _latex_text(text: str) -> str:
-    r"""Text that LaTeX takes as it stands; a sign of another script, at which it would stop, is told by its number.
+    r"""Text that LaTeX accepts; a sign of another script, at which it would stop, becomes its number.
 
     >>> _latex_text("Kendall's τ, 50%"), _latex_text("模")
     ("Kendall's $\\tau$, 50\\%", '[U+6A21]')
@@ -261,7 +261,7 @@ def _latex_text(text: str) -> str:
 def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:
     """A booktabs tabular to paste into a paper: the columns that the page shows, or those of `keys`.
 
-    A rule stands before each row that has another value of `rule_where`.
+    A rule is drawn above each row that has another value of `rule_where`.
     """
     shown = [column for column in table.columns if (column.key in keys if keys else column.shown)]
     body, before = [], None

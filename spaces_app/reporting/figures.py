@@ -1,4 +1,4 @@
-"""Draws the report's tables. Every figure is made from rows of the tables alone, and left out where they are empty."""
+"""Draws the report's tables. Every figure is made from rows of the tables alone, and left out if they are empty."""
 
 import html
 import io
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SMALL = 9.3  # the smallest letters: 12 pixels where two figures just find room beside each other
 _WIDTH = 5.2  # inches at 72 units each: a desk shows two figures beside each other
-_NARROW = 4.45  # inches of a phone's figures, whose letters have 12 pixels where a page is 360 wide
+_NARROW = 4.45  # inches of a phone's figures, whose letters have 12 pixels on a page 360 pixels wide
 _NARROW_LINE = 38  # letters in a line of these
 _NARROW_NAME = 24  # letters of a name beside its line
 _LINE, _LEGEND_LINE = 1.2, 1.66  # heights of a letter
@@ -72,7 +72,7 @@ class FigureContext(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with what a reader who does not see it is told; the last is the caption."""
+    """A figure, its caption, and a description for readers who do not see it."""
 
     name: str
     title: str
@@ -91,7 +91,7 @@ class Drawing:
         return finish_svg(self.matplotlib_svg, self.name, *words, alone)
 
     def narrow_svg(self) -> str:
-        """The phone's figure for a page, where there is one."""
+        """The phone's figure for a page, if there is one."""
         if self.narrow is None:
             return ""
         words = html.escape(self.title), html.escape(self.description)
@@ -242,13 +242,13 @@ def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
 
 
 def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
-    """The names that readers know, in lines that leave room for the rest of a figure with so many panels in a row."""
+    """The names that readers know, in lines short enough for a figure with so many panels in a row."""
     width = _NARROW_NAME if is_narrow() else LONGEST if panels == 1 else 48 // panels
     return {label: broken(name, width) for label, name in display_names(labels).items()}
 
 
 def broken(name: str, width: int) -> str:
-    """A name in lines of so many signs, broken where a word or a part of an id ends if that is possible.
+    """A name in lines of at most so many signs, broken between words or parts of an id if that is possible.
 
     >>> broken("an-editor:steps=28,guidance=2.5", 20).split("\\n")
     ['an-editor:steps=28,', 'guidance=2.5']

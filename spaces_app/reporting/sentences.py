@@ -205,7 +205,7 @@ def where_chains_went(facts: Facts) -> str:
     total = " + ".join(f"{count} {name}" for name, count in counts.items())
     gaps = _facts_after(facts, "edit check left out, ")
     text = ", ".join(f"{count} ({Missing(code).sentence})" for code, count in gaps.items())
-    unjudged = f"; edits that nobody can judge, where the other checks count: {text}" if gaps else ""
+    unjudged = f"; edits that nobody can judge, so that the other checks decide: {text}" if gaps else ""
     return f"{facts['chains generated']} chains generated = {total}{unjudged}"
 
 

@@ -1,4 +1,4 @@
-"""One pair of editors in full: what their common cases say, case by case where they differ most."""
+"""One pair of editors in full: what their common cases say, and the sources on which they differ most."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def compare_pair(analysis: Analysis, first: str, second: str) -> _PairReport:
 
 
 def _compare_in_group(group: CaseGroup, first: str, second: str, threshold: float) -> tuple[str, dict[str, Any]]:
-    """The sentence, the numbers behind it, both headlines, and the sources where they differ most."""
+    """The sentence, the numbers behind it, both headlines, and the sources on which they differ most."""
     outcomes = outcomes_by_case(group, threshold)
     [pair] = pairs.pair_rows(group.name, outcomes, compare_editors(outcomes, [first, second]), "this pair")
     board = [

@@ -160,5 +160,5 @@ def replace_files(out: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _is_free(path: Path, data: bytes) -> bool:
-    """Whether nothing lies there, or exactly what would be written."""
+    """Whether the file does not exist, or has exactly what would be written."""
     return not path.exists() or (path.is_file() and path.read_bytes() == data)

@@ -1,4 +1,4 @@
-"""The table of every two editors: who keeps more rounds on their common cases, and whether that is more than luck."""
+"""Every two editors: which one keeps more rounds on their common cases, and whether that is more than luck."""
 
 from collections.abc import Sequence
 

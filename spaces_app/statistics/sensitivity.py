@@ -78,7 +78,7 @@ def _rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Ru
 
 
 def _limit_changes(group: CaseGroup, headline: Rule, rejudged: RejudgedCases) -> list[tuple[str, str, Rule, int]]:
-    """The same for the limits of the edit checks, where the scores hold the numbers that are held against them."""
+    """The same for the limits of the edit checks, if the scores have the numbers that the limits apply to."""
     found: list[tuple[str, str, Rule, int]] = []
     for what, (needed, field, settings) in EDIT_LIMITS.items():
         is_checked = ("part_lost" if field == "part" else "edits") in group.checks

@@ -39,7 +39,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "" if rows else "No editor lost a case of which there are pictures."
+    return "" if rows else "No editor lost a case that has pictures."
 
 
 def worst_of_group(group: CaseGroup, outcomes: OutcomesByEditor) -> list[Row]:
