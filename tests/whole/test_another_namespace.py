@@ -66,7 +66,7 @@ def test_everything_works_under_another_namespace(tmp_path, monkeypatch):
             for path, data in hub.store.contents("space", repo, "v1.0.0").items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)
-            about = environment | {"CONVERGEBENCH_DATASET": "", "PYTHONSAFEPATH": ""}
+            about = environment | {"CONVERGEBENCH_DATASET": "", "PYTHONSAFEPATH": "", "PYTHONPATH": str(folder)}
             with serving("", tmp_path / "cache", [sys.executable, str(folder / "app.py")], about, wait=400) as server:
                 assert seen in text_of(server.address, seen)
 
