@@ -28,6 +28,7 @@ def generate(
     max_cost: float | None = None,
     retry: Collection[str] = (),
     shard: str | None = None,
+    trackio: str | None = None,
     pictures: str | Path | None = None,
     kind: str | None = None,
     audit: bool = True,
@@ -46,13 +47,13 @@ def generate(
     as many at once as `concurrency`. Calling it again with the same arguments resumes, as long as the editor has the
     same name and version; unless you give them, they are the function's name and a hash of its file.
     `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
-    Without an editor, those of the suite run.
+    Without an editor, those of the suite run. `trackio` names a project in which trackio plots the progress.
     A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
     say. Without `audit` no chain is disturbed to find editors that remember the original.
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
     `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm they are `submitted` only.
     """
-    from . import audits, editors, plan, processes, scheduler, suites
+    from . import audits, editors, plan, processes, run_log, scheduler, suites
     from .progress import progress_bar
     from .records import UserError, one_of
 
@@ -93,12 +94,16 @@ def generate(
         # The processes of a machine share the run's ledger; another machine may have another disk, and keeps to a part.
         max_cost /= processes.machines()
     title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
-    with progress_bar(title, sum(chain.calls for chain in chains), "steps", quiet) as advance:
-        spent = 0.0
+    with (
+        progress_bar(title, sum(chain.calls for chain in chains), "steps", quiet) as advance,
+        run_log.tracked(trackio, run.name) as log,
+    ):
+        calls, spent = 0, 0.0
 
         def report(chain: "Chain", step: "Step") -> None:
-            nonlocal spent
-            spent += step.cost or 0.0
+            nonlocal calls, spent
+            calls, spent = calls + 1, spent + (step.cost or 0.0)
             advance(1, f"${spent:.2f}" if spent else "")
+            log({"calls_done": calls, "spent": spent, step.status: 1})
 
         return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry, part=part)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import stores
@@ -133,6 +134,18 @@ def test_the_log_is_lines_of_json_in_the_order_of_time(tmp_path):
     assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
     planned_calls = sum(calls for _, calls in lines[0]["planned"].values())
     assert planned_calls == sum(line["calls"] for line in lines if line["event"] == "chain_ended")
+
+
+def test_trackio_plots_the_progress(tmp_path, monkeypatch):
+    logged = []
+    tracker = SimpleNamespace(log=logged.append, finish=lambda: logged.append("finished"))
+    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=lambda **names: logged.append(names) or tracker))
+    words = ["--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--limit", "1", "--no-audit"]
+    done = CliRunner().invoke(main, ["generate", *words, "--out", str(tmp_path / "run"), "--trackio", "night"])
+    assert done.exit_code == 0, done.output
+    assert logged[0] == {"project": "night", "name": "run"}
+    assert [values["calls_done"] for values in logged[1:-1]] == [1, 2]
+    assert logged[-1] == "finished"
 
 
 def test_what_is_no_run_is_one_sentence(tmp_path):
