@@ -1,4 +1,4 @@
-"""The options of editors and judges, given as name=value: read by the types of their fields, checked and labelled."""
+"""The options of editors and judges, written as name=value: parsed by field type, checked and labelled."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from .records import Setting, UserError, one_of
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-# How fast to ask, not what to ask for: no part of a chain's identity.
+# They set how fast calls are made, not what is asked: not part of a chain's identity.
 RATES = ("concurrency", "requests_a_minute")
 WHERE_GIVEN = "where given"  # part of the identity only with a value
 
@@ -33,21 +33,21 @@ def choice(default: str, allowed: Sequence[str], *, identity: bool = True) -> An
 
 
 def unrelated(default: Setting) -> Any:
-    """A field that does not shape answers: no part of a chain's identity."""
+    """A field that does not shape answers, so it is not part of a chain's identity."""
     return field(default=default, metadata={"identity": False})
 
 
 def parse_words(
     what: str, name: str, words: str, kind: "type[DataclassInstance]", also: Sequence[str] = ()
 ) -> tuple[dict[str, Setting], dict[str, int]]:
-    """Options for a class whose fields they are (or that are named in `also`), and the rates."""
+    """The options of a class, one for each of its fields and each name in `also`; and the rates."""
     allowed, hints = [*(option.name for option in fields(kind)), *also, *RATES], get_type_hints(kind)
     options: dict[str, Setting] = {}
     for word in filter(None, words.split(",")):
         key, equals, text = word.partition("=")
         if not equals or key not in allowed:
-            known = ", ".join(allowed)
-            raise UserError(f"{what} {name!r} has no option {word!r}; its options are {known}, as name=value")
+            choices = ", ".join(allowed)
+            raise UserError(f"{what} {name!r} has no option {word!r}; its options are {choices}, as name=value")
         if key in options:
             raise UserError(f"{what} {name!r} is given the option {key!r} twice; give it once")
         options[key] = text if key in RATES else _parse(f"{name}:{key}", text, hints.get(key, str))
@@ -55,7 +55,7 @@ def parse_words(
 
 
 def take_rates(name: str, options: dict[str, Setting]) -> dict[str, int]:
-    """The rates among the options, taken out of them."""
+    """Remove the rates from the options and return them."""
     rates = {key: _parse(f"{name}:{key}", str(options.pop(key)), int) for key in RATES if key in options}
     for key, rate in rates.items():
         if not isinstance(rate, int) or rate < 1:
@@ -64,16 +64,16 @@ def take_rates(name: str, options: dict[str, Setting]) -> dict[str, int]:
 
 
 def take_seed(name: str, options: dict[str, Setting]) -> str:
-    """How seeds are drawn, taken out of the options."""
+    """Remove the option `seed`, which says how seeds are drawn, and return it."""
     seed = str(options.pop("seed", "per-step"))
     one_of(f"{name}:seed", seed, ("per-step", "fixed"))
     return seed
 
 
-def check_limits(name: str, made: "DataclassInstance") -> None:
+def check_limits(name: str, instance: "DataclassInstance") -> None:
     """Raises UserError for a number outside the limits of its field, or a word that is not allowed."""
-    for option in fields(made):
-        limits, value = option.metadata.get("limits"), getattr(made, option.name)
+    for option in fields(instance):
+        limits, value = option.metadata.get("limits"), getattr(instance, option.name)
         if allowed_words := option.metadata.get("allowed"):
             one_of(f"{name}:{option.name}", value, allowed_words)
         if limits is None or value is None:
@@ -90,12 +90,13 @@ def check_limits(name: str, made: "DataclassInstance") -> None:
 
 
 def identity_and_label(
-    name: str, made: "DataclassInstance", more: Mapping[str, Setting]
+    name: str, instance: "DataclassInstance", extra: Mapping[str, Setting]
 ) -> tuple[dict[str, Setting], str]:
-    """The options that shape answers, and the name with those that differ from their defaults, and with `more`."""
-    by_name = {option.name: option for option in fields(made)}
-    values = {key: getattr(made, key) for key, option in by_name.items() if _is_identity(option, getattr(made, key))}
-    shown = {key: value for key, value in values.items() if value != _default_of(by_name[key])} | dict(more)
+    """The options that shape answers, and the label: the name, the options that differ from their defaults, `extra`."""
+    by_name = {option.name: option for option in fields(instance)}
+    options = {key: getattr(instance, key) for key in by_name}
+    values = {key: value for key, value in options.items() if _is_identity(by_name[key], value)}
+    shown = {key: value for key, value in values.items() if value != _default_of(by_name[key])} | dict(extra)
     return values, name + ":" * bool(shown) + ",".join(f"{key}={value}" for key, value in sorted(shown.items()))
 
 

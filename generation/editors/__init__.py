@@ -1,7 +1,7 @@
-"""The editors: one file each, found by its place, here or in `generation/studies/STUDY/editors/`.
+"""The editors: one file each, in this folder or in `generation/studies/STUDY/editors/`; nothing is registered.
 
-A file holds one frozen dataclass named `Editor`: its docstring says what it is, its fields are its options, and
-`edit(image, instruction, seed)` answers one call. Nothing has to be registered.
+A file holds one frozen dataclass named `Editor`: its docstring describes the editor, its fields are the options, and
+`edit(image, instruction, seed)` answers one call.
 """
 
 import functools
@@ -21,14 +21,14 @@ PLUGINS = "convergebench.editors"
 
 
 class Edits(Protocol):
-    """What every editor can do; the rest is read with a default, see `trait`."""
+    """What every editor must have; everything else is optional, see `trait`."""
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer: ...
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An editor with all its options: how it is named in tables, and what becomes part of a chain's identity."""
+    """An editor with all its options, its label in tables, and the settings that are part of a chain's identity."""
 
     spec: str
     name: str
@@ -39,18 +39,18 @@ class Choice:
 
 
 _TRAITS: dict[str, Any] = {
-    "role": "editor",  # or "baseline", an end of the scale, or "transport", a re-encoding that every answer passes
+    "role": "editor",  # or "baseline", an end of the scale, or "transport", which only re-encodes or degrades
     "embedded": False,  # runs here, without weights or network
-    "audited": False,  # embedded, but the recall audit is for it as for the others
+    "audited": False,  # whether the recall audit covers it although it is embedded
     "needs": "nothing",
     "concurrency": 8,  # calls in flight
     "remembers": False,  # wants the chain's history with every call
-    "varies_size": False,  # its answers change size on purpose, so each call is given the last one at its own size
+    "varies_size": False,  # its answers change size on purpose, so each call gets the last answer unresized
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
-    "price": float,  # US dollars a call, None where unknown
-    "hosted": lambda: None,  # what is known of the vendor's model, as `vendors.models` has it; None if there is none
-    "identity": dict,  # what else shapes its answers and is found out when it is chosen, as settings of the chain
-    "ready": lambda: None,  # one sentence on what is missing here, None when nothing is
+    "price": float,  # US dollars per call, None if unknown
+    "hosted": lambda: None,  # the vendor's model as a `vendors.models.Model`; None if there is none
+    "identity": dict,  # further settings that shape its answers, looked up when it is chosen
+    "ready": lambda: None,  # one sentence on what is missing on this machine, None if nothing is
 }
 
 
@@ -60,7 +60,7 @@ def trait(editor: object, name: str) -> Any:
 
 
 def names() -> list[str]:
-    """Every editor there is."""
+    """The names of all editors, plugins included."""
     return sorted({*_modules(), *plugins()})
 
 
@@ -93,17 +93,17 @@ def load(name: str) -> type:
 def choose(spec: str, find_out: bool = True) -> Choice:
     """An editor with the options that the command line gives, such as `jpeg:quality=40,seed=fixed`.
 
-    With `find_out` a Hub or a server may be asked what shapes its answers: without, the settings lack that.
+    With `find_out` the Hub or a server may be asked for settings that shape its answers; otherwise these are left out.
     """
     if ".py:" in spec or spec.endswith(".py"):  # a function in a file: ./my_editor.py:edit,version=2
-        path, _, rest = spec.partition(".py")
-        function, *given = rest.removeprefix(":").split(",")
-        return own_choice(own_editor.load(Path(path + ".py"), function or "edit"), spec, _split(given))
-    name, _, words = spec.partition(":")
+        path, _, function_and_options = spec.partition(".py")
+        function, *words = function_and_options.removeprefix(":").split(",")
+        return own_choice(own_editor.load(Path(path + ".py"), function or "edit"), spec, _split(words))
+    name, _, option_words = spec.partition(":")
     kind = load(name)
     if not isinstance(kind, type):
-        return own_choice(kind, spec, {"name": name, **_split(filter(None, words.split(",")))})
-    values, rates = options.parse_words("editor", name, words, kind, ("seed",))
+        return own_choice(kind, spec, {"name": name, **_split(filter(None, option_words.split(",")))})
+    values, rates = options.parse_words("editor", name, option_words, kind, ("seed",))
     seed = options.take_seed(name, values)
     editor = kind(**values)
     options.check_limits(name, editor)
@@ -115,7 +115,7 @@ def choose(spec: str, find_out: bool = True) -> Choice:
 def own_choice(
     function: Callable[..., object], spec: str = "", settings: Mapping[str, Setting] | None = None
 ) -> Choice:
-    """A function as an editor. Its name and version are part of a chain's identity, so that resuming goes by them."""
+    """A function as an editor. Its name and version are part of a chain's identity, so resuming needs the same."""
     words = dict(settings or {})
     allowed = ("name", "version", "seed", *options.RATES)
     if unknown := [key for key in words if key not in allowed]:
@@ -123,7 +123,7 @@ def own_choice(
     name = own_editor.name_of(function, words.get("name"))
     version = own_editor.version_of(function, words.get("version"))
     if name in names() and name not in plugins():
-        raise UserError(f"{name!r} is the name of an editor that is here already; give yours another with name=")
+        raise UserError(f"{name!r} is already the name of an editor; give yours another with name=")
     rates, seed = options.take_rates(name, words), options.take_seed(name, words)
     label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"
     editor = own_editor.wrap(function, rates.get("concurrency"))
@@ -135,14 +135,14 @@ def _split(words: Iterable[str]) -> dict[str, Setting]:
 
 
 def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
-    """The same editor under other settings; None if it has no such option or value."""
+    """The same editor with these settings changed; None if it has no such option or value."""
     if not settings:
         return choice
     if any(key not in choice.settings for key in settings):
         return None
     name, _, words = choice.spec.partition(":")
-    others = [word for word in words.split(",") if word and word.partition("=")[0] not in settings]
-    words = ",".join([*others, *(f"{key}={value}" for key, value in settings.items())])
+    unchanged = [word for word in words.split(",") if word and word.partition("=")[0] not in settings]
+    words = ",".join([*unchanged, *(f"{key}={value}" for key, value in settings.items())])
     try:
         return choose(f"{name}:{words}")
     except UserError:
@@ -150,23 +150,23 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
 
 
 def editor_info(choice: Choice) -> EditorInfo:
-    """What the editor says of itself, as a run records it."""
-    own = isinstance(choice.editor, own_editor.OwnEditor)
-    words = choice.editor.about if own else (type(choice.editor).__doc__ or "").strip()  # type: ignore[attr-defined]
-    return EditorInfo(choice.name, trait(choice.editor, "role"), words.partition("\n")[0])
+    """The editor's name, role and first docstring line, as a run records them."""
+    editor = choice.editor
+    words = editor.summary if isinstance(editor, own_editor.OwnEditor) else (type(editor).__doc__ or "").strip()
+    return EditorInfo(choice.name, trait(editor, "role"), words.partition("\n")[0])
 
 
 def describe(name: str) -> dict[str, Any]:
-    """What a reader wants to know of an editor: its sentence, options, needs, and what is missing here."""
+    """An editor for `convergebench list`: its description, options, needs, and what is missing on this machine."""
     choice = choose(name, find_out=False)
     info, settings = editor_info(choice), {key: value for key, value in choice.settings.items() if key != "seed"}
-    every: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
+    option_names: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
     return {
         "name": name,
         "about": info.about,
         "role": info.role,
         "options": settings,
-        "also": [option for option in every if option not in settings],
+        "also": [option for option in option_names if option not in settings],
         "needs": trait(choice.editor, "needs"),
         "missing": trait(choice.editor, "ready")(),
     }

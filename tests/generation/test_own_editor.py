@@ -102,7 +102,7 @@ ANSWERS = [
     (later, "complete", None),
     (refuses, "refused", "not this one"),
     (breaks, "failed", "ZeroDivisionError: oh"),
-    (lambda image, instruction: None, "no_image", "the function gave None"),
+    (lambda image, instruction: None, "no_image", "the function returned None"),
     (lambda image, instruction: 3, "failed", "got int"),
 ]
 
@@ -119,10 +119,10 @@ def test_what_a_function_gives_or_raises_is_a_typed_answer(tmp_path, function, e
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("./none.py:edit", "there is no file none.py"),
+        ("./none.py:edit", "none.py does not exist"),
         ("{folder}/mine.py:other", "has no function 'other'"),
         ("{folder}/mine.py:edit,angle=3", "has no option 'angle'; its options are name, version, seed"),
-        ("{folder}/mine.py:edit,name=jpeg", "'jpeg' is the name of an editor that is here already"),
+        ("{folder}/mine.py:edit,name=jpeg", "'jpeg' is already the name of an editor"),
         ("{folder}/mine.py:edit,name=a b", "letters, digits"),
         ("{folder}/broken.py:edit", "cannot be run: ValueError: no weights"),
     ],
