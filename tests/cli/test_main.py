@@ -144,7 +144,7 @@ def test_paths_that_cannot_be_used_are_one_sentence(tmp_path, monkeypatch):
             assert result.exit_code == 2
             assert len(result.output.splitlines()[-1]) > 20
     result = CliRunner().invoke(main, ["build", "x" * 300])
-    assert "cannot be used: the name is longer than the file system takes; choose a shorter one" in result.output
+    assert "cannot be used: the name is longer than the file system allows; choose a shorter one" in result.output
     assert "x" * 100 not in result.output
 
 
