@@ -1,4 +1,4 @@
-"""The dataset's scores and floors as files: their columns, why a value may be missing, and what numbers depend on.
+"""The columns of a dataset's scores and floors, the reasons for missing values, and signatures.
 
 Both follow from the metrics' specs. The column `reasons` holds JSON, {column: code or [code, detail]}, and `signature`
 holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made for readers alone.
@@ -16,16 +16,16 @@ from convergebench.dataset_builder.dataset.columns import Column, Config, Row, S
 
 from .specs import specs
 
-CHANGED_SIZE = "changed_size"  # known from the sizes alone: no metric gives it
-_CHANGED_SIZE_ORDER = 60  # its place among the metrics
+CHANGED_SIZE = "changed_size"  # computed by the engine from the pictures' sizes, not by a metric
+_CHANGED_SIZE_ORDER = 60  # its position among the metrics
 
 
 class Fault(Enum):
     """Who is to blame for a missing value."""
 
-    EDITOR = "editor"  # it gave no picture, or not the one asked for
-    NOBODY = "nobody"  # nobody can tell
-    OURS = "ours"  # damage, absent weights, a metric that was not asked for, a call that failed
+    EDITOR = "editor"  # it returned no picture, or an unusable one
+    NOBODY = "nobody"  # it cannot be decided
+    OURS = "ours"  # damage, missing weights, a metric that was not requested, a failed call
     NOT_APPLICABLE = "not applicable"  # the question does not arise at this step
 
 
@@ -35,10 +35,10 @@ class Reason(NamedTuple):
     code: str
     fault: Fault
     text: str  # {} is replaced by the detail
-    damage: bool = False  # the dataset is damaged, or a metric is: said aloud, and tried again the next time
+    damage: bool = False  # the dataset or a metric is damaged: reported, and tried again by the next run
 
     def sentence(self, detail: str = "") -> str:
-        """For a reader."""
+        """The reason in words."""
         if "{}" in self.text:
             return self.text.replace("{}", detail)
         return f"{self.text}: {detail}" if detail else self.text
@@ -70,7 +70,7 @@ OF_THE_ENGINE = {
 
 @cache
 def reasons() -> dict[str, Reason]:
-    """Every kind of reason by its code: the engine's own, and those that the metrics' specs name."""
+    """Every kind of reason by its code: the engine's, and those that the metrics' specs declare."""
     of_metrics = {
         code: Reason(code, Fault(fault), text)
         for spec in specs().values()
@@ -87,7 +87,7 @@ class Missing(NamedTuple):
 
     @property
     def reason(self) -> Reason:
-        """What kind of reason this is; a code that no spec names is nobody's fault."""
+        """The kind of reason; a code that no spec declares has the fault NOBODY."""
         return reasons().get(self.code) or Reason(self.code, Fault.NOBODY, self.code)
 
     @property
@@ -96,7 +96,7 @@ class Missing(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """For a reader."""
+        """The reason in words."""
         return self.reason.sentence(self.detail)
 
     def to_json(self) -> str | list[str]:
@@ -130,7 +130,7 @@ def signature_json(signature: Mapping[str, Any]) -> str:
 
 
 def signature_of(row: Mapping[str, Any]) -> _Signature:
-    """What a row's numbers depend on, by metric; empty if the row does not say it in JSON."""
+    """What a row's numbers depend on, by metric; empty if the row has no valid JSON."""
     try:
         signature = json.loads(row.get("signature") or "{}")
     except ValueError:
@@ -139,7 +139,7 @@ def signature_of(row: Mapping[str, Any]) -> _Signature:
 
 
 def signature_texts(signature: Mapping[str, Any]) -> list[str]:
-    """Each part of a signature in one line for a reader.
+    """Each part of a signature as one readable line.
 
     >>> signature_texts({"psnr": {"version": 1, "ceiling": 100.0}})
     ['psnr/1 ceiling=100']
@@ -206,10 +206,9 @@ def score_column_names() -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRow(_Scored):
-    """One step's scores. What the statistics of the core read is an attribute, None if it was not computed.
+    """One step's scores. Columns that the core's statistics read are attributes, None if not computed.
 
-    The other columns, such as those of a metric that was dropped in, are read by `value`. What the metrics' columns
-    mean is in their specs.
+    All other columns, such as those of a user's metric, are read with `value`. The specs explain the metrics' columns.
     """
 
     TABLE: ClassVar = "scores"
@@ -242,7 +241,7 @@ class ScoreRow(_Scored):
         return cls.from_values(dict.fromkeys(score_column_names()) | dict(values))
 
     def value(self, column: str) -> Any:
-        """The value in a column whose name is data. A name that no column has, or that was not read, is an error."""
+        """The value in a column by its name; raise KeyError if there is no such column or it was not read."""
         if column in self.__dict__:
             return self.__dict__[column]
         if column in score_column_names():
@@ -257,9 +256,9 @@ class ScoreRow(_Scored):
 
 
 def _check_fields(row: type[Row]) -> None:
-    """A field that no column fills would be None for ever, and a check that reads it never in force."""
+    """Raise TypeError for a field without a column: it would always be None, and checks of it would never fire."""
     if unknown := {field.name for field in fields(row)} - score_column_names():  # type: ignore[arg-type]  # a dataclass
-        raise TypeError(f"{row.__name__} has fields that are no columns of the scores: {', '.join(sorted(unknown))}")
+        raise TypeError(f"{row.__name__} has fields that are not columns of the scores: {', '.join(sorted(unknown))}")
 
 
 _check_fields(ScoreRow)

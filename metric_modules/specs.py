@@ -1,7 +1,7 @@
-"""Every metric says in its own folder what it is; this file finds the folders and answers questions about them.
+"""Finds the metric folders and reads their specs; each metric describes itself in its own folder.
 
 A metric is one folder, `metric_modules/NAME/`. A new folder is scored, stored, explained on the dataset's card, drawn
-in the report and shown in the Space without another line being changed. The engine looks at two of its files:
+in the report and shown in the Space without changing another line. The engine reads two of its files:
 
 `spec.py` holds `SPEC = {...}`: plain data without imports. Its keys (those marked * are required):
     name*      what `convergebench score --metrics` and the signature call the metric
@@ -10,11 +10,11 @@ in the report and shown in the Space without another line being changed. The eng
                "round": judges each step from the pictures of its round
                "statistic": computes from numbers, as an `evaluate` module only; the scores have no column of it
     study      the study that the metric belongs to; the core works without such folders
-    order      place among the metrics; a metric that names none comes last
+    order      position among the metrics; a metric without one comes last
     after      metrics whose values, or whose networks, this one uses; they run first
-    rounds     kind "round": only so many first rounds are looked at; all are by default
-    optional   True: it is computed only if it is asked for by name, and only then the scores have its columns
-    needs      what has to be fetched before it computes, in words
+    rounds     kind "round": the number of first rounds that are judged; all by default
+    optional   True: it is computed only if it is requested by name, and only then do the scores have its columns
+    needs      what has to be fetched before it can be computed, in words
     sees, misses    what it notices and what it overlooks, in words: a row of the table in the Space's tab Metrics
     columns    its columns in the scores, each with the fields of `ScoreColumn`
     reasons    {code: [fault, sentence]}: why it may have no value; the faults are those of `scores.Fault`, and {} in
@@ -23,40 +23,41 @@ in the report and shown in the Space without another line being changed. The eng
 `measure.py` holds what the engine runs, one class (a "statistic" has none):
     class Scorer:
         def __init__(self, device: str, dtype: str, earlier: Mapping[str, Scorer]): ...  # and options with defaults
-            # `earlier` has the scorers of the metrics named in `after` that are at work. FileNotFoundError: the
-            # weights are not here; its message is what the scores say.
-        signature: dict[str, str | int | float]     # whatever a value depends on; "version" among it
-        exact: Scorer | None        # optional: the same in float32, asked again for values near a threshold
-        def release(self): ...      # optional: lets large weights go until they are needed again
+            # `earlier` has the scorers of those metrics named in `after` that are part of this run. Raises
+            # FileNotFoundError if the weights are missing; its message becomes the reason in the scores.
+        signature: dict[str, str | int | float]     # everything a value depends on, including "version"
+        exact: Scorer | None        # optional: the same in float32, which recomputes values near a threshold
+        def release(self): ...      # optional: releases large weights until they are needed again
 
     kind "picture":
         def prepare(self, picture): ...     # once for each reference
         def compare(self, reference, pictures, earlier): ...
             # `reference` is what `prepare` returned, `pictures` are RGB uint8 arrays of the reference's size, `earlier`
-            # has one dictionary for each picture with the values found so far. Returns one dictionary for each picture:
-            # {column: value}. A value is a number, or where there is none a reason: a code, or (code, detail).
+            # has one dictionary for each picture with the values of earlier metrics. Returns one dictionary for each
+            # picture: {column: value}. A value is a number, or the reason why there is none: a code or (code, detail).
         previous_columns: tuple[str, ...]               # optional, with
-        def compare_previous(self, before, picture): ...    # a return and the one before: {column: value} of these
+        def compare_previous(self, before, picture): ...    # a return and the one before it: {column: value}
     kind "round":
-        def reduce(self, picture): ...      # what is needed of a picture at its own size; runs while pictures are read
-        def embed(self, reduced, pictures): ...     # what to keep of some pictures, the second at the evaluation size
+        def reduce(self, picture): ...      # a smaller form of a picture; runs while pictures are read
+        def embed(self, reduced, pictures): ...     # the embeddings of these pictures (`pictures`: at evaluation size)
         def prepare(self, picture): ...     # once for each reference
         def judge(self, program, position, pictures, reference): ...
-            # what was kept (or None) of the round's pictures: the previous return, then one for each position so far;
-            # `reference` is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows", under
-            # "found" the values that the step has from metrics before, the round's number as "round", and as "audits"
-            # what the recall audit did before each step of it (or None); where the metric names `rounds`, "earlier" is
-            # what was kept (or None) of every step before the round. Returns {column: value or reason}; the value of a
-            # column of type "string" is a dictionary, which is stored as JSON.
+            # `pictures` are the embeddings (or None) of the previous return, then of each position so far; `reference`
+            # is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows", "found" (the step's
+            # values from earlier metrics), "round" (the round's number) and "audits" (what the recall audit did before
+            # each step of the round, or None); if the spec sets `rounds`, also "earlier": the embeddings (or None) of
+            # every step before the round. Returns {column: value or reason}; the value of a column of type "string" is
+            # a dictionary, which is stored as JSON.
 
-    Beside the class, where the metric `needs` something:
-        def missing_weights(): ...  # optional: what `convergebench metrics` says of weights that are absent, or None
+    In the same file, if the metric `needs` something:
+        def missing_weights(): ...  # optional: a sentence for `convergebench metrics` if weights are missing, or None
 
-Of ours, a folder's code imports only `_shared/`, other metrics' folders and what `generation` has without imports of
-its own, such as its decoder. `evaluate` downloads a folder alone: self_contained.py copies these files into it.
+From this project, a folder's code imports only `_shared/`, other metrics' folders and files of `generation` that
+import nothing from this project themselves, such as the decoder. `evaluate` downloads a folder alone, so
+self_contained.py copies these files into it.
 
-One folder may hold several metrics: its `spec.py` then has a list `SPECS`, and its `Scorer` and `missing_weights` are
-given the name of one of them as `metric=`.
+One folder may hold several metrics: its `spec.py` then has a list `SPECS`, and its `Scorer` and `missing_weights`
+receive the name of one of them as `metric=`.
 """
 
 import importlib
@@ -81,24 +82,24 @@ class ScoreColumn:
     type: str = "float64"  # or "bool", or "string" for JSON
     aspect: str = ""  # what it looks at, in a word: pixels, structure, appearance, meaning
     unit: str = ""
-    direction: str = ""  # "higher" or "lower" is closer to the reference; "" where neither is
+    direction: str = ""  # "higher" or "lower" is closer to the reference; "" if neither is
     low: float | None = None  # the range; None if it has no end
     high: float | None = None
     ceiling: float | None = None  # what an untouched picture scores
-    floor: bool = False  # unrelated pictures say where nothing is left, and the scores get a column `retained_NAME`
+    floor: bool = False  # unrelated pictures set its floor, and the scores get a column `retained_NAME`
     headline: Headline | None = None  # what the headline checks it for
     floor_of: str | None = None  # the column whose floor counts for this one too
     # "curve": drawn over rounds in the report and in the Space's tab Curves, and listed like a "number";
     # "number": listed for each step in the Space's tab Chains; "dataset": only stored, and explained on the card.
     show: Show = "dataset"
-    bfloat16_error: float = 0.0  # what bfloat16 may be off; a value this near a threshold is computed in float32
-    sees: str = ""  # if it differs from the metric's own: a separate row in that table
+    bfloat16_error: float = 0.0  # largest error in bfloat16; a value this near a threshold is computed in float32
+    sees: str = ""  # if it differs from the metric's: a separate row in that table
     misses: str = ""
     metric: str = ""  # the metric it belongs to
 
     @property
     def retained(self) -> str:
-        """The column with the same on the scale from 1, untouched, to 0, another picture altogether."""
+        """The name of the column rescaled from 1 (untouched) to 0 (an unrelated picture)."""
         return f"retained_{self.name}"
 
 
@@ -112,7 +113,7 @@ class Spec:
     folder: str
     study: str | None = None
     columns: tuple[ScoreColumn, ...] = ()
-    order: int = 1000  # after those that name a place
+    order: int = 1000  # after those that set it
     after: tuple[str, ...] = ()
     steps: str = "all"
     rounds: int | None = None
@@ -134,7 +135,7 @@ class Spec:
         return tuple(column.name for column in self.columns)
 
 
-# What follows never changes while a program runs, and one view of the Space asks for it a thousand times.
+# Cached: none of this changes while a program runs, and one view of the Space reads it a thousand times.
 @cache
 def specs() -> dict[str, Spec]:
     """Every metric by its name, in their order, statistics included."""
@@ -152,7 +153,7 @@ def _read(folder: str) -> list[Spec]:
 
 
 def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
-    """One metric's spec; a key or a value that does not belong there is refused."""
+    """One metric's spec; raise ValueError for an unknown key or a value of the wrong type."""
     values = dict(data)
     where = f"metric_modules/{folder}/spec.py"
     columns = []
@@ -166,12 +167,12 @@ def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
 
 
 def _check(kind: type, values: Mapping[str, object], where: str) -> None:
-    """Refuse a key that is not a field of the class, or a value that is not of the field's type."""
+    """Raise ValueError for a key that is not a field of the class, or a value that is not of the field's type."""
     fields = get_type_hints(kind)
     for key, value in values.items():
         if key not in fields:
             raise ValueError(f"{where}: no key {key!r}; the keys are {', '.join(fields)}")
-        # A union's types, and of a Literal its values; a whole number will do for a float.
+        # The types of a union or the values of a Literal; an int is accepted for a float.
         parts = get_args(fields[key]) or (fields[key],)
         allowed = [option for part in parts for option in get_args(part) or (part,)]
         types = tuple(option for option in allowed if isinstance(option, type)) + (int,) * (float in allowed)
@@ -188,7 +189,7 @@ def scored_specs() -> dict[str, Spec]:
 
 @cache
 def optional_columns() -> frozenset[str]:
-    """The columns that the scores have only where their metric was asked for."""
+    """The columns that the scores have only if their metric was requested."""
     return frozenset(name for spec in specs().values() if spec.optional for name in spec.names)
 
 

@@ -1,4 +1,4 @@
-"""What there is to score: every chain of a dataset with its steps, found from the files without decoding a picture."""
+"""The chains of a dataset with their steps, listed from its files without decoding a picture."""
 
 import json
 from collections import defaultdict
@@ -13,7 +13,7 @@ from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Read
 from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
 from convergebench.generation.records import FinishedChain, Step
 
-# Decoding, resizing and metric calls that do not grow with the picture, in pixels' worth of work.
+# The fixed cost of decoding, resizing and metric calls, expressed in pixels.
 _COST_OF_A_PICTURE = 250_000
 
 
@@ -22,7 +22,7 @@ class Unreadable(ValueError):
 
 
 def is_scored(step: Step) -> bool:
-    """A shrunk answer ends its chain like a refusal: its distance would mostly measure the resize."""
+    """Whether a step gets scores. A shrunk answer does not: its distance would mostly measure the resize."""
     return step.status == "ok"
 
 
@@ -68,12 +68,12 @@ class DatasetChain:
 
     @property
     def pixels(self) -> int:
-        """Of the largest picture."""
+        """The area of its largest picture."""
         return max((_area(placed.step) for placed in (self.input, *self.steps.values()) if placed), default=0)
 
     @cached_property
     def cost(self) -> int:
-        """Pixels to decode and compare, with a constant for what does not grow with the picture."""
+        """Pixels to decode and compare, plus a fixed cost for each picture."""
         areas = {placed.step.sha256: _area(placed.step) for placed in self.scored_steps}
         return sum(areas.values()) + _COST_OF_A_PICTURE * len(areas) + 1
 

@@ -36,7 +36,7 @@ _HELD = ".held"  # in the folder of the shards: a lock for each task
 
 @dataclass
 class Job:
-    """A dataset, the metrics asked for, and the results that there are."""
+    """A dataset, the requested metrics, and the results so far."""
 
     folder: Path
     reader: Reader
@@ -80,7 +80,7 @@ class Job:
         return [chains[index] for index in share([chain.cost for chain in chains], rank, size)]
 
     def key(self, size: int) -> str:
-        """Names what is left to do in this many parts: equal for the same dataset and metrics."""
+        """A key for the remaining work in this many parts: equal for the same dataset and metrics."""
         chains, tasks = self.left
         signatures = {run.name: run.signature for run in self.metrics.runs}
         content = [size, signatures, [(chain.chain.id, chain.digest) for chain in chains], [task.key for task in tasks]]
@@ -120,7 +120,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """The result of a run in this process; `rows` and `pairs`, of the whole dataset, are known to the first one."""
+    """The result of a run in this process; only the first process knows `rows` and `pairs` of the whole dataset."""
 
     rank: int
     chains: int = 0  # scored by this process, as are the images
@@ -162,7 +162,7 @@ def run(
     batch: int = BATCH,
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
-    """Score what is lacking, together with other processes; the first writes the dataset's scores and floors."""
+    """Score what is missing, together with other processes; the first writes the dataset's scores and floors."""
     folder = job.folder / FOLDER
     with locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # another launch may still be writing the folder
@@ -194,7 +194,7 @@ def run_part(
     advance: Advance = lambda count, words: None,
     floors_only: bool = False,
 ) -> Outcome:
-    """Compute one part, for which no other has to be running: its chains with their floors, or its share of floors."""
+    """Compute one part independently of the others: its chains with their floors, or its share of the floors."""
     folder = job.folder / FOLDER
     job.left  # noqa: B018 - before any shard is read
     with part_held(folder, f"{rank:04d}"):
@@ -233,7 +233,7 @@ def _compute(
 
 @contextlib.contextmanager
 def part_held(folder: Path, name: str) -> Iterator[None]:
-    """Hold one part; another process that begins it waits and finds it done. A plain run is waited for."""
+    """Lock one part, so that another process that starts it waits and finds it done; wait for a plain run first."""
     with contextlib.ExitStack() as stack:
         with locked(folder, wait=True):
             stack.enter_context(locked(folder / _HELD / name, wait=True))
@@ -242,7 +242,7 @@ def part_held(folder: Path, name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked_for(job: Job) -> Iterator[None]:
-    """Hold the lock of the shards' folder. Refused while a task writes its part, because its files would be lost."""
+    """Lock the shards' folder. Raise UserError while a task writes its part, because its files would be lost."""
     folder = job.folder / FOLDER
     with contextlib.ExitStack() as stack:
         try:
@@ -284,7 +284,7 @@ def finish(job: Job, outcome: Outcome) -> None:
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
                 yield row
 
-    # Without a damaged source there are no floors, and nothing that is computed from floors.
+    # If a source is damaged, its floors are missing, and so is everything computed from them.
     sources = {name: reason for of_task in damaged.values() for name, reason in of_task.items()}
     outcome.damage += [f"source {name}: {reason}" for name, reason in sorted(sources.items())]
     outcome.rows = table.write_table(job.folder, scores_config(specs), rows()).rows
@@ -293,7 +293,7 @@ def finish(job: Job, outcome: Outcome) -> None:
 
 
 def share(costs: Sequence[int], rank: int, size: int) -> list[int]:
-    """The indices of this process: consecutive, so that equal references stay together, and of about equal cost."""
+    """The indices of this process: consecutive, to keep equal references together, and of about equal total cost."""
     total, before, indices = sum(costs), 0, []
     for index, cost in enumerate(costs):
         if total and min(int((before + cost / 2) * size / total), size - 1) == rank:

@@ -23,7 +23,7 @@ FloorPlace = tuple[str, str, int]  # suite, source and evaluation size
 
 @dataclass(frozen=True)
 class Original:
-    """A source as it is compared with others: its own picture, or its reference if that is another picture."""
+    """The picture that a source is compared by: its own, or its reference if that is another picture."""
 
     source: str
     sha256: str
@@ -47,13 +47,17 @@ class FloorTask:
 
     @property
     def key(self) -> str:
-        """Names the task by all pictures in it."""
-        content = [self.reference.sha256, self.short_side, *(f"{one.source}:{one.sha256}" for one in self.unrelated)]
+        """A key that changes with any picture of the task."""
+        content = [
+            self.reference.sha256,
+            self.short_side,
+            *(f"{other.source}:{other.sha256}" for other in self.unrelated),
+        ]
         return sha256(repr(content).encode()).hexdigest()[:16]
 
 
 def floor_place(chain: DatasetChain) -> FloorPlace:
-    """Where a chain finds its floors: its suite and source, at its suite's evaluation size or its reference's own."""
+    """The key of a chain's floors: its suite and source, at its suite's evaluation size or its reference's own."""
     side = chain.short_side
     if side is None and chain.input and chain.input.step.width and chain.input.step.height:
         side = min(chain.input.step.width, chain.input.step.height)
@@ -76,20 +80,20 @@ def originals_of(reader: Reader) -> dict[str, Original]:
 
 
 def plan_floors(reader: Reader, chains: Sequence[DatasetChain]) -> list[FloorTask]:
-    """What has to be compared with what: each reference once for each evaluation size."""
+    """The comparisons to make: each reference once for each evaluation size."""
     originals = originals_of(reader)
     for chain in chains:
         if chain.own_reference is not None:
             source = chain.chain.source
             originals[source.id] = Original(source.id, source.reference or "None", chain.own_reference, "reference")
     suites = suite_sources(chains)
-    wanted: dict[tuple[str, int], set[str]] = defaultdict(set)
+    source_names: dict[tuple[str, int], set[str]] = defaultdict(set)
     for suite, source_id, side in map(floor_place, chains):
         if side:
-            wanted[source_id, side] |= suites[suite]
+            source_names[source_id, side] |= suites[suite]
     tasks = [
         floor_task(originals[source_id], side, [originals[name] for name in sorted(names) if name in originals])
-        for (source_id, side), names in sorted(wanted.items())
+        for (source_id, side), names in sorted(source_names.items())
         if source_id in originals
     ]
     return [task for task in tasks if task.unrelated]

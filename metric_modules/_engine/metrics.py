@@ -1,4 +1,4 @@
-"""Which metrics are asked for, which of them can be computed here, and why not the others.
+"""Loads the requested metrics, and says why any of them cannot be computed on this machine.
 
 Every metric is found by its folder and run by the protocol of specs.py; no metric is named here.
 """
@@ -35,7 +35,7 @@ class MetricRun:
 
     @property
     def signature(self) -> Part:
-        """What its values depend on, as read back from JSON."""
+        """What its values depend on, normalised to JSON types."""
         part: Part = json.loads(json.dumps(self.scorer.signature))
         return part
 
@@ -46,7 +46,7 @@ class MetricRun:
 
     @property
     def is_heavy(self) -> bool:
-        """Whether it holds weights that it can release."""
+        """Whether it has weights that it can release."""
         return hasattr(self.scorer, "release")
 
     def release(self) -> None:
@@ -152,5 +152,5 @@ def fast_dtype(device: str) -> str:
         return "float32"
     if device.startswith("cuda"):
         return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
-    has = torch.cpu.get_capabilities()
-    return "bfloat16" if has.get("avx512_bf16") or has.get("amx_bf16") or has.get("bf16") else "float32"
+    capabilities = torch.cpu.get_capabilities()
+    return "bfloat16" if any(map(capabilities.get, ("avx512_bf16", "amx_bf16", "bf16"))) else "float32"

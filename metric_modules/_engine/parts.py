@@ -1,7 +1,7 @@
-"""Scoring by datatrove, and how far parts are that are being computed.
+"""Scoring in parts with datatrove, and the progress of those parts.
 
-What a part is depends on the dataset's files alone, so that it is the same whenever it is begun. The plain command
-takes in the parts that there are, computes what is missing and writes the dataset's scores.
+A part depends on the dataset's files alone, so it is the same whenever it is started. The plain command
+reads the finished parts, computes what is missing and writes the dataset's scores.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from . import engine, metrics
 from .engine import Job, Outcome
 from .results import CHECKED, FOLDER, ShardLines
 
-_CHAIN = re.compile(rb', "chain": "([^"]+)"')  # where a shard's line names its chain, after its checksum
+_CHAIN = re.compile(rb', "chain": "([^"]+)"')  # the chain's id in a shard's line, after the checksum
 _FRESH = 600.0  # seconds; a part that finished something since then counts as working
 
 
@@ -37,7 +37,7 @@ def job_of(
     window: str,
     folder: Path | None = None,
 ) -> Job:
-    """The dataset as it is now; results are stored with it, or in the folder of a machine that does not hold it."""
+    """A job on the dataset's present files; results go next to it, or into `folder` if it is not on this machine."""
     job = engine.prepare(Path(dataset), asked, device, dtype, {"ssim": {"window": window}}, where=dataset)
     job.folder = folder or job.folder
     return job
@@ -45,12 +45,12 @@ def job_of(
 
 @lru_cache(maxsize=1)
 def _cached_job(files: tuple[tuple[str, int, int], ...], **settings: Any) -> Job:
-    """The dataset with these files; its index and the networks are loaded once for all tasks of a process."""
+    """A job on these files; its index and the networks are loaded once for all tasks of a process."""
     return job_of(**settings)
 
 
 def _files_of(dataset: str) -> tuple[tuple[str, int, int], ...]:
-    """The files of a dataset, with what changes when one of them does."""
+    """The path, size and modification time of every file of a dataset."""
     stats = {path: path.stat() for path in sorted(Path(dataset).glob("data/*/**/*.parquet"))}
     return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in stats.items())
 
@@ -70,7 +70,7 @@ def work(
     if job.key(size) != keys[size]:
         raise UserError(
             f"{settings['dataset']} changed after the tasks were planned, or this machine has other metrics: "
-            f"without {', '.join(job.metrics.absent) or 'none'}; give the command again"
+            f"without {', '.join(job.metrics.absent) or 'none'}; run the command again"
         )
     engine.run_part(job, rank, size, batch, floors_only=floors_only)
 
@@ -99,10 +99,10 @@ def _finish(job: Job, launch: Launch, stages: Sequence[str]) -> Outcome:
 
 
 def scored_so_far(dataset: Path, now: float) -> dict[str, float] | None:
-    """Scores that are finished and not in the dataset's files yet; None if there are none. Nothing is locked.
+    """Finished scores that are not in the dataset's files yet; None if there are none. Nothing is locked.
 
-    How many chains, the parts into which the work was split, those that finished something lately, and the seconds
-    since the last of them did.
+    The number of chains, of parts into which the work was split, and of parts that finished something lately; and the
+    seconds since anything was finished.
     """
     shards = {path: path.stat().st_mtime for path in _shards_of(dataset)}
     if not shards:
@@ -118,7 +118,7 @@ def scored_so_far(dataset: Path, now: float) -> dict[str, float] | None:
 
 
 def _shards_of(folder: Path) -> list[Path]:
-    """What a task has finished."""
+    """The shards in which tasks record what they finished."""
     return sorted((folder / FOLDER).glob("*.jsonl"))
 
 
@@ -153,12 +153,12 @@ def score_by(
     keys = {tasks: job.key(tasks) for tasks in (size, floor_size)}
     launch = launch.of(keys[size], size)
     transfer = Transfer(f"{launch.logs}/carried", _shards_of, shared=True) if remote else None
-    given = {"settings": {**settings, "dataset": remote or settings["dataset"]}, "keys": keys, "batch": batch}
+    work_arguments = {"settings": {**settings, "dataset": remote or settings["dataset"]}, "keys": keys, "batch": batch}
     stages = []
     if floors:
-        stages.append(Stage("floors", floor_size, work, {**given, "floors_only": True}, transfer))
+        stages.append(Stage("floors", floor_size, work, {**work_arguments, "floors_only": True}, transfer))
     if chains:
-        stages.append(Stage("scores", size, work, {**given, "floors_only": False}, transfer))
+        stages.append(Stage("scores", size, work, {**work_arguments, "floors_only": False}, transfer))
     names = [stage.name for stage in stages]
     if executor == "slurm":
         last = {"settings": settings, "launch": launch, "stages": names}

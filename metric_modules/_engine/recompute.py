@@ -34,7 +34,7 @@ _Rows = Mapping[tuple[str, int], Mapping[str, Any]]  # of the scores, by chain a
 
 @dataclass
 class Recomputed:
-    """What was computed again, and where it differs."""
+    """The chains and floors that were computed again, and the differences."""
 
     chains: int  # of the dataset
     sampled: list[str]
@@ -63,7 +63,9 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
     for signature, signed in _by_signature(chains, rows):
         chosen = _chosen_metrics(signature, outcome)
         names = [run.name for run in chosen.runs]
-        if strange := [one for one in signed if any((one.chain.id, name) not in recorded.scores for name in names)]:
+        if strange := [
+            chain for chain in signed if any((chain.chain.id, name) not in recorded.scores for name in names)
+        ]:
             first = strange[0].chain.id
             outcome.wrong.append(f"chain {first}: its scores are of other pictures, or of another engine than this one")
             continue
@@ -93,7 +95,7 @@ def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple
 
 
 def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metrics.Metrics:
-    """The metrics of a signature as they are here; those that differ or are missing are noted."""
+    """The metrics of a signature in this installation; those that differ or are missing are noted in the outcome."""
     specs = scored_specs()
     names = [name for name in signature if name in specs]
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
@@ -131,7 +133,7 @@ def _differences(
     rows: _Rows,
     origin: str,
 ) -> Iterator[str]:
-    """One sentence for each chain that has another value in a column than these results give."""
+    """One sentence for each chain with a stored value that differs from these results."""
     for chain in chains:
         medians = floors.get(floor_place(chain), {})
         for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians, {}):
@@ -167,7 +169,7 @@ def _tolerance(run: metrics.MetricRun) -> float:
 
 
 def _differs(stored: object, computed: object, tolerance: float) -> bool:
-    """Whether a value of the scores is another than the one that was computed."""
+    """Whether a stored value differs from the computed one by more than the tolerance."""
     if isinstance(computed, float) and isinstance(stored, float):
         return not isclose(stored, computed, rel_tol=tolerance, abs_tol=tolerance)
     return stored != computed

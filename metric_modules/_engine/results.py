@@ -24,7 +24,7 @@ from .floors import FloorTask
 from .metrics import Part, typed
 
 FOLDER = ".scoring"
-CHECKED = len('{"check": "0123456789abcdef", ')  # where the part of a line begins that its checksum is of
+CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers
 _ENGINE_VERSION = 1
 Line = dict[str, Any]  # of a shard, as JSON
 
@@ -62,7 +62,7 @@ class ShardLines:
         self.offsets: dict[Path, int] = {}
 
     def new(self) -> Iterator[Line]:
-        """The intact lines written since the last time; a last line that a crash cut short is left for later."""
+        """The intact lines written since the last call; an incomplete last line is left for the next call."""
         for path in sorted(self.folder.glob("*.jsonl")):
             if self.skipped(path.name):
                 continue
@@ -107,7 +107,7 @@ class Results:
         return values
 
     def forget_damage(self) -> None:
-        """Drop what was damaged, so that it is tried again: it may have been repaired."""
+        """Drop the results of damaged pictures, so that they are tried again: they may have been repaired."""
         for key in [key for key in self.floors if self.damaged.get(key[0])]:
             del self.floors[key]
         self.damaged.clear()
@@ -122,7 +122,7 @@ def _select(values: Mapping[str, object], spec: Spec) -> Values:
 
 
 def engine_signature(chain: DatasetChain) -> Part:
-    """What all metrics' values of a chain depend on: how pictures are decoded, and at which size they are compared."""
+    """The part of the signature common to all metrics: how a chain's pictures are decoded, and their size."""
     return {"version": _ENGINE_VERSION, "size": chain.size, "resize": "lanczos", "pixels": DECODING}
 
 

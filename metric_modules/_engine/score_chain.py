@@ -1,4 +1,4 @@
-"""Scores one chain: each different picture is read once and handed to every metric."""
+"""Scores one chain: each distinct picture is read once and passed to every metric."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _Embeddings = dict[_Digest, object]  # what a round metric keeps of each picture
 
 @dataclass
 class Reference:
-    """A reference at the evaluation size, with what each metric prepared of it; each prepares it once."""
+    """A reference at the evaluation size, with the prepared form of each metric."""
 
     picture: np.ndarray
     prepared: dict[tuple[str, MetricRun], object] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Reference:
         return self.picture.size > LARGE
 
     def prepared_for(self, run: MetricRun) -> object:
-        """What the metric prepared of it."""
+        """The prepared form that the metric compares with, computed at the first call."""
         key = run.name, run
         with self.lock:
             if key not in self.prepared:
@@ -56,7 +56,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class ReadPicture:
-    """A step's picture at the evaluation size and what the round metrics need of it; or why it cannot be read."""
+    """A step's picture at the evaluation size and its reduced forms for round metrics, or why it cannot be read."""
 
     key: _Digest
     picture: np.ndarray | None = None
@@ -76,7 +76,7 @@ class PictureReader:
     def batches(
         self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
     ) -> Iterator[list[ReadPicture]]:
-        """Every different picture of the scored steps, once; the next batch is read while one is worked on."""
+        """Yield each distinct picture of the scored steps once; the next batch is read during scoring."""
         first: dict[_Digest, PlacedStep] = {}
         for placed in chain.scored_steps:
             first.setdefault(placed.step.sha256, placed)
@@ -143,20 +143,20 @@ def score_chain(
 
 
 class _ReturnPairs:
-    """Compares each return with the return before it, for metrics that do so; no picture is held longer than needed."""
+    """Compares each return with the one before it, for metrics that do so; no picture is held longer than needed."""
 
     def __init__(self, chain: DatasetChain, runs: Sequence[MetricRun]):
         self.runs = runs
         self.scored = [placed.step.step for placed in chain.scored_steps]
-        self.pairs: dict[int, tuple[_Digest, _Digest] | None] = {}  # by step; None: there is no return before it
+        self.pairs: dict[int, tuple[_Digest, _Digest] | None] = {}  # by step; None if the return before it is missing
         digests = {placed.step.step: placed.step.sha256 for placed in chain.scored_steps}
         if chain.input is not None:
             digests[0] = chain.input.step.sha256
         length = len(chain.chain.program.cycle)
         for number in self.scored if chain.chain.program.closes else ():
             if number % length == 0:
-                is_there = number - length in digests
-                self.pairs[number] = (digests[number - length], digests[number]) if is_there else None
+                has_previous = number - length in digests
+                self.pairs[number] = (digests[number - length], digests[number]) if has_previous else None
         self.compared: dict[tuple[_Digest, _Digest], Values] = {}
         self.held: dict[_Digest, np.ndarray] = {}
 
@@ -189,7 +189,7 @@ class _ReturnPairs:
 def compare(
     reference: Reference, pictures: Sequence[ReadPicture], runs: Sequence[MetricRun], is_near: _IsNear, clock: _Clock
 ) -> list[Values]:
-    """Every picture metric's values for some pictures; near a threshold those of float32."""
+    """Every picture metric's values for these pictures; values near a threshold are computed in float32."""
     rows: list[Values] = [{} for _ in pictures]
     arrays = [read.picture for read in pictures]
     for run in [run for run in runs if run.spec.kind == "picture" and pictures]:
@@ -208,7 +208,7 @@ def compare(
 def _keep(
     embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture], clock: _Clock
 ) -> None:
-    """Keep what round metrics need of some pictures until their rounds are judged."""
+    """Embed these pictures for the round metrics and keep the embeddings until their rounds are judged."""
     for run in runs:
         reads = [read for read in pictures if run.name in read.reduced]
         if not reads:

@@ -23,7 +23,7 @@ from .results import Results, engine_signature
 def _retained_values(
     values: Values, columns: Sequence[ScoreColumn], floors: Medians, damaged: Mapping[str, str]
 ) -> Values:
-    """These columns, scaled so that 1 is untouched and 0 another picture altogether."""
+    """These columns, scaled so that 1 is an untouched picture and 0 an unrelated one."""
     row: Values = {}
     for column in columns:
         value, ceiling = values[column.name], column.ceiling or 0.0
@@ -39,7 +39,7 @@ def _retained_values(
 
 
 def _changed_sizes(chain: DatasetChain) -> dict[int, Value]:
-    """Whether the answer of each step has another size than the picture it was made from."""
+    """Whether each step's picture differs in size from the picture it was made from."""
     changed: dict[int, Value] = {}
     before = chain.input and chain.input.step
     for number, placed in chain.steps.items():

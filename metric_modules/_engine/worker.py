@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from .engine import Job
 
 # tests/benchmarks/scoring_memory.py measures what a process takes with these figures.
-_WORK_BYTES = 60  # at work for each pixel of a picture
-_REFERENCE_BYTES = 90  # for each pixel of a reference that is kept
-_MEMORY = 1_200_000_000  # bytes that the pictures at work may take together
+_WORK_BYTES = 60  # for each pixel of a picture that is being scored
+_REFERENCE_BYTES = 90  # for each pixel of a cached reference
+_MEMORY = 1_200_000_000  # bytes for all pictures that are being scored at once
 _GPU_MEMORY = 16_000_000_000  # the same on a machine with a GPU, which needs whole chains at once
 Advance = Callable[[int, str], None]
 _Runs = list[MetricRun]
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 def count_cores() -> int:
@@ -45,7 +45,7 @@ def count_cores() -> int:
 
 
 def _use_one_thread() -> None:
-    """At the start of a worker thread: what it calls computes in this thread alone."""
+    """Restrict the libraries that this worker thread calls to this one thread."""
     import cv2
 
     if torch := torch_if_installed():
@@ -55,7 +55,7 @@ def _use_one_thread() -> None:
 
 @contextlib.contextmanager
 def _library_threads_restored() -> Iterator[None]:
-    """After the block, libraries use as many threads as before it."""
+    """Restore the libraries' numbers of threads after the block."""
     import cv2
 
     torch = torch_if_installed()
@@ -136,7 +136,7 @@ class Worker:
 
     @cached_property
     def _turns(self) -> list[_Runs]:
-        """The metrics that run together: all; with large pictures those with large weights run first, by themselves."""
+        """The metrics that run together: all; if pictures are large, those with large weights run first, alone."""
         runs = list(self.job.metrics.runs)
         if self._pixels * 3 <= score_chain.LARGE:
             return [runs]
@@ -156,18 +156,18 @@ class Worker:
 
     @cached_property
     def _pixels(self) -> int:
-        """Of the largest picture in the dataset."""
+        """The area of the largest picture in the dataset."""
         return max((chain.pixels for chain in self.job.chains), default=1) or 1
 
     @property
     def _memory(self) -> int:
-        """Bytes that the pictures at work may take together."""
+        """Bytes for all pictures that are being scored at once."""
         devices = {str(getattr(run.scorer, "device", "cpu")) for run in self.job.metrics.runs}
         return _MEMORY if devices == {"cpu"} else _GPU_MEMORY
 
     @property
     def _threads(self) -> int:
-        """One per core, as far as memory allows."""
+        """The number of threads: one per core, as far as memory allows."""
         return max(1, min(count_cores(), self._memory // ((_WORK_BYTES + _REFERENCE_BYTES) * self._pixels)))
 
     def _reference(self, chain: DatasetChain) -> Reference:
@@ -183,10 +183,10 @@ class Worker:
             self.references.move_to_end(key)
             return self.references[key]
 
-    def _in_threads(self, work: Callable[[Item], Made], items: Sequence[Item], threads: int) -> Iterator[Made]:
-        """What `work` returns for each item, as it is finished."""
+    def _in_threads(self, work: Callable[[Item], Result], items: Sequence[Item], threads: int) -> Iterator[Result]:
+        """Yield the result of `work` for each item, in order of completion."""
         with _library_threads_restored(), ThreadPoolExecutor(threads, initializer=_use_one_thread) as pool:
-            waiting: set[Future[Made]] = set()
+            waiting: set[Future[Result]] = set()
             queue = list(reversed(items))
             try:
                 while queue or waiting:
