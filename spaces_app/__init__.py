@@ -20,9 +20,9 @@ def report(
 ) -> "Board":
     """Write the report of a scored dataset and return its first table.
 
-    `suites` has the programs of each suite: those of which there is no chain are named in the report.
+    `suites` has the programs of each suite; the report names those without a chain.
 
-    Several processes may call it: the first of them writes, when all have come so far.
+    Several processes may call it together: the first of them writes, once all have reached this call.
     """
     from convergebench.generation.processes import by_the_first
 

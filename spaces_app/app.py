@@ -1,4 +1,4 @@
-"""The Space: browse chains and curves in a browser; run as a program it serves what CONVERGEBENCH_DATASET names."""
+"""The Space, which shows a dataset in a browser; run as a program, it serves the dataset in CONVERGEBENCH_DATASET."""
 
 import contextlib
 import gc
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """What is made here stays for good; looking through it for garbage takes a seventh of the start."""
+    """Everything made here stays for good; collecting garbage among it takes a seventh of the start."""
     gc.disable()
     try:
         yield

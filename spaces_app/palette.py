@@ -109,7 +109,7 @@ def _pixel_size(points: re.Match[str]) -> str:
 def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -> str:
     """matplotlib's SVG with a title and description to be read aloud, ids of its own, and the reader's fonts.
 
-    `alone` carries the dark colours along; inside a page the page has them.
+    With `alone`, the file has the dark colours itself; inside a page, the page has them.
     """
     body = svg[svg.index("<svg") :].replace("'DejaVu Sans'", _FONT).replace('"DejaVu Sans"', _FONT)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""What became of every chain of a dataset: counted in which way, or left out for which reason. Each chain once."""
+"""What became of every chain of a dataset: how it was counted, or why it was left out. Each chain appears once."""
 
 from .analysis import Analysis
 from .groups import is_missing_case

@@ -1,4 +1,4 @@
-"""A dataset as the statistics see it, read once, with what several of them need of it."""
+"""The dataset that all statistics read, with the cases, groups and outcomes that several of them share."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,11 +26,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Options:
-    """What a reader may ask for."""
+    """The options of a report."""
 
-    threshold: float = HALF  # what a return has to retain
-    framing: float | None = None  # the largest loss of framing that is none; None: it is reported, and no loss
-    suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # what programs each suite has
+    threshold: float = HALF  # a return that retains less is lost
+    framing: float | None = None  # the largest loss of framing that does not end a case; None: none does
+    suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # the programs of each suite
 
 
 def _typed(rows: Iterable[_R | Row], row_type: type[_R]) -> list[_R]:
@@ -38,7 +38,7 @@ def _typed(rows: Iterable[_R | Row], row_type: type[_R]) -> list[_R]:
 
 
 class Analysis:
-    """A dataset's chains and the rows of its tables; `calls` are rows of its steps with what each call took."""
+    """A dataset's chains and the rows of its tables; `calls` are the rows of its steps with time and cost."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Analysis:
         calls: Iterable[StepRow | Row] = (),
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
         options: Options = Options(),
-        tables: Mapping[str, Iterable[Any]] | None = None,  # by name: what studies read
+        tables: Mapping[str, Iterable[Any]] | None = None,  # by name; read by studies
     ):
         self.scores = score_rows(scores)
         self.chains = chains
@@ -63,17 +63,17 @@ class Analysis:
         self._computed: dict[Callable[[Analysis], Any], Any] = {}
 
     def table(self, name: str) -> Iterable[Row]:
-        """The rows of a table of the dataset beside the scores, such as its labels; none if it has no such table."""
+        """The rows of another table of the dataset, such as its labels; empty if the dataset has no such table."""
         if name not in self._tables and (near := get_close_matches(name, self._tables, 1, 0.8)):
             raise ValueError(f"the dataset has no table {name!r}; did you mean {near[0]!r}?")
         return self._tables.get(name, ())
 
     def rows(self, row_type: type[_R]) -> list[_R]:
-        """The same as rows of their type."""
+        """The rows of the table that `row_type` describes, as objects of that type."""
         return _typed(self.table(row_type.TABLE), row_type)
 
     def once(self, function: "Callable[[Analysis], T]") -> T:
-        """What `function` computes of this analysis; computed the first time it is asked for."""
+        """The result of `function(self)`, computed on the first call and cached."""
         if function not in self._computed:
             self._computed[function] = function(self)
         result: T = self._computed[function]
@@ -94,14 +94,14 @@ class Analysis:
 
     @cached_property
     def unscored(self) -> list[str]:
-        """The editors none of whose chains has scores."""
+        """The editors without scores for any chain."""
         scored = {row.chain for row in narrow(self.scores, ["chain"])}
         measured = {chain.editor for chain in self.chains if chain.id in scored}
         return sorted({chain.editor for chain in self.chains} - measured)
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
-        """Why editors are listed apart in every table: what the studies find."""
+        """By editor, the reasons that studies give for listing it apart in every table."""
         return merge_reasons(*(module.reasons(self) for module in study_modules("apart")))
 
     @cached_property
@@ -134,7 +134,7 @@ class Analysis:
         return {name: compare_group(group, self.outcomes[name]) for name, group in self.groups.items()}
 
     def measured_cases(self, group: CaseGroup, least: int = 1) -> list[tuple[Case, Outcome]]:
-        """The cases of the editors under test with their outcomes, without those that are missing."""
+        """The cases of the editors under test with their outcomes; missing cases are left out."""
         return [
             (case, outcome)
             for editor in group.tested(least)

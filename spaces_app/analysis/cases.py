@@ -34,7 +34,7 @@ CaseKey = tuple[str, str, int]  # source, program, run
 
 @dataclass(frozen=True)
 class Case:
-    """One chain with its measured rounds. Lists hold one value per planned round; None if there is none."""
+    """One chain with its measured rounds. Lists hold one value per planned round; None if it has no value."""
 
     chain: FinishedChain
     group: str
@@ -48,10 +48,10 @@ class Case:
     of_causes: dict[str, Values]  # by column: what decides the causes that name a column of the scores
     part_share: Values  # of the picture: the largest part that changed
     redrawn_share: Values  # the largest part in which something else is drawn
-    left: Values  # of the edit of which most is left
+    left: Values  # the share of the edit that remains; of several edits, the largest
     applied: list[bool | None] | None
     undone: list[bool | None] | None
-    not_judged: dict[str, dict[int, str]]  # cause -> round -> the code of the reason why nobody can tell
+    not_judged: dict[str, dict[int, str]]  # cause -> round -> the code of the reason it could not be judged
     seconds: float | None  # per round
     cost: float | None  # US dollars per round
 
@@ -92,15 +92,15 @@ class Case:
 
     @property
     def key(self) -> CaseKey:
-        """What two editors have in common when they did the same thing."""
+        """Identifies the task: two editors with the same key were asked the same on the same picture."""
         return self.source, self.program, self.chain.run
 
     def judged(self, name: str) -> Values:
-        """What a verdict rests on: the better of retained quality as it is and once shift and scale are undone."""
+        """The values that a verdict uses: retained quality before or after undoing shift and scale, the better one."""
         registered = self.registered.get(name) or [None] * len(self.retained[name])
         return [
-            value if value is None or other is None else max(value, other)
-            for value, other in zip(self.retained[name], registered, strict=True)
+            value if value is None or aligned is None else max(value, aligned)
+            for value, aligned in zip(self.retained[name], registered, strict=True)
         ]
 
     @property
@@ -110,7 +110,7 @@ class Case:
         return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
 
-# What decides the causes that are no single column of the scores: a case and its checks -> series, one value per round.
+# For causes that no single column of the scores decides: a case and its checks -> series, one value per round.
 SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None] | None]]] = {
     "applied": lambda case, checks: [case.applied] if "edits" in checks else [],
     "undone": lambda case, checks: [case.undone] if "edits" in checks else [],
@@ -122,8 +122,8 @@ SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None
 # Columns of the scores that decide a cause.
 _CAUSE_COLUMNS = tuple(cause.decided_by for cause in CAUSES.values() if cause.decided_by not in {"", *SERIES})
 if _UNKNOWN := set(_CAUSE_COLUMNS) - score_column_names():
-    raise TypeError(f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which no column of the scores is")
-# Every column of the scores that a case is made of: no other is read for it.
+    raise TypeError(f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which is not a score column")
+# The only columns of the scores that are read to make a case.
 _CASE_COLUMNS = (
     *("chain", "round", "position", "reasons", "rmse_previous", "psnr_registered", "ssim_registered", "framing_loss"),
     *("edit_applied", "edit_undone", "undo_ratio", "part_lost", "part_lost_share", "part_redrawn_share"),
@@ -142,14 +142,14 @@ def read_cases(
 ) -> tuple[list[Case], list[str]]:
     """Every chain that has scores, and the ids of those that count twice or have none.
 
-    Of several chains of one editor, source, program and run (from several datasets) the longest planned counts.
+    If several datasets have a chain of the same editor, source, program and run, the longest planned one counts.
     """
     chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
     left_out = []
     scored = {row.chain for row in narrow(scores, ["chain"])}
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
-        # A chain that failed before anything could be scored is a case all the same: not to be there never helps.
+        # A chain that failed before anything could be scored is still a case: a missing chain must never help.
         if key in chosen or (chain.id not in scored and chain.status != "failed"):
             left_out.append(chain.id)
         else:
@@ -169,7 +169,7 @@ def read_cases(
 
 
 def _mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:
-    """What a round of a chain took in seconds and in US dollars, from its answered calls."""
+    """The mean seconds and US dollars per round of a chain, from its answered calls."""
     answered = [call for call in calls if call.round and call.status == "ok"]
     latencies = [call.latency for call in answered if call.latency is not None]
     costs = [call.cost for call in answered if call.cost is not None]
@@ -186,7 +186,7 @@ def case_of_chain(
     floors: Floors,
     call: tuple[float | None, float | None] = (None, None),
 ) -> Case:
-    """One chain with what was measured of its rounds; `call` is what a round took in seconds and US dollars."""
+    """The case of one chain, from the scores of its steps; `call` holds seconds and US dollars per round."""
     by_round = _steps_by_round(chain, scores)
     returns = [steps[-1] for steps in by_round]
     kinds = [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
@@ -231,27 +231,27 @@ def _steps_by_round(chain: FinishedChain, scores: Sequence[ScoreRow]) -> list[li
 def _edits(
     by_round: Sequence[Sequence[ScoreRow]], kinds: Sequence[str], kind: str, column: str
 ) -> tuple[list[bool | None] | None, dict[int, str]]:
-    """Whether each round's edits were made, or taken back, and the rounds of which nobody can tell, with the reason.
+    """Whether each round's edits were made (or undone), and the rounds that could not be judged, with the reason.
 
-    Instead of the rounds None, if the program asks for no such edit or nobody can tell in any measured round.
+    The first is None if the program asks for no such edit or no measured round could be judged.
     """
     if kind not in kinds:
         return None, {}
-    made, codes, is_unknown = [], {}, []
+    verdicts, codes, is_unknown = [], {}, []
     for round, steps in enumerate(by_round, 1):
         edits = [step for step, step_kind in zip(steps, kinds, strict=True) if step_kind == kind]
-        made.append(_all_edits(edits, column))
-        if made[-1] is None and (code := _why_nobody_can_tell(edits, column)):
+        verdicts.append(_all_edits(edits, column))
+        if verdicts[-1] is None and (code := _why_not_judged(edits, column)):
             codes[round] = code
         if any(steps[-1].value(name) is not None for name in CURVES):
             is_unknown.append(round in codes)
-    return (None if is_unknown and all(is_unknown) else made), codes
+    return (None if is_unknown and all(is_unknown) else verdicts), codes
 
 
 def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
-    """Whether all edits of a round were made, or taken back; None if that is not known.
+    """Whether all edits of a round were made (or undone); None if unknown.
 
-    A step that nobody can judge is left out, unless there is no other.
+    Steps that could not be judged are ignored, unless there are no others.
     """
     values = [step.value(column) for step in steps]
     if False in values:
@@ -261,7 +261,7 @@ def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
     judged = [
         value
         for value, step in zip(values, steps, strict=True)
-        if value is not None or not _why_nobody_can_tell([step], column)
+        if value is not None or not _why_not_judged([step], column)
     ]
     return None if None in judged or not judged else True
 
@@ -285,14 +285,14 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
 
 
 def _most_left(steps: Sequence[ScoreRow]) -> float | None:
-    """How much of an edit is left after a round; of several edits, the largest rest."""
+    """The share of the edit that remains after a round; of several edits, the largest."""
     return max((step.undo_ratio for step in steps if step.undo_ratio is not None), default=None)
 
 
 def checks_left_out(case: Case) -> dict[str, str]:
-    """Why an edit could not be judged in some round of the case, by the cause it would have been lost to.
+    """Why some round's edits could not be judged, by the cause for which the case could have been lost.
 
-    If an edit was not made there is nothing to take back; that is no gap.
+    An edit that was not made leaves nothing to undo, so its undo does not count as unjudged.
     """
     reasons = {
         cause: [code for code in codes.values() if code != "not_applied"] for cause, codes in case.not_judged.items()
@@ -300,8 +300,8 @@ def checks_left_out(case: Case) -> dict[str, str]:
     return {cause: codes[0] for cause, codes in reasons.items() if codes}
 
 
-def _why_nobody_can_tell(steps: Sequence[ScoreRow], column: str) -> str:
-    """The code of the reason why none of these steps has a value, if it is nobody's fault; otherwise empty."""
+def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
+    """The first reason's code if no step could be judged and nothing failed; otherwise empty."""
     missing = [step.missing.get(column) for step in steps]
     if any(reason is None or reason.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for reason in missing):
         return ""
@@ -309,7 +309,7 @@ def _why_nobody_can_tell(steps: Sequence[ScoreRow], column: str) -> str:
 
 
 def spread_rounds(last: int, count: int) -> list[int]:
-    """Rounds from the first to the last, evenly."""
+    """At most `count` rounds, evenly spread from the first to the last."""
     if last <= count:
         return list(range(1, last + 1))
     return sorted({round(1 + place * (last - 1) / (count - 1)) for place in range(count)})
@@ -324,7 +324,7 @@ def column_range(metric: str) -> tuple[float, float]:
 
 
 def panel_title(name: str) -> str:
-    """What a metric looks at, with its name: meaning (CLIP)."""
+    """A metric's aspect with its name, such as 'meaning (CLIP)'."""
     column = COLUMNS[name]
     return f"{column.aspect} ({column.title})" if column.aspect else column.title
 

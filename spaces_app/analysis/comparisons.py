@@ -40,13 +40,15 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
         editor: {case.key: (outcome, case.rounds) for case, outcome in zip(cases, outcomes[editor], strict=True)}
         for editor, cases in group.cases.items()
     }
-    kept = {editor: sum(outcome.kept for outcome in outcomes[editor]) / len(outcomes[editor]) for editor in group.cases}
-    longest_first = sorted(group.cases, key=lambda editor: -kept[editor])
+    mean_kept = {
+        editor: sum(outcome.kept for outcome in outcomes[editor]) / len(outcomes[editor]) for editor in group.cases
+    }
+    longest_first = sorted(group.cases, key=lambda editor: -mean_kept[editor])
     editors = [editor for editor in longest_first if group.roles[editor] == "editor"]
-    # An editor that is checked for less cannot be held against the others.
-    others = [editor for editor in longest_first if editor not in editors and not group.lacking[editor]]
+    # An editor with fewer checks cannot be compared with the others.
+    unranked = [editor for editor in longest_first if editor not in editors and not group.lacking[editor]]
     among = compare_editors(by_case, editors)
-    against = judge_alone([compare_two(by_case, a, b) for a in editors for b in others])
+    against = judge_alone([compare_two(by_case, a, b) for a in editors for b in unranked])
     return GroupComparison(by_case, among, against, rank_intervals(editors, among))
 
 
@@ -98,7 +100,7 @@ def verdict_name(pair: Comparison) -> str:
 
 
 def run_order(seed: str, sources: Iterable[str]) -> list[str]:
-    """The sources in an order by chance that is the same everywhere: the order depends on no result.
+    """The sources in a random order that is the same everywhere and depends on no result.
 
     >>> run_order("v1", ["a", "b", "c"]) == run_order("v1", ["c", "b", "a"])
     True
@@ -107,7 +109,7 @@ def run_order(seed: str, sources: Iterable[str]) -> list[str]:
 
 
 def differences_by_source(analysis: "Analysis", first: str, second: str) -> dict[str, float]:
-    """How many rounds more the first keeps than the second, on average over the common cases of each source."""
+    """How many more rounds the first keeps than the second, on average over the common cases of each source."""
     groups = group_cases(
         [case for case in analysis.cases if case.editor in (first, second)],
         analysis.excluded,

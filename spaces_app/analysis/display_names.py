@@ -1,4 +1,4 @@
-"""What a reader calls an editor, "Seedream 4.0" for `seedream:model=seedream-4-0-250828`, and an edit; ids stay ids."""
+"""Names for readers of editors ("Seedream 4.0" for `seedream:model=seedream-4-0-250828`) and of programs."""
 
 import re
 from collections import Counter
@@ -35,7 +35,7 @@ _BRANDS = {
 }
 _MODEL_OPTIONS = ("model", "checkpoint")
 _DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
-LONGEST = 34  # signs, for a phone
+LONGEST = 34  # characters, for a phone
 _LONGEST_EDIT = 44
 
 
@@ -52,19 +52,19 @@ def display_names(editors: Iterable[str]) -> dict[str, str]:
 
 
 def display_name(editor: str) -> str:
-    """The maker's name of the model with the options that were set; a label of another form stays as it is."""
-    name, _, rest = editor.partition(":")
+    """The maker's name of the model with the options that were set; a label of another form is unchanged."""
+    name, _, settings = editor.partition(":")
     if not re.fullmatch(r"[\w.+-]+", name) or "/" in name:
         return editor
-    pairs = [part.partition("=") for part in rest.split(",") if part]
+    pairs = [part.partition("=") for part in settings.split(",") if part]
     if any(not sign for _, sign, _ in pairs):
         return editor
     options = {key: value for key, _, value in pairs}
     model = next((options.pop(key) for key in _MODEL_OPTIONS if key in options), name)
-    others = [
+    option_names = [
         value if key == "quality" and not value.isdecimal() else f"{key} {value}" for key, value in options.items()
     ]
-    full = ", ".join([_model_name(model), *others])
+    full = ", ".join([_model_name(model), *option_names])
     return full if len(full) <= LONGEST else editor
 
 

@@ -1,4 +1,4 @@
-"""Edits judged again under other limits than the scores were made with, from the numbers that the scores hold.
+"""Judges edits again under limits other than those of the scores, from the numbers in the scores.
 
 Whether CLIP's direction agreed is known only if the picture's own check passed; otherwise it is taken to agree.
 """
@@ -13,7 +13,7 @@ from .cases import Case, case_of_chain
 from .floors import Floors
 from .stored_rows import StoredRows, by_chain, narrow, rows_of
 
-# What `judge_again` looks at.
+# The columns that `judge_again` reads.
 _JUDGED = (
     "chain", "edit_applied", "edit_share", "edit_undone", "undo_ratio", "undo_explained",
     "part_lost", "part_lost_share", "part_redrawn_share", "reasons",
@@ -42,7 +42,7 @@ class RejudgedCases:
         return any(row.value(column) is not None for row in rows if row.chain in self.cases)
 
     def changed(self, limits: EditLimits) -> dict[str, Case]:
-        """The cases that another judgement of some step changes, by chain."""
+        """The cases in which these limits change the judgement of a step, by chain."""
         changed = set()
         for row in narrow(self.scores, _JUDGED):
             case = self.cases.get(row.chain)

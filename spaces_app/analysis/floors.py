@@ -1,4 +1,4 @@
-"""The floor of every reference: what unrelated pictures score against it, where nothing of the original is left."""
+"""The floor of every reference: how unrelated pictures, which retain nothing of it, score against it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ class Floors:
         return self._cached[key]
 
     def _without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
-        """The values without those of the same picture in another encoding: it has the name, and resembles it."""
+        """The values without other encodings of the same picture, which share its name and resemble it."""
         name = self._name_of.get(source)
         of_other_names = _of_others(values, lambda other: self._name_of.get(other) != name)
         alike = _resembling_others(values, of_other_names) if of_other_names != values else {}
@@ -74,9 +74,9 @@ def _of_others(values: _ValuesByMetric, is_chosen: Callable[[str], bool]) -> _Va
 
 
 def _resembling_others(values: _ValuesByMetric, floors_of: _ValuesByMetric | None = None) -> dict[str, bool]:
-    """Whether each unrelated picture resembles the reference on all qualities; empty if they are not all known.
+    """Whether each unrelated picture resembles the reference on all qualities; empty if a quality has no values.
 
-    The floors are medians of the values, or of others.
+    The floors are the medians of `floors_of`, by default of the values themselves.
     """
     qualities, untouched, floors_of = quality_columns(), ceilings(), floors_of or values
     if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
@@ -93,6 +93,6 @@ def excluded_text(look_alikes: Mapping[str, Sequence[str]]) -> str:
     """The excluded sources, each with the pictures that resemble it, no more than three of them by name."""
     texts = []
     for source, others in look_alikes.items():
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        texts.append(f"{source} (like {', '.join(others[:3])}{more})")
+        and_more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        texts.append(f"{source} (like {', '.join(others[:3])}{and_more})")
     return ", ".join(texts)

@@ -1,4 +1,4 @@
-"""Groups of cases that one headline counts, what is checked in all of them alike, and the outcome of each case."""
+"""Groups of cases that one headline counts, the checks that apply to all of them, and the outcome of each case."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class CaseGroup:
 
     @property
     def headline(self) -> str:
-        """What the headline is called: its name says what it did not check."""
+        """The headline's name, which says what it did not check."""
         return self.headline_name(self.checks)
 
     def headline_name(self, checks: Sequence[str]) -> str:
@@ -50,11 +50,11 @@ class CaseGroup:
         return name.replace("(", "(no edit check, ") if "(" in name else f"{name} (no edit check)"
 
     def checks_of(self, editor: str) -> tuple[str, ...]:
-        """What is checked in this editor's cases: less than in others' if its scores lack a metric."""
+        """The checks for this editor's cases; fewer than for others if its scores lack a metric."""
         return tuple(check for check in self.checks if check not in self.lacking[editor])
 
     def role_title(self, editor: str) -> str:
-        """The editor's role as tables have it."""
+        """The editor's role as tables show it."""
         return ROLES[self.roles[editor]]
 
     def tested(self, least: int = 1) -> list[str]:
@@ -111,7 +111,7 @@ def _make_group(
 ) -> CaseGroup:
     """A check counts if at least half of the editors to be ranked have it; editors that lack one are listed apart.
 
-    So one editor that was scored with fewer metrics takes no check from the others, and has no rank among them.
+    So an editor that was scored with fewer metrics removes no check from the others; it is not ranked with them.
     """
     covered = {editor: _covered_checks(editor_cases) for editor, editor_cases in cases.items()}
     # An editor that never answered lacks no metric: it has lost everything.
@@ -151,7 +151,7 @@ def _with_lacking_checks(apart: _Reasons, lacking: Mapping[str, Sequence[str]]) 
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:
-    """A key of ROLES."""
+    """The editor's role in tables, a key of ROLES."""
     if roles.get(editor, "editor") != "editor":
         return "baseline"
     return "apart" if apart.get(editor) else "editor"
@@ -165,14 +165,14 @@ def coverage(cases: Sequence[Case]) -> dict[str, float]:
     """For each check, the share of the measured returns for which it was computed."""
     returns = [(case, place) for case in cases for place in range(case.rounds) if is_measured(case, place)]
     size = max(len(returns), 1)
-    asked = [(case, place) for case, place in returns if case.applied is not None]
+    with_edits = [(case, place) for case, place in returns if case.applied is not None]
     shares = {name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED}
     parts = sum(case.part_lost[place] is not None for case, place in returns)
-    # Edits that cannot be judged from the pictures are no gap in the scores: one judgement, or one reason why
-    # nobody can judge, shows that they were looked at.
-    judged = any(case.applied[place] is not None for case, place in asked if case.applied)
+    # Edits that cannot be judged from the pictures do not count as unscored: one judgement, or one reason for
+    # having none, shows that they were examined.
+    judged = any(case.applied[place] is not None for case, place in with_edits if case.applied)
     judged = judged or any(rounds for case in cases for rounds in case.not_judged.values())
-    return shares | {"part_lost": parts / size, "edits": float(judged or not asked)}
+    return shares | {"part_lost": parts / size, "edits": float(judged or not with_edits)}
 
 
 def is_measured(case: Case, place: int) -> bool:
@@ -194,9 +194,9 @@ def outcome_of_case(
     horizon: int | None = None,
     framing: float | None = None,
 ) -> Outcome:
-    """What the headline counts for one case, looking no further than round `horizon`.
+    """The outcome of one case as the headline counts it, up to round `horizon`.
 
-    `framing` is the largest loss of framing that does not end the case; None if it is not asked.
+    `framing` is the largest loss of framing that does not end the case; None if framing is not checked.
     """
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
     end, end_round = _end_seen_from(case, rounds[-1])
@@ -225,15 +225,15 @@ def _end_seen_from(case: Case, last: int) -> tuple[str, int | None]:
 
 
 def _failed_if_unmeasured(outcome: Outcome, last: int) -> Outcome:
-    """A case that was not measured to its end, though nothing was lost, is a missing case."""
+    """Marks a case as missing if it was not measured to its end and nothing was lost before."""
     return replace(outcome, failed=True) if not outcome.lost and outcome.kept < last else outcome
 
 
 def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """One editor's outcomes as they count: a technical failure is a loss in the round in which it came.
+    """One editor's outcomes, with a technical failure counted as a loss in the round in which it occurred.
 
-    As if the editor had refused: what a case had kept before stays, and nothing is left out, so that failing never
-    helps. After an accident `convergebench generate --retry failed` asks again.
+    It counts like a refusal: earlier rounds still count and no case is left out, so that failing never helps.
+    `convergebench generate --retry failed` repeats the calls that failed.
     """
     return [
         replace(outcome, failed=False, lost_at=max(case.end_round or 1, outcome.kept + 1), cause=FAILED)

@@ -1,4 +1,4 @@
-"""Two ways to ask for the same: rounds kept under one program against rounds kept under its partner."""
+"""Two ways to ask for the same thing: rounds kept under one program against rounds kept under its partner."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -25,7 +25,7 @@ class ProgramGroup:
     description: str  # completes "These are ..."
     holds: Callable[[FinishedChain], bool]  # no chain may belong to two groups
     order: int  # of the headlines
-    filter_name: str = ""  # for a visitor who chooses one; empty: the group is not offered
+    filter_name: str = ""  # for visitors who filter by group; empty: not offered
     counted: bool = True  # by a headline
     asks_edits: bool = False  # whether a round has to make an edit and take it back
     outcome: Callable[["Analysis", "Case"], str] | None = None

@@ -12,7 +12,7 @@ from convergebench.metric_modules.scores import ScoreRow
 from .cases import COLUMNS, MEANINGS, QUALITIES, Case
 from .groups import HALF
 
-TITLES = {cause.name: cause.title for cause in CAUSES.values()}  # as a heading or a filter says them
+TITLES = {cause.name: cause.title for cause in CAUSES.values()}  # for headings and filters
 
 
 def loss_clause(
@@ -20,7 +20,7 @@ def loss_clause(
 ) -> str:
     """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; empty if nothing was lost.
 
-    `row` holds the scores of the step in which it was lost; with it the clause has the numbers of edits as well.
+    `row` holds the scores of the step in which it was lost; with it the clause also has the numbers of edits and areas.
     """
     if outcome.lost_at is None:
         return ""

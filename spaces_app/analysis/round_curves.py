@@ -115,14 +115,14 @@ def _survival(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int) 
 def mean_curve(values: np.ndarray, sources: Sequence[Hashable], metric: str) -> Iterator[Point]:
     """Mean with limits and median of each round (column of `values`), over the chains that have a value there.
 
-    No limit is outside the metric's range, whatever Student's t says of two pictures.
+    Limits are cut off at the metric's range, which Student's t exceeds if there are only two pictures.
     """
     lowest, highest = column_range(metric)
     for place in range(values.shape[1]):
-        is_known = ~np.isnan(values[:, place])
-        if not is_known.any():
+        has_value = ~np.isnan(values[:, place])
+        if not has_value.any():
             continue
-        numbers = values[is_known, place]
-        names = [name for name, known in zip(sources, is_known, strict=True) if known]
+        numbers = values[has_value, place]
+        names = [name for name, is_used in zip(sources, has_value, strict=True) if is_used]
         mean = estimate(float(numbers.mean()), student_interval(numbers, names), lowest, highest)
         yield Point(place + 1, mean, float(np.median(numbers)), len(numbers), len(set(names)))

@@ -1,6 +1,6 @@
-"""Rows of a dataset's table as the statistics read them: from its files again and again, one row group in memory.
+"""Rows of a dataset's tables, read from the files on every pass with one row group in memory.
 
-Four hundred thousand rows of scores as dictionaries are two gigabytes; what is computed of them is a twentieth of that.
+As dictionaries, 400,000 rows of scores take two gigabytes; what is computed from them takes a twentieth of that.
 """
 
 import functools
@@ -35,19 +35,19 @@ class StoredRows(Generic[R]):
         return StoredRows(self.reader, self.kind, columns)
 
     def of_chains(self, chains: Collection[str]) -> Iterator[R]:
-        """The rows of some chains, made only for these."""
+        """The rows of these chains; no other row becomes an object."""
         wanted = pa.array(sorted(chains))
         for file, group in self.reader.groups(self.kind.TABLE) if chains else ():
             part = self.reader.read(file, group, self._stored())
             yield from self._rows(part.filter(pc.is_in(part["chain"], wanted)).to_pylist())
 
     def with_any(self, columns: Collection[str]) -> Iterator[R]:
-        """The rows that have a value in any of these columns, made only for these."""
+        """The rows that have a value in any of these columns; no other row becomes an object."""
         for file, group in self.reader.groups(self.kind.TABLE):
             yield from self._rows(_any_value(self.reader.read(file, group, self._stored()), columns).to_pylist())
 
     def _stored(self) -> list[str] | None:
-        """The columns to read: those asked for that the files have."""
+        """The columns to read: the requested ones that the files have."""
         if self.columns is None:
             return None
         files = self.reader.files(self.kind.TABLE)
@@ -55,9 +55,9 @@ class StoredRows(Generic[R]):
         return [name for name in self.columns if name in stored]
 
     def _rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[R]:
-        """The rows with their type. A column that was asked for, and that the file does not have, is None."""
-        known = score_column_names() if self.kind is ScoreRow else ()
-        absent: dict[str, None] = dict.fromkeys(known if self.columns is None else self.columns)
+        """The rows as typed objects; a requested column that the file lacks is None."""
+        all_names = score_column_names() if self.kind is ScoreRow else ()
+        absent: dict[str, None] = dict.fromkeys(all_names if self.columns is None else self.columns)
         for row in rows:
             yield self.kind.from_values(absent | row)  # type: ignore[operator]  # a row is a dictionary
 
@@ -89,7 +89,7 @@ class SlicedRows(StoredRows[ScoreRow]):
                 yield chain_rows[0].chain, chain_rows
 
     def select(self, columns: Collection[str]) -> "SlicedRows":
-        # A column without any value takes time and says no more than one that is not there.
+        # A column without values takes time to read and adds nothing.
         filled = [
             name
             for name in columns
@@ -112,7 +112,7 @@ def _any_value(table: pa.Table, columns: Collection[str]) -> pa.Table:
 
 
 def _plain_values(column: pa.ChunkedArray) -> list[Any]:
-    """What `to_pylist` gives, much faster for numbers and repeated words."""
+    """The same as `to_pylist`, but much faster for numbers and repeated words."""
     array = column.combine_chunks()
     if array.null_count == len(array):
         return [None] * len(array)
@@ -126,19 +126,19 @@ def _plain_values(column: pa.ChunkedArray) -> list[Any]:
 
 
 def score_rows(rows: Iterable[ScoreRow | Mapping[str, Any]]) -> Sequence[ScoreRow] | StoredRows[ScoreRow]:
-    """Rows of the scores with their type, from the dataset or from a list of rows or of dictionaries."""
+    """The scores as typed rows, from a dataset's files or from a list of rows or dictionaries."""
     if isinstance(rows, StoredRows):
         return rows
     return [row if isinstance(row, ScoreRow) else ScoreRow.from_scores(row) for row in rows]
 
 
 def narrow(rows: Iterable[R], columns: Collection[str]) -> Iterable[R]:
-    """Rows with no more than these columns if that saves memory."""
+    """The rows with only these columns if they are read from files; a list in memory is returned unchanged."""
     return rows.select(columns) if isinstance(rows, StoredRows) else rows
 
 
 def rows_of(rows: Iterable[R], chains: Collection[str]) -> Iterable[R]:
-    """The rows of some chains."""
+    """The rows of these chains."""
     if isinstance(rows, StoredRows):
         return rows.of_chains(chains)
     return (row for row in rows if row.chain in chains)
@@ -152,7 +152,7 @@ def with_any(rows: Iterable[ScoreRow], columns: Collection[str]) -> Iterator[Sco
 
 
 def by_chain(rows: Iterable[R]) -> Iterator[tuple[str, list[R]]]:
-    """Each chain with its rows. Stored rows of a chain that are side by side are given before the next are read."""
+    """Each chain with its rows; if the files hold each chain's rows together, one chain is in memory at a time."""
     if isinstance(rows, SlicedRows):
         yield from rows.by_chain()
     elif isinstance(rows, StoredRows) and _is_grouped(rows):
@@ -166,7 +166,7 @@ def by_chain(rows: Iterable[R]) -> Iterator[tuple[str, list[R]]]:
 
 
 def _is_grouped(rows: StoredRows[Any]) -> bool:
-    """Whether no chain's rows are in two places; no program of ours writes them so."""
+    """Whether each chain's rows are consecutive, as our own programs write them."""
     names = [row.chain for row in rows.select(["chain"])]
     changes = sum(first != second for first, second in itertools.pairwise(names))
     return changes + bool(names) == len(set(names))

@@ -30,7 +30,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
 
 
 class Estimate(NamedTuple):
-    """A value with its limits, in files the columns KEY, KEY_low and KEY_high; a null upper limit is past the end."""
+    """A value with its limits, in files the columns KEY, KEY_low and KEY_high; no upper limit: past the end."""
 
     value: Any = None
     low: float | None = None
@@ -64,7 +64,7 @@ def column(title: str, form: str = "text", *, shown: bool = True, always: bool =
 
 
 def columns_by_key(make: Callable[[str], Column], *, hide_zeros: bool = False) -> Any:
-    """A field with a mapping, which is a column for each of its keys; `make` says which."""
+    """A field with a mapping that has one column per key, made by `make(key)`."""
     return field(metadata={"make": make, "hide_zeros": hide_zeros})
 
 
@@ -85,9 +85,9 @@ class TableRow:
             elif "make" in part.metadata:
                 values = [getattr(row, part.name) for row in rows]
                 for key in dict.fromkeys(key for mapping in values for key in mapping):
-                    made = part.metadata["make"](key)
+                    new_column = part.metadata["make"](key)
                     is_hidden = part.metadata["hide_zeros"] and not any(mapping.get(key) for mapping in values)
-                    columns.append(made._replace(shown=made.shown and not is_hidden))
+                    columns.append(new_column._replace(shown=new_column.shown and not is_hidden))
         return tuple(columns)
 
     @property
@@ -108,7 +108,7 @@ T = TypeVar("T", bound=TableRow)
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is the file's, `title` the reader's; a table without rows says in `note` why it has none."""
+    """`name` names its files, `title` is for readers; without rows, `note` says why there are none."""
 
     name: str
     title: str
@@ -141,7 +141,7 @@ def rows_of(tables: Mapping[str, Table], row_type: type[T]) -> list[T]:
 
 
 def hide_empty_columns(table: Table) -> Table:
-    """The same table; columns without a single value are kept in the files and not shown."""
+    """The same table with columns that have no value hidden from readers; the files keep them."""
     empty = {column.key for column in table.columns if all(is_missing(row.get(column.key)) for row in table.rows)}
     columns = tuple(
         column._replace(shown=column.shown and (column.always or column.key not in empty)) for column in table.columns
@@ -172,7 +172,7 @@ def capitalised(text: str) -> str:
 
 
 def format_cell(row: Row, column: Column) -> str:
-    """The value, with its limits, if it has any, in brackets."""
+    """The value, with its limits in brackets if it has any."""
     value = format_value(row.get(column.key), column.form)
     low, high = (row.get(key) for key in (f"{column.key}_low", f"{column.key}_high"))
     if not column.interval or is_missing(row.get(column.key)) or is_missing(low):
@@ -183,7 +183,7 @@ def format_cell(row: Row, column: Column) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """All values in full; what is missing is empty."""
+    """The table as CSV: values in full precision, missing ones empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.keys)
@@ -245,17 +245,17 @@ _LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "≤": r"$\leq$",
     "≥": r"$\geq$",
 }
-_LATIN = 0x180  # up to here LaTeX knows every letter by itself
+_LATIN = 0x180  # LaTeX can typeset every letter up to here
 
 
 def _latex_text(text: str) -> str:
-    r"""Text that LaTeX accepts; a sign of another script, at which it would stop, becomes its number.
+    r"""Text that LaTeX accepts; a character of another script, which would stop it, becomes its number.
 
     >>> _latex_text("Kendall's τ, 50%"), _latex_text("模")
     ("Kendall's $\\tau$, 50\\%", '[U+6A21]')
     """
-    known = (_LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text)
-    return "".join(known)
+    signs = (_LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text)
+    return "".join(signs)
 
 
 def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:
@@ -284,7 +284,7 @@ def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> st
 
 
 def as_text(table: Table, columns: Sequence[str] | None = None) -> str:
-    """For a terminal: aligned columns, without colours."""
+    """The table for a terminal, with aligned columns and no colours."""
     shown = [column for column in table.columns if (column.shown if columns is None else column.key in columns)]
     lines = [
         [column.title for column in shown],

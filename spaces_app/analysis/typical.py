@@ -18,9 +18,9 @@ class CaseFrame(NamedTuple):
     step: int
     label: str
     share: str | None  # of quality that was retained, for a return
-    exists: bool  # whether the chain got so far
+    exists: bool  # whether the chain has this step
     is_loss: bool
-    is_spare: bool  # a phone leaves it out
+    is_spare: bool  # left out on phones
 
 
 def typical_cases(

@@ -146,5 +146,5 @@ def test_a_cause_decided_by_no_column_is_refused(tmp_path):
     causes = house.path("metric_modules/halflife/causes.py").read_text()
     misspelt = CAUSE.replace("changed_size", "size_changed")
     house.write("metric_modules/halflife/causes.py", causes.replace('    Cause("refused", "Refused"', misspelt))
-    with pytest.raises(AssertionError, match="'size_changed', which no column of the scores is"):
+    with pytest.raises(AssertionError, match="'size_changed', which is not a score column"):
         house.python("-c", "import convergebench.spaces_app.analysis.cases")
